@@ -16,7 +16,7 @@ from core.config.load import Known, Loaded, load_file
 from core.config.playbooks import find_playbooks
 from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
-from core.evidence.reader import EvidenceReader, Fetch
+from core.evidence.reader import EvidenceReader, Fetch, fetch_text
 from core.evidence.reading import FileReader
 from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
 from core.llm.budget_holds import SharedHolds
@@ -140,7 +140,8 @@ def build_reader(
         fetchers: What the surface has besides, by kind.
     """
     everywhere: dict[SourceKind, Fetch] = {
-        SourceKind.LINK: FetchLinks(settings.evidence.link_hosts)
+        SourceKind.LINK: FetchLinks(settings.evidence.link_hosts),
+        SourceKind.TEXT: fetch_text,
     }
     if tools is not None:
         everywhere[SourceKind.TOOL] = tools

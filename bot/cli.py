@@ -167,7 +167,7 @@ def demo(  # noqa: PLR0913 - one per option
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of the debate.")] = None,
     agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",
     form: Annotated[
-        Literal["critique", "council", "panel"] | None,
+        Literal["critique", "council", "panel", "review"] | None,
         typer.Option("--format", help="How the agents debate. Default: critique."),
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None,

@@ -408,7 +408,7 @@ def _lengthened(text: str, length: int) -> str:
     return (f"{text} " * (length // len(text) + 1))[:length]
 
 
-def _reply(  # noqa: PLR0915 - one case per act
+def _reply(  # noqa: C901, PLR0912, PLR0915 - one case per act
     request: ModelRequest, length: int, sentence: str, *, questions: int, close: bool
 ) -> str:
     """A reply in the form an act asks for; each field that people or agents read is `sentence`.

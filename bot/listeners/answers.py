@@ -18,6 +18,8 @@ from core.redaction import redact
 COMMANDS = {
     "/debate": "a form to start a debate: agents, format, rounds, models, cost",
     "/debate <question>": "start a debate in this channel at once",
+    "/debate --format review": "a review: of the text after it, or of what the thread holds if you "
+    "mention me there",
     "/debate list": "this channel's newest debates",
     "/debate search WORDS": "debates in your channels that hold these words",
     "/debate show ID": "where a debate stands, or its verdict",
@@ -148,7 +150,8 @@ def too_late(numbers: Sequence[int]) -> str:
 def not_started(reason: str, question: str) -> str:
     """Return why nothing was started, with what was typed, so that it is not lost."""
     shown = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
-    return f"{reason}\nNothing was started. You wrote:\n>>> {shown}"
+    wrote = f" You wrote:\n>>> {shown}" if shown.strip() else ""
+    return f"{reason}\nNothing was started.{wrote}"
 
 
 def started(debate_id: str, warnings: Sequence[str]) -> str:

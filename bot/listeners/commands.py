@@ -139,13 +139,13 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
             if context.retry_landings is None:
                 return answers.words(answers.LANDS_NOWHERE)
             return answers.words(answers.sent_again(await context.retry_landings()))
-        case TypedQuestion(text=question) if asks_what_was_decided(question):
+        case TypedQuestion(text=question, format="") if asks_what_was_decided(question):
             found = await context.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )
             return await context.lists.recalled(found)
-        case TypedQuestion(text=question):
-            return answers.words(await start_debate(context, command, question))
+        case TypedQuestion():
+            return answers.words(await start_debate(context, command, typed))
         case StopDebate(debate_id=debate_id):
             debate = await context.debate(debate_id, command)
             await context.steer.stop(debate, person(command))
@@ -185,7 +185,7 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
     return answers.words(answers.exported(debate.id, thread, again=again))
 
 
-async def start_debate(context: ListenerContext, command: Command, question: str) -> str:
+async def start_debate(context: ListenerContext, command: Command, typed: TypedQuestion) -> str:
     """Start a debate in the channel the command was typed in; return what its typist is told."""
     if command.is_direct:
         return answers.IN_DIRECT_MESSAGE
@@ -193,12 +193,13 @@ async def start_debate(context: ListenerContext, command: Command, question: str
     if reason := answers.not_here(standing):
         return reason
     request = DebateRequest(
-        question=question,
+        question=typed.text,
         asked_by=person(command),
         place=place(command.team_id, command.channel_id),
+        format=typed.format or None,
     )
     try:
         begun = await context.start.start(request, origin=command.trigger_id)
     except BadInput as refusal:
-        return answers.not_started(str(refusal), question)
+        return answers.not_started(str(refusal), typed.text)
     return answers.started(begun.debate_id, begun.setup.warnings)

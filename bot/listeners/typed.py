@@ -8,6 +8,8 @@ from difflib import get_close_matches
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
 #: Of a token.
 _NUMBER = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+#: "--format review", before anything else.
+_FORMAT = re.compile(r"\s{0,20}(?:--|—|–)format[ =]{1,5}([A-Za-z]{1,20})(?=\s|$)")
 #: Longer than any subcommand is a text, not a slip.
 _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 #: Subcommands that stand alone, and those that take a debate's id.
@@ -133,6 +135,8 @@ class TypedQuestion:
     """Something to debate."""
 
     text: str
+    #: The format that was asked for; empty: as is usual in the channel.
+    format: str = ""
 
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
@@ -160,6 +164,8 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912 - one case p
     A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
     queue" are questions.
     """
+    if chosen := _FORMAT.match(text):
+        return TypedQuestion(text[chosen.end() :].strip(), format=chosen[1].lower())
     words = text.split()
     first = words[0].lower() if words else ""
     if len(words) <= 1 and first in _ALONE:

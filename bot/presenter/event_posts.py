@@ -4,7 +4,7 @@ The same event of the same log gives the same posts with the same keys, so prese
 changes nothing.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,7 +83,9 @@ from core.models import (
     Tally,
     Verdict,
 )
+from core.rules.formats import review
 from core.transcript.adr import adr
+from core.transcript.found import task_list
 from core.transcript.people import adr_status
 from core.transcript.record import record_json
 from core.transcript.report import report
@@ -346,12 +348,8 @@ def _edit(debate: Debate, root: str, shown: MessageView) -> NewPost:
 
 def attachments(debate: Debate, log: Sequence[Recorded]) -> NewPost:
     """Return the files: the report, the decision record, the whole record."""
-    files = [
-        {"filename": f"moot-{debate.id}-report.md", "content": report(debate)},
-        {"filename": f"moot-{debate.id}-decision.md", "content": adr(debate)},
-        {"filename": f"moot-{debate.id}-record.json", "content": record_json(log)},
-    ]
-    words = "Report, decision record (ADR) and the whole record of this debate."
+    files, words = _files(debate, log, f"moot-{debate.id}")
+    words = f"{words}."
     payload = {"text": words, "files": files}
     thread = board_key(debate.id)
     key = report_key(debate.id, debate.edition)
@@ -360,16 +358,29 @@ def attachments(debate: Debate, log: Sequence[Recorded]) -> NewPost:
 
 def exported_files(debate: Debate, log: Sequence[Recorded]) -> NewPost:
     """Return the same files as a person wants them, once for each state of the debate."""
-    of_now = f"moot-{debate.id}-{debate.seq}"
-    files = [
-        {"filename": f"{of_now}-report.md", "content": report(debate)},
-        {"filename": f"{of_now}-decision.md", "content": adr(debate)},
-        {"filename": f"{of_now}-record.json", "content": record_json(log)},
-    ]
-    words = "Report, decision record (ADR) and the whole record of this debate, as it stands."
+    files, words = _files(debate, log, f"moot-{debate.id}-{debate.seq}")
+    words = f"{words}, as it stands."
     key = event_key(debate.id, debate.seq, "export")
     payload = {"text": words, "files": files}
     return _post(debate, key, "upload", payload, thread_key=board_key(debate.id))
+
+
+def _files(
+    debate: Debate, log: Sequence[Recorded], name: str
+) -> tuple[Sequence[Mapping[str, str]], str]:
+    """The files of a debate, and what they are; of a review also the list for a pull request."""
+    files = [
+        {"filename": f"{name}-report.md", "content": report(debate)},
+        {"filename": f"{name}-decision.md", "content": adr(debate)},
+        {"filename": f"{name}-record.json", "content": record_json(log)},
+    ]
+    if debate.setup.format != review.NAME:
+        return files, "Report, decision record (ADR) and the whole record of this debate"
+    files.append({"filename": f"{name}-review.md", "content": task_list(debate)})
+    return files, (
+        "Report, decision record (ADR), the whole record, and the findings as a task list for a "
+        "pull request"
+    )
 
 
 def renewed_adr(debate: Debate, seq: int) -> NewPost:

@@ -31,6 +31,13 @@ class Asking:
         self._screen.say(f"   Enter alone: {asked.assumption}")
         return (await self._lines.next()).strip()
 
+    async def for_changes(self) -> str:
+        """Ask for a changed text; nothing, or the end of the input, says that there is none."""
+        self._screen.show("")
+        self._screen.say("Have you changed the text? Name the file, or changes for git.")
+        self._screen.say("   Enter alone: no")
+        return (await self._lines.next()).strip()
+
 
 class _Lines:
     """Lines as they are typed, read beside the event loop: whoever waits can still be cancelled.

@@ -22,6 +22,7 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
+from bot.terminal.diff_source import diff_references
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.screen import ProgressSink, screen_for
@@ -36,9 +37,10 @@ from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import fetch_path
 from core.figures import money
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, ShadowWhen, SourceKind, When
+from core.models import Debate, Person, Place, ShadowWhen, SourceKind, SourceReference, When
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore, SourceReader
+from core.rules.formats.review import NAME as REVIEW
 from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.transcript.decision import decision_text
@@ -76,6 +78,8 @@ class DebateCommand:
     context: str = ""
     #: Files, folders and addresses of pages.
     sources: Sequence[str] = ()
+    #: A file with changes, `-`, or what `git diff` understands.
+    diff: str | None = None
     agents: Sequence[str] | None = None
     rounds: int | None = None
     #: Debate where first answers differ, or always; None: as the settings say.
@@ -128,7 +132,7 @@ async def hold(asked: DebateCommand) -> int:
         if asked.shadow
         else ShadowWhen.NEVER,
         format=asked.format,
-        references=references_to(asked.sources, current_user()),
+        references=_references(asked),
     )
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
@@ -232,7 +236,11 @@ def _question(asked: DebateCommand) -> str:
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
     from_input = _INPUT in (typed, str(file))
+    if from_input and asked.diff == _INPUT:
+        raise BadInput("Standard input holds the question or the diff, not both.")
     text = _typed_in() if from_input else typed if file is None else _read(file)
+    if text is None and asked.format == REVIEW:
+        return ""  # what is reviewed may be a source
     if text is None:
         raise BadInput(f"There is no question. {_HOW}")
     if not text.strip():
@@ -240,6 +248,13 @@ def _question(asked: DebateCommand) -> str:
         what = "What standard input holds" if from_input else what
         raise BadInput(f"{what} is blank. {_HOW}")
     return text
+
+
+def _references(asked: DebateCommand) -> Sequence[SourceReference]:
+    """What was named as sources, changes among them."""
+    by = current_user()
+    changes = () if asked.diff is None else diff_references(asked.diff, by)
+    return (*references_to(asked.sources, by), *changes)
 
 
 def _typed_in() -> str:

@@ -21,6 +21,7 @@ from core.transcript.adr import adr, title_of
 from core.transcript.decision import decision_text
 from core.transcript.ending import how_it_ended, rounds_words
 from core.transcript.explain import explanation, turn_explanation
+from core.transcript.found import task_list
 from core.transcript.inert import visible
 from core.transcript.options import headline_option, moves_section, options_table
 from core.transcript.people import adr_status, outcome_words
@@ -216,18 +217,24 @@ async def explain_record(debate_id: str, turn: str) -> None:
 
 
 async def export_record(debate_id: str, form: str, output: Path | None) -> None:
-    """Write a debate in one of its forms: json, md (report) or adr (decision record)."""
+    """Write a debate in one of its forms: json, md (report), adr (decision record) or github."""
     check_writable(output)
     put_out(in_form(await read_log(debate_id), form), output)
 
 
 def in_form(log: Sequence[Recorded], form: str) -> str:
-    """A debate as json (the whole record), adr (decision record) or md (report)."""
+    """A debate as json (the whole record), adr, md (report), or of a review a list for GitHub.
+
+    Raises:
+        BadInput: It is no review.
+    """
     match form:
         case "json":
             return record_json(log)
         case "adr":
             return adr(fold(log))
+        case "github":
+            return task_list(fold(log))
         case _:
             return report(fold(log))
 
@@ -249,7 +256,7 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
         for debate_id in found:
             try:
                 texts[debate_id] = in_form(await store.events(debate_id), form)
-            except LogBroken as error:  # the others are written all the same
+            except (LogBroken, BadInput) as error:  # the others are written all the same
                 tell(f"Left out {debate_id}: {error}")
     _write_all(folder, texts, "json" if form == "json" else "md")
     tell(f"Wrote {counted(len(texts), 'debate')} into {folder}.")

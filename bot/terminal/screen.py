@@ -15,6 +15,7 @@ from core.events import (
     DebateWanted,
     Event,
     FacilitatorDecided,
+    FindingsMerged,
     GatePassed,
     ModelCameBack,
     ModelWentAway,
@@ -34,6 +35,8 @@ from core.events import (
 )
 from core.figures import counted, duration, money, number
 from core.models import Act, Agent, Debate, Ending, Gate, Guidance, Setup, Turn, When
+from core.rules.findings import counted_words, told
+from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.rules.options import stance_in
@@ -171,7 +174,8 @@ def phase_line(debate: Debate, turn: Turn) -> str:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
         return f"Before round 1: {act_words(turn).lower()}{turns}"
-    opens = turn.round == 1 and turn.act is format_of(debate).PHASES[0]
+    form = format_of(debate)
+    opens = turn.round == 1 and turn.act is form.PHASES[0] and form.COMPARES_DRAFTS
     if opens and debate.setup.when is not When.ALWAYS:
         # Whether there is any round is weighed after these.
         return f"First answers, in isolation: {act_words(turn).lower()}{turns}"
@@ -181,6 +185,8 @@ def phase_line(debate: Debate, turn: Turn) -> str:
 def rounds_to_come(setup: Setup) -> str:
     """How many rounds may be held: `2 rounds`, `up to 3 rounds where first answers differ`."""
     rounds = counted(setup.rounds, "round")
+    if setup.format == review.NAME and setup.when is not When.NEVER:
+        return "a second look where its author answers"
     if setup.when is When.NEVER:
         return "no round"
     if setup.when is When.SPLIT:
@@ -242,6 +248,8 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case QuestionsAsked(questions=asked):
             yield f"  {turn_words(debate, asked.turn)}: {len(asked.questions)}"
             yield from (f"    Warning: {warning}" for warning in asked.warnings)
+        case ClarificationsOpened(clarifications=opened) if debate.findings:
+            yield f"Put to the author: {counted(len(opened.items), 'finding')}"
         case ClarificationsOpened(clarifications=opened):
             yield f"Questions to people: {len(opened.items) or 'none'}"
             yield from (f"    Warning: {warning}" for warning in opened.warnings)
@@ -249,6 +257,10 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield f"Options ({merged.question_kind.value}), and whose text stands for which:"
             yield from (f"  {line}" for line in positions_words(debate))
             yield from (f"    Warning: {warning}" for warning in merged.warnings)
+        case FindingsMerged(findings=found):
+            yield f"Findings: {counted_words(found.items) or 'none'}"
+            yield from (f"  {one.number}. {told(one)}" for one in found.items)
+            yield from (f"    Warning: {warning}" for warning in found.warnings)
         case OptionEdited():
             yield from edits_words(debate)[-1:]
         case GatePassed(gate=gate) | FacilitatorDecided(guidance=Guidance(gate=Gate() as gate)):

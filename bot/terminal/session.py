@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from bot.terminal.asking import Asking
+from bot.terminal.diff_source import handed_in
 from bot.terminal.screen import Screen
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
@@ -49,10 +50,11 @@ class DebateSession:
         self._person = person
         self._asking = Asking(screen)
         self._facts = FactLog(store=store, clock=clock, wake=engine.wake)
-        note = AddNote(facts=self._facts, bounds=UNBOUNDED)
-        self._answer = AnswerQuestions(facts=self._facts, note=note, bounds=UNBOUNDED)
+        self._note = AddNote(facts=self._facts, bounds=UNBOUNDED)
+        self._was_asked_for_changes = False
+        self._answer = AnswerQuestions(facts=self._facts, note=self._note, bounds=UNBOUNDED)
         self._steer = SteerDebate(
-            facts=self._facts, note=note, stewards=self._stewards, mention=str
+            facts=self._facts, note=self._note, stewards=self._stewards, mention=str
         )
         self._stopped = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
@@ -136,11 +138,30 @@ class DebateSession:
             await self._clock.sleep(_LOOK_AGAIN)
         if due := schedule.due(debate):
             self._screen.say(f"Answer until {when(due)}; then the assumptions hold.")
+        if waiting and debate.findings and not self._was_asked_for_changes:
+            await self._take_changes(debate)
         for asked in waiting:
             given = GivenAnswer(asked.number, await self._asking.ask(debate, asked))
             origin = f"terminal/{secrets.token_hex(8)}"
             said = PersonsReply(debate_id=debate.id, by=self._person, origin=origin)
             await self._answer.form(said, [given])
+
+    async def _take_changes(self, debate: Debate) -> None:
+        """Ask whether the subject was changed, before the last answer closes the questions."""
+        self._was_asked_for_changes = True
+        while named := await self._asking.for_changes():
+            try:
+                await self._note.add(
+                    debate.id,
+                    note_id=f"terminal/{secrets.token_hex(8)}",
+                    author=self._person,
+                    text=f"[Handed in, changed: {named}]",
+                    references=handed_in(named, self._person),
+                )
+            except BadInput as refusal:
+                self._screen.say(str(refusal))
+            else:
+                return
 
     async def _unless_over(self, debate: Debate, work: Coroutine[Any, Any, None]) -> None:
         """Do the work, but let go of it once the debate is stopped or the time to answer is up."""

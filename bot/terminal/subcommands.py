@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-_FORMATS = ("critique", "council", "panel")
+_FORMATS = ("critique", "council", "panel", "review")
 
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
@@ -37,7 +37,10 @@ Agents = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", "-f", help="critique, council or panel.", autocompletion=lambda: list(_FORMATS)
+        "--format",
+        "-f",
+        help="critique, council, panel or review.",
+        autocompletion=lambda: list(_FORMATS),
     ),
 ]
 When = Annotated[
@@ -88,6 +91,10 @@ def debate(  # noqa: PLR0913 - one per option
     problem_file: ProblemFile = None,
     context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
     source: Sources = None,
+    diff: Annotated[
+        str | None,
+        typer.Option(help="Changes as a source: a file, - to read them, or main...HEAD for git."),
+    ] = None,
     agents: Agents = None,
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
@@ -113,7 +120,7 @@ def debate(  # noqa: PLR0913 - one per option
         bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
     ] = False,
 ) -> None:
-    """Debate a question here; the decision goes to standard output.
+    """Debate a question here, or have something reviewed; the decision goes to standard output.
 
     Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
     """
@@ -125,6 +132,7 @@ def debate(  # noqa: PLR0913 - one per option
         problem_file=problem_file,
         context=context,
         sources=source or (),
+        diff=diff,
         agents=None if agents is None else [one for one in agents.split(",") if one.strip()],
         rounds=rounds,
         when=Whenever(when) if when else None,
@@ -207,8 +215,10 @@ def export(
     ] = "",
     *,
     form: Annotated[
-        Literal["json", "md", "adr"],
-        typer.Option("--format", "-f", help="Whole record, report, or decision record."),
+        Literal["json", "md", "adr", "github"],
+        typer.Option(
+            "--format", "-f", help="Whole record, report, decision record, or a review's tasks."
+        ),
     ] = "md",
     output: Output = None,
     person: Annotated[str, typer.Option(help="All debates this person (U…) asked for.")] = "",
@@ -228,11 +238,20 @@ def export(
         _run(export_records(person, channel, form, output))
 
 
-def report(debate_id: DebateId, output: Output = None, *, json: AsJson = False) -> None:
+def report(
+    debate_id: DebateId,
+    output: Output = None,
+    *,
+    json: AsJson = False,
+    github: Annotated[
+        bool, typer.Option("--github", help="Of a review: a task list for a pull request.")
+    ] = False,
+) -> None:
     """Write a debate's Markdown report; as JSON its whole record."""
     from bot.terminal.records import export_record
 
-    _run(export_record(debate_id, "json" if json else "md", output))
+    form = "json" if json else "github" if github else "md"
+    _run(export_record(debate_id, form, output))
 
 
 def evaluate(  # noqa: PLR0913 - one per option

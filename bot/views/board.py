@@ -37,6 +37,7 @@ from bot.views.options import (
 )
 from bot.views.people_vote import team_count
 from bot.views.progress import plan, progress, stage
+from bot.views.review import findings_counted, subject_shown
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import result
 from bot.views.words import (
@@ -133,6 +134,7 @@ def board(
     held_as = f"\n:clipboard: Playbook: {gist(playbook.title, _REASON_LIMIT)}" if playbook else ""
     top = [
         f"*Question*\n{_asked(debate)}{more}{goes_on}{held_as}",
+        subject_shown(debate),
         agents_shown(debate),
         *_troubles(debate, remarks),
     ]
@@ -215,6 +217,7 @@ def _now(debate: Debate) -> Iterator[str]:
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
     yield _summary(debate)
+    yield findings_counted(debate)
     yield who_stands_where(debate) or _positions(debate)
     yield "\n".join(how_it_goes(debate))
     yield kept_facts(debate)
@@ -269,6 +272,7 @@ def _result(debate: Debate) -> Iterator[str]:
         decision = decided_on(debate, debate.verdict, _DECISION_LIMIT)
         sure = confidence(debate.verdict)
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
+        yield findings_counted(debate)
         yield how_it_ended(debate)
         if (checked := cross_check_words(debate, debate.verdict)).startswith(":warning:"):
             yield checked

@@ -9,10 +9,12 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, MessageView, as_json, context, header, listed, safe, sections
+from bot.views.review import card_head
 from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
 from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
+from core.rules.formats.review import questions_put
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
@@ -46,10 +48,11 @@ def card(debate: Debate, asked: Clarifications) -> MessageView:
         for item in asked.items
     ]
     who = _who_asks(asked)
-    title = f"Questions from {who}: closed"
+    what = "finding" if debate.findings and asked.turn.round else "question"
+    title = f"{what.capitalize()}s from {who}: closed"
     if waiting:
         left = " still open" if len(waiting) < len(asked.items) else ""
-        title = f"{counted(len(waiting), 'question')} from {who}{left}"
+        title = f"{counted(len(waiting), what)} from {who}{left}"
     blocks: list[Block] = [header(title), *sections(head)]
     blocks += _listed(debate, asked, lines, waiting)
     if waiting:
@@ -112,11 +115,13 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
     )
     if debate.paused_by:
         until = "Paused: the time to answer stands still until somebody resumes the debate."
+    until = f":hourglass_flowing_sand: {until}"
+    if debate.findings and asked.turn.round:
+        return card_head(debate, person(debate.setup.asked_by), number, until)
     return (
         f"{person(debate.setup.asked_by)}, {_who_asks(asked)} {wants} to know this before "
         f"{'they' if wants == 'want' else 'the agents'} begin. "
-        f"Reply in this thread: `{number}: your answer`. {alone}\n"
-        f":hourglass_flowing_sand: {until}"
+        f"Reply in this thread: `{number}: your answer`. {alone}\n{until}"
     )
 
 
@@ -206,9 +211,8 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
 
 def assumptions(debate: Debate) -> Sequence[str]:
     """What was taken for granted where people gave no answer; Markdown."""
-    items = (item for asked in debate.clarifications.values() for item in asked.items)
     return [
         f"{item.question} NA; assumed: {item.assumption or _NOTHING}"
-        for item in items
+        for item in questions_put(debate)
         if not (answer := debate.answers.get(item.number)) or not answer.text
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from bot.slack.mrkdwn.convert import answer, gist, mrkdwn, points
 from bot.views.fold import Fold, folded, pieces_of
 from bot.views.message import MessageView, context, named, sections
+from bot.views.review import finding_lines
 from bot.views.turn import words_of
 from bot.views.words import (
     EXAMPLE_NOTE,
@@ -33,6 +34,7 @@ _WARNING_LIMIT = 200
 _POSITIONS = (
     *(Act.STATEMENT, Act.REFINEMENT, Act.ADJUST, Act.FORMULATE),
     *(Act.PROPOSAL, Act.GATHER),
+    *(Act.SECOND_LOOK, Act.REVIEW),
 )
 #: What it says of the others.
 _OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
@@ -101,6 +103,9 @@ def _in_short(debate: Debate, agent: Agent, said: Sequence[Contribution]) -> Ite
         shown = f"*{said_first or 'Nothing was said.'}*"
         yield shown
         left = room - len(shown) - sum(map(len, of_others))
+        if main.findings:
+            yield from (f"• {line}" for line in finding_lines(main.findings, _MOST_POINTS + 1))
+            return
         for number, point in enumerate(points(text, _MOST_POINTS, _POINT_LIMIT)):
             left -= len(point)
             if left >= 0 or number == 0:

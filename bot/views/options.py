@@ -22,6 +22,7 @@ from core.models import (
 )
 from core.rules import schedule
 from core.rules.agreement import AGREED_WITHIN, agreement
+from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after, in_words
 from core.rules.options import (
@@ -106,6 +107,8 @@ def how_it_ended(debate: Debate) -> str:
     """Why the rounds ended and how many were really held."""
     held = schedule.rounds_held(debate)
     said = list(how_it_goes(debate))
+    if debate.setup.format == review.NAME:
+        return " ".join([*said, review.how_it_went(debate)])
     skipped = was_skipped(debate) and not debate.wanted_by
     if not skipped and debate.tally:
         said.append(f"{rounds_words(debate)[0].upper()}{rounds_words(debate)[1:]}.")
@@ -117,6 +120,8 @@ def how_it_ended(debate: Debate) -> str:
 def rounds_words(debate: Debate) -> str:
     """How many rounds there are: held so far or in all, of how many at most."""
     held, wished = schedule.rounds_held(debate), debate.setup.rounds
+    if debate.setup.format == review.NAME:
+        return "a second look where its author answers"
     if debate.status is Status.RUNNING and not debate.verdict:
         early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
         return f"{'at most ' if early and wished > 1 else ''}{counted(wished, 'round')}"

@@ -12,7 +12,7 @@ from core.models import BESIDE, Act, Debate, Ending, Status, Turn
 from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
-from core.rules.gate import closing_gate, gate_after, is_gated
+from core.rules.gate import closing_gate, gate_after, is_gated, votes_blind
 from core.turns.acts import ACTS
 
 
@@ -110,7 +110,7 @@ def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     turns = [one.turn for known in outcomes for one in known.values()]
     turns += [turn for number in range(1, rounds + 1) for turn in form.planned(debate, number)]
     if not debate.stop and not debate.tally:
-        first = [0] if debate.setup.blind_ballot and not cut else []
+        first = [0] if votes_blind(debate) and not cut else []
         turns += [
             Turn(act=Act.BALLOT, round=number, agent=voter)
             for number in (*first, last)

@@ -40,6 +40,7 @@ _FORMAT_WORDS: Mapping[str, str] = {
     "critique": "Critique: propose, criticise, refine",
     "council": "Council: gather, plan, argue, adjust, rebut",
     "panel": "Panel: short rounds led by a facilitator",
+    "review": "Review: findings, the author's answers, a second look",
 }
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _ESTIMATE_BLOCK = "estimate"
@@ -321,7 +322,8 @@ _SOURCES = Field(
     id=FieldId.SOURCES.value,
     label="Sources",
     hint="Links to messages, threads and files of the channel (their menus: Copy link), and to "
-    "pages that Moot may read. Agents quote them, and every quote is checked.",
+    "pages that Moot may read. Agents quote them, and every quote is checked. For a review: what "
+    "is to be reviewed.",
     optional=True,
 )
 _CHANNEL = labelled(

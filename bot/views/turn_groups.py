@@ -1,7 +1,8 @@
 """Which turns people read in one post: a group is an agent's turns of a round (pure).
 
 Every group is one post. A draft waits for the round that it opens; where no round follows, it is a
-group of its own. The council's one round has two: what leads to a position, and what comes of it.
+group of its own. The council's one round has two: what leads to a position, and what comes of it;
+a review's has two as well: the review and the second look.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 from bot.slack.ids import turn_key
 from core.models import Act, Contribution, Debate, Status, Turn
 from core.rules import schedule
-from core.rules.formats import council
+from core.rules.formats import council, review
 from core.rules.formats.registry import format_of
 from core.rules.gate import gate_after, is_gated
 from core.turns.acts import ACTS
@@ -30,6 +31,8 @@ def group_of(debate: Debate, turn: Turn) -> Group:
     first = gate_after(debate, 0)
     if turn.round == 1 and first and first.ends_rounds:
         return 1, _FIRST if turn.act is form.PHASES[0] else _SECOND
+    if form.NAME == review.NAME:  # people answer between the two
+        return turn.round, _FIRST if turn.act is Act.REVIEW else _SECOND
     if form.NAME == council.NAME:
         argued = form.PHASES.index(turn.act) > form.PHASES.index(Act.FORMULATE)
         return turn.round, _SECOND if argued else _FIRST

@@ -30,6 +30,7 @@ from bot.views.options import (
     option_name,
     single_answer,
 )
+from bot.views.review import finding_line, findings_in_short
 from bot.views.vote import outcome, result
 from bot.views.words import (
     EXAMPLE_NOTE,
@@ -168,6 +169,7 @@ def told(debate: Debate, reached: Verdict) -> str:
 def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
     yield f"*{decided_on(debate, reached, _DECISION_LIMIT)}*"
     yield f"> {gist(debate.setup.question, _NOTE_LIMIT)}"
+    yield findings_in_short(debate, reached.findings)
     for reason in reached.reasons[:_MOST_REASONS]:
         yield f"• {gist(reason, _NOTE_LIMIT)}"
     if reached.dissent.strip():
@@ -241,6 +243,9 @@ def disclaimer(debate: Debate) -> str:
 
 def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator[str]:
     yield _titled("Decision", mrkdwn(reached.decision))
+    if reached.findings:
+        lines = (f"• {finding_line(debate, one, whole=True)}" for one in reached.findings)
+        yield _titled("Findings", "\n".join(lines))
     if reached.reasons:
         yield _titled("Reasons", _listed(reached.reasons))
     # The solution without a first paragraph that only says the decision again.

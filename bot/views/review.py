@@ -1,0 +1,103 @@
+"""Reviews as people read them: the subject, its findings, and the card for its author (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.escape import link
+from bot.views.message import listed
+from bot.views.words import name_of
+from core.figures import counted
+from core.models import Debate, FindingStatus, ReviewFinding
+from core.rules.findings import WEIGHTY, counted_words, standing, struck
+from core.rules.formats import review
+from core.rules.subject import handed_in, references
+
+_TITLE_LIMIT = 80
+_SUBJECT_LIMIT = 500
+_WORDS_LIMIT = 120
+_WRONG_LIMIT = 200
+#: Findings in the verdict's short form, and all their characters.
+_MOST_LINES, _LINES_LIMIT = 6, 1400
+
+
+def subject_shown(debate: Debate) -> str:
+    """What is reviewed, and what its author handed in since; empty where nothing is."""
+    if debate.setup.format != review.NAME:
+        return ""
+    named = [
+        link(one.address, one.title)
+        if one.address.startswith("https://")
+        else gist(one.title, _TITLE_LIMIT)
+        for one in references(debate)
+    ]
+    changed = [f"{gist(one.reference.title, _TITLE_LIMIT)} ({one.id})" for one in handed_in(debate)]
+    lines = [listed(named, _SUBJECT_LIMIT, ", ")]
+    lines += [f"Handed in since: {listed(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []
+    return f"*Subject*\n{chr(10).join(lines)}" if named else ""
+
+
+def findings_counted(debate: Debate) -> str:
+    """How many findings are open, resolved and struck out; empty before there are reviews."""
+    if debate.setup.format != review.NAME or not review.positions(debate):
+        return ""
+    found = standing(debate)
+    resolved = sum(one.status is FindingStatus.RESOLVED for one in found)
+    said = [counted_words(found) or "none open"]
+    said += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
+    said += [f"{lost} struck out"] if (lost := struck(debate)) else []
+    return f"*Findings*: {'; '.join(said)}"
+
+
+def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
+    """The open findings, the gravest first, as far as there is room; the rest is counted."""
+    left = [one for one in found if one.is_open]
+    lines = [f"• {finding_line(debate, one)}" for one in left]
+    shown = listed(lines[:_MOST_LINES], _LINES_LIMIT)
+    more = len(left) - _MOST_LINES
+    return f"{shown}\n• … and {counted(more, 'more finding')}" if more > 0 else shown
+
+
+def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:
+    """A finding: how much it weighs, the words it is about and where, what is wrong."""
+    cited = one.citation
+    limit = 10 * _WRONG_LIMIT if whole else _WRONG_LIMIT
+    place = ", ".join(filter(None, (cited.source, cited.place)))
+    where = link(cited.address, place) if cited.address.startswith("https://") else gist(place, 200)
+    number = f" {one.number}" if one.number else ""
+    words = gist(cited.words, 5 * _WORDS_LIMIT if whole else _WORDS_LIMIT)
+    line = f"*{one.severity.value.capitalize()}{number}* “{words}” ({where}): "
+    line += gist(one.wrong, limit)
+    if not whole:
+        return line
+    line += f" _To mend it_: {gist(one.mend, limit)}" if one.mend else ""
+    line += f" – *{one.status.value}*" + (f": {gist(one.why, limit)}" if one.why else "")
+    by = ", ".join(name_of(debate, agent) for agent in one.raised_by)
+    return f"{line} _({by})_" if by else line
+
+
+def card_head(debate: Debate, who: str, number: int, until: str) -> str:
+    """What the author is told above the findings they are asked about.
+
+    Args:
+        debate: The debate.
+        who: The author, safe.
+        number: Of a finding that is still open.
+        until: How long they have, safe.
+    """
+    items = debate.findings.items if debate.findings else ()
+    rest = sum(one.severity not in WEIGHTY for one in items)
+    more = f" {counted(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
+    more = more or (" One lighter finding is in the agents' posts." if rest else "")
+    return (
+        f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
+        f"`{number}: we do it because …`. If you changed the text, attach it to a reply *before* "
+        f"you answer the last one. Then the agents look again at what they found.\n{until}"
+    )
+
+
+def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]:
+    """The findings of one agent in a line each, those that were struck out left out."""
+    for one in [one for one in findings if one.counts][:most]:
+        status = "" if one.status is FindingStatus.OPEN else f", {one.status.value}"
+        name = f"{one.severity.value.capitalize()}{status}"
+        yield f"*{name}* “{gist(one.citation.words, 80)}”: {gist(one.wrong, 150)}"

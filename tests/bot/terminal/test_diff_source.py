@@ -1,0 +1,61 @@
+"""`--diff`: changes from a file or from git, with words where there are none."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bot.terminal.diff_source import diff_references, handed_in
+from core.errors import BadInput
+from core.models import Person, SourceKind
+
+DANA = Person(id="dana", name="Dana")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a change that is not committed yet, as the current folder."""
+    monkeypatch.chdir(tmp_path)
+    who = ("-c", "user.name=Dana", "-c", "user.email=dana@example.test")
+    (tmp_path / "work.py").write_text("one\n", encoding="utf-8")
+    for words in (("init", "-q"), ("add", "work.py"), ("commit", "-q", "-m", "First")):
+        command = ["git", *who, *words]
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - git
+    (tmp_path / "work.py").write_text("one\ntwo\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_git_shows_the_changes_of_a_range() -> None:
+    (one,) = diff_references("HEAD", DANA)
+    assert (one.kind, one.title) == (SourceKind.TEXT, "changes HEAD")
+    assert "+two" in one.fetch
+
+
+def test_a_file_of_that_name_is_taken_before_git_is_asked(folder: Path) -> None:
+    (folder / "HEAD").write_text("a diff", encoding="utf-8")
+    for take in (diff_references, handed_in):
+        (one,) = take("HEAD", DANA)
+        assert (one.kind, one.fetch) == (SourceKind.FILE, str(folder / "HEAD"))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("no...where", "There is no file no...where, and git cannot show such changes: "),
+        ("--output=stolen", "git cannot show such changes: "),
+        ("HEAD...HEAD", "There are no changes in HEAD...HEAD."),
+    ],
+)
+def test_what_shows_no_changes_is_refused_in_words(named: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        diff_references(named, DANA)
+    assert said in str(refused.value)
+    assert not Path("stolen").exists()
+
+
+def test_a_change_beyond_all_measure_is_refused(folder: Path) -> None:
+    (folder / "work.py").write_text("long line of text\n" * 70_000, encoding="utf-8")
+    with pytest.raises(BadInput, match="review them in parts"):
+        diff_references("HEAD", DANA)

@@ -1,0 +1,135 @@
+"""A review in the terminal: real changes of git, a real process, answers typed, a real SDK."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from core.llm.providers.testing.script import Asked, Say
+from core.llm.providers.testing.server import Vendor
+from core.testing import a_finding_reply, a_verdict_reply
+from tests.frame.files import ROOT
+from tests.vendor_replies import good_reply
+
+BEFORE = "def run(queue):\n    for job in queue:\n        work(job)\n"
+AFTER = "def run(queue):\n    queue.clear()\n    for job in queue:\n        work(job)\n"
+MENDED = "def run(queue):\n    for job in queue:\n        work(job)\n    queue.clear()\n"
+
+
+def reviewing(asked: Asked) -> Say:
+    """Everybody finds that the queue is emptied, and one thing that stands nowhere."""
+    prompt = json.dumps(asked.body)
+    if '"looks"' in prompt:
+        mended = "changes HEAD" in prompt and "We call it late" in prompt
+        status = "resolved" if mended else "open"
+        looks = [{"finding": "f1", "why": "It is cleared at the end.", "status": status}]
+        said = {"looks": looks, "new": [], "summary": "It keeps its jobs.", "verdict": "o1"}
+        return Say(text=json.dumps(said))
+    if '"same_as"' in prompt:
+        return Say(text=json.dumps({"same_as": [1, 1]}))
+    if '"findings"' in prompt and '"severity"' in prompt:
+        lost = a_finding_reply("queue.clear()", severity="blocker", wrong="No job @team runs.")
+        nowhere = a_finding_reply("import pickle", severity="major", wrong="It is unsafe.")
+        said = {"findings": [lost, nowhere], "summary": "It runs nothing.", "verdict": "o3"}
+        return Say(text=json.dumps(said))
+    if '"solution"' in prompt:
+        return Say(text=json.dumps(a_verdict_reply(option="o1", decision="It can go.")))
+    return good_reply(asked)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=Dana", "-c", "user.email=dana@example.test")
+        command = ["git", *who, *words]
+        run = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)  # noqa: S603 - git
+        return run.stdout
+
+    git("init", "-q", "-b", "main")
+    (tmp_path / "work.py").write_text(BEFORE, encoding="utf-8")
+    git("add", "work.py")
+    git("commit", "-q", "-m", "First")
+    (tmp_path / "work.py").write_text(AFTER, encoding="utf-8")
+    (tmp_path / "change.diff").write_text(git("diff"), encoding="utf-8")
+    return tmp_path
+
+
+async def moot(
+    folder: Path, url: str, *words: str, typed: Mapping[str, str] | None = None
+) -> tuple[int | None, str, str]:
+    """Run it; each line is typed once its question was asked, after the change to the file."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "from bot.cli import main; main()"),
+        *words,
+        cwd=folder,
+        env={
+            **kept,
+            "PYTHONPATH": str(ROOT),
+            "MOOT_DATABASE": "moot.db",
+            "OPENAI_API_KEY": "sk-proj-ACCEPTED1111",
+            "OPENAI_BASE_URL": f"{url}/v1",
+        },
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin
+    assert process.stderr
+    said = b""
+    for question, line in (typed or {}).items():
+        async for shown in process.stderr:
+            said += shown
+            if question.encode() in shown:
+                break
+        (folder / "work.py").write_text(MENDED, encoding="utf-8")
+        process.stdin.write(line.encode() + b"\n")
+    out, err = await process.communicate()
+    return process.returncode, out.decode(), (said + err).decode()
+
+
+@pytest.mark.slow
+async def test_changes_of_git_are_reviewed_answered_for_changed_and_exported(folder: Path) -> None:
+    async with Vendor(reviewing) as vendor:
+        code, out, err = await moot(
+            folder,
+            vendor.url,
+            *("debate", "--format", "review", "--diff", "HEAD", "--agents"),
+            *("architect,security", "--yes"),
+            typed={"Enter alone: no": "HEAD", "Enter alone: the": "We call it late now."},
+        )
+        found = re.search(r"moot show (d\w{7})", err)
+        assert found, err
+        _, tasks, _ = await moot(folder, vendor.url, "report", found[1], "--github")
+        _, told, _ = await moot(folder, vendor.url, "explain", found[1])
+
+    assert (code, out.splitlines()[0]) == (0, "Ready"), err
+    assert "Put to the author: 1 finding" in err
+    assert "1. blocker: “queue.clear()” (e1, work.py:2): No job @team runs." in err
+    assert "import pickle" not in tasks
+    assert "- [x] **blocker** `work.py:2`: No job @\u2060team runs." in tasks
+    assert "  > `queue.clear()`" in tasks
+    assert "second look" in told.lower()
+
+
+@pytest.mark.slow
+async def test_without_anybody_to_answer_the_findings_stand(folder: Path) -> None:
+    async with Vendor(reviewing) as vendor:
+        code, out, err = await moot(
+            folder,
+            vendor.url,
+            *("debate", "--format", "review", "--diff", "change.diff"),
+            *("--agents", "architect,security"),
+        )
+
+    assert code == 0, err
+    assert "Ready with changes: 1 blocker" in out
+    assert "What was found stands unanswered, so there was no second look." in out
+    assert "Findings struck out" not in out
+    assert "2 findings struck out: not about words of the subject." in out

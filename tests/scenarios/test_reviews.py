@@ -1,0 +1,116 @@
+"""A review in Slack: found, answered in the thread, a changed file, a second look, a verdict."""
+
+import json
+from collections.abc import Sequence
+
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from core.models import Act, FindingStatus, Status
+from core.request import ModelRequest
+from core.testing import ScriptedProvider, a_finding_reply, a_verdict_reply, plausible_reply
+from tests.seen import seen_in
+
+PLAN = b"# One queue\n\nWe drop the old queue on Monday. Jobs that are in it are lost.\n"
+CHANGED = b"# One queue\n\nWe drop the old queue on Monday, once it is drained.\n"
+LOST = "Jobs that are in it are lost"
+
+
+def reviewing(request: ModelRequest) -> str:
+    """The architect finds a blocker and invents a quote; the changed text settles it."""
+    if request.act is Act.REVIEW and request.role == "architect":
+        found = [
+            a_finding_reply(LOST, severity="blocker", wrong="Orders <!channel> vanish."),
+            a_finding_reply("Root runs it", severity="major", wrong="Root may do all."),
+            a_finding_reply("One queue", severity="minor", wrong="Which one?"),
+        ]
+        return json.dumps({"findings": found, "summary": "It loses jobs.", "verdict": "o3"})
+    if request.act is Act.REVIEW:
+        return json.dumps({"findings": [], "summary": "Fine by me.", "verdict": "o1"})
+    if request.act is Act.SECOND_LOOK:
+        shown = "\n".join(part.text for part in request.parts)
+        is_mended = "once it is drained" in shown and "moved by hand" in shown
+        status = "resolved" if is_mended else "open"
+        looks = [{"finding": "f1", "why": "It is drained first.", "status": status}]
+        said = {"looks": looks, "new": [], "summary": "It can go.", "verdict": "o2"}
+        return json.dumps(said)
+    if request.act is Act.SYNTHESIS:
+        said = a_verdict_reply(option="o2", decision="It goes once the name is clear.")
+        return json.dumps(said | {"reasons": ["No job is lost any more."]})
+    return plausible_reply(request)
+
+
+async def board_in(team: Team) -> str:
+    boards = await team.workspace.wait_for(
+        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+    )
+    return str(boards[0]["ts"])
+
+
+async def card_of(team: Team, board: str) -> Message:
+    def cards() -> Sequence[Message]:
+        return [one for one in team.replies(board) if key_of(one).endswith("/card")]
+
+    return (await team.workspace.wait_for(cards))[0]
+
+
+async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
+    spec = BotSpec(provider=ScriptedProvider(reviewing), rounds=1)
+    async with team_at_work(spec=spec) as team:
+        await team.workspace.share_file(
+            "dana", team.channel, "plan.md", PLAN, text="@Moot --format review"
+        )
+        board = await board_in(team)
+        card = await card_of(team, board)
+        asked = "\n".join(seen_in([card], opened=True))
+        await team.workspace.share_file("dana", team.channel, "plan-2.md", CHANGED, thread_ts=board)
+        await team.workspace.wait_for(lambda: "plan-2.md" in str(team.replies(board)))
+        await team.say("1: They are moved by hand on Sunday.", board)
+        debate = await team.wait_for_end(board)
+        said = "\n".join(seen_in(team.replies(board), opened=True))
+        top = "\n".join(seen_in([team.thread(board)[0]], opened=True))
+        posts = len(team.replies(board))
+
+    assert "1 finding from the agents" in asked
+    assert f"blocker: “{LOST}” (e1, line 3)" in asked
+    assert "attach it to a reply" in asked
+    assert "Root may do all" not in asked
+    assert "<!channel>" not in asked
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.decision == "Ready with changes: 1 minor"
+    assert [one.status for one in debate.verdict.findings] == [
+        FindingStatus.RESOLVED,
+        FindingStatus.OPEN,
+    ]
+    assert "Ready with changes: 1 minor" in top
+    assert "*Subject*" in top
+    assert "*Findings*: 1 minor; 1 finding resolved; 1 struck out" in top
+    assert "Struck out, because the words they are about are not in the subject" in said
+    assert "It is drained first." in said
+    assert posts <= 12
+    names = [file["name"] for one in team.replies(board) for file in one.get("files", [])]
+    assert any(name.endswith("-review.md") for name in names)
+
+
+async def test_a_review_of_nothing_is_refused_with_how_to_give_it_something() -> None:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(reviewing))) as team:
+        await team.type("--format review Should we drop the old queue?")
+        told = team.told()
+
+    assert "There is nothing to review." in told[-1]
+    assert "Should we drop the old queue?" in told[-1]
+
+
+async def test_the_text_after_the_command_is_what_is_reviewed() -> None:
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(reviewing))) as team:
+        text = PLAN.decode().replace("# One queue", "One queue.")
+        await team.type(f"--format review {text}")
+        board = await board_in(team)
+        await card_of(team, board)
+        await team.say("1: skip", board)
+        debate = await team.wait_for_end(board)
+
+    assert debate.setup.question == "Is this ready, and what has to change? the proposal"
+    assert LOST in debate.evidence[0].text
+    assert debate.verdict
+    assert "1 blocker" in debate.verdict.decision
