@@ -9,7 +9,7 @@ people are answered at once; notes that people will add are not foreseen.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -397,12 +397,6 @@ def longest_reply(request: ModelRequest) -> str:
     return _reply(request, length, sentence, questions=_MOST_QUESTIONS, close=True)
 
 
-def _finding(sentence: str) -> Mapping[str, str]:
-    """A finding that matters: who made the subject is asked about it, and it is looked at again."""
-    about = {"source": "e1", "words": _SENTENCE, "severity": "major"}
-    return {**about, "wrong": sentence, "mend": sentence}
-
-
 def _lengthened(text: str, length: int) -> str:
     """The text over and over, so many characters long."""
     return (f"{text} " * (length // len(text) + 1))[:length]
@@ -441,7 +435,9 @@ def _reply(  # noqa: C901, PLR0912, PLR0915 - one case per act
             reply = {"reasons": reasons, "ranking": labels, "probabilities": shares}
             reply |= {"moved_by": "none"}
         case Act.REVIEW:
-            found = [_finding(sentence) for _ in items]
+            # What matters is put to the author, and looked at again.
+            about = {"source": "e1", "words": _SENTENCE, "severity": "major"}
+            found = [{**about, "wrong": sentence, "mend": sentence} for _ in items]
             reply = {"findings": found, "summary": sentence, "verdict": "o2"}
         case Act.FINDINGS:
             found = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]

@@ -34,8 +34,14 @@ def a_finding(number: int, **changes: object) -> ReviewFinding:
     cited = Citation(
         source="e1", words="jobs are lost", status=CitationStatus.VERIFIED, place="work.py:42"
     )
-    values = {"severity": Severity.BLOCKER, "citation": cited, "wrong": "Orders vanish."}
-    return ReviewFinding(number=number, raised_by=("architect",), **{**values, **changes})
+    found = ReviewFinding(
+        number=number,
+        severity=Severity.BLOCKER,
+        citation=cited,
+        wrong="Orders vanish.",
+        raised_by=("architect",),
+    )
+    return found.model_copy(update=changes)
 
 
 def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
