@@ -32,7 +32,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
+from bot.debate_page.html import html
 from bot.listeners.typed import understood
+from bot.markdown import parsed
 from bot.slack.evidence import readable
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
@@ -577,6 +579,8 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.turns.replies.verdict_from_text": verdict_from_text,
     "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
+    "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
+    "bot.markdown.parsed": parsed,
     "core.transcript.differences.word_changes": lambda text: list(word_changes(text, text[::-1])),
     "core.transcript.shadow.says": lambda text: says(text, text),
     "core.transcript.inert.ends": lambda text: ends("```", text),
