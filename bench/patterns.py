@@ -56,21 +56,22 @@ from bot.views.start_form import question_in
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
-from core.llm.call import writable
 from core.llm.prices import estimate_tokens
 from core.llm.providers.offline_engine.checklists import mentions, normal, singular
 from core.llm.providers.offline_engine.question_reading import quote as offline_quote
 from core.llm.providers.offline_engine.question_reading import read_question, sentences
 from core.llm.providers.openai import lacks_responses
 from core.llm.providers.vendor_errors import code_of_body, from_code, from_status
+from core.llm.reply_faults import writable
 from core.llm.structured import read_answer, repair_parts
 from core.models import Act, Contribution, Debate, Turn
-from core.opening import check_question
+from core.opening import check_question, find_agent, find_playbook
 from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
 from core.rules.facts import Fact, FactKind, holds, ledger, lost
 from core.rules.formats.same_question import is_same
+from core.settings import Settings
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
@@ -548,9 +549,19 @@ def _whole(tell: Callable[[Debate], object]) -> Callable[[str], object]:
     return lambda text: tell(_debate(text))
 
 
+def _named(find: Callable[[str, Settings], object]) -> Callable[[str], object]:
+    """What finds something by a name, as a function of that name; there is none such."""
+
+    def tried(text: str) -> None:
+        with suppress(BadInput):
+            find(text, Settings())
+
+    return tried
+
+
 #: Functions that take text of people, models or servers, each as a function of that text alone.
 FUNCTIONS: Mapping[str, Callable[[str], object]] = {
-    "core.llm.call.writable": writable,
+    "core.llm.reply_faults.writable": writable,
     "core.llm.prices.estimate_tokens": estimate_tokens,
     "core.llm.providers.offline_engine.checklists.mentions": lambda text: mentions(text, "a b"),
     "core.llm.providers.offline_engine.checklists.normal": normal,
@@ -564,6 +575,8 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.rules.facts.ledger": _whole(ledger),
     "core.rules.facts.lost": lambda text: lost([Fact(FactKind.FIGURE, text, "note 1")], text),
     "core.rules.formats.same_question.is_same": lambda text: is_same(text, text),
+    "core.opening.find_agent": _named(find_agent),
+    "core.opening.find_playbook": _named(find_playbook),
     "core.opening.check_question": lambda text: check_question(f"a{text}", 10**9),
     "core.llm.quoting.clean": quoting.clean,
     "core.llm.quoting.quote": lambda text: quoting.quote.__wrapped__(

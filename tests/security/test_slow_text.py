@@ -36,6 +36,7 @@ MADE_WHILE_RUNNING = {
     "core.evidence.citations",
     "core.llm.quoting",
     "core.proof.pairs",
+    "core.rules.playbook",
     "slack_on_loopback.rules",
 }
 
