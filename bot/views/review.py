@@ -8,7 +8,7 @@ from bot.views.message import listed
 from bot.views.words import name_of
 from core.figures import counted
 from core.models import Debate, FindingStatus, ReviewFinding
-from core.rules.findings import WEIGHTY, counted_words, standing, struck
+from core.rules.findings import WEIGHTY, counted_words, standing, struck, struck_words
 from core.rules.formats import review
 from core.rules.subject import handed_in, references
 
@@ -52,9 +52,11 @@ def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
     """The open findings, the gravest first, as far as there is room; the rest is counted."""
     left = [one for one in found if one.is_open]
     lines = [f"• {finding_line(debate, one)}" for one in left]
-    shown = listed(lines[:_MOST_LINES], _LINES_LIMIT)
+    shown = [listed(lines[:_MOST_LINES], _LINES_LIMIT)]
     more = len(left) - _MOST_LINES
-    return f"{shown}\n• … and {counted(more, 'more finding')}" if more > 0 else shown
+    shown += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
+    shown += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
+    return "\n".join(filter(None, shown))
 
 
 def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:

@@ -102,6 +102,12 @@ def struck(debate: Debate) -> int:
     return sum(not one.counts for one in said)
 
 
+def struck_words(debate: Debate) -> str:
+    """That findings were struck out, in a sentence; empty where none was."""
+    lost = struck(debate)
+    return f"{counted(lost, 'finding')} struck out: not about words of the subject." if lost else ""
+
+
 def counted_words(found: Iterable[ReviewFinding]) -> str:
     """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
     left = [one.severity for one in found if one.is_open]

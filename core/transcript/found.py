@@ -7,7 +7,7 @@ from core.errors import BadInput
 from core.figures import counted
 from core.models import Debate, FindingStatus, ReviewFinding
 from core.redaction import clean
-from core.rules.findings import standing
+from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
 from core.transcript.words import name_of, table
@@ -43,7 +43,8 @@ def findings_table(debate: Debate) -> str:
         for one in found
     ]
     head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
-    return table(head, rows) if rows else ""
+    listed = table(head, rows) if rows else ""
+    return "\n\n".join(filter(None, (listed, struck_words(debate))))
 
 
 def task_list(debate: Debate) -> str:
@@ -62,6 +63,7 @@ def task_list(debate: Debate) -> str:
     about = ", ".join(in_text(one.title) for one in references(debate))
     parts = [f"### Review: {in_text(headline)}", f"Of {about}."]
     parts += [f"- {in_text(reason)}" for reason in (verdict.reasons if verdict else ())]
+    parts += [struck_words(debate)] if struck_words(debate) else []
     parts += [f"> **Note:** {in_text(one)}" for one in (verdict.warnings if verdict else ())]
     text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
     tasks, left_out = list[str](), 0

@@ -2,7 +2,7 @@
 
 from core.figures import counted
 from core.models import Debate, Severity, Verdict
-from core.rules.findings import WEIGHTY, counted_words, standing, struck
+from core.rules.findings import WEIGHTY, counted_words, standing
 from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
 from core.rules.subject import subject
@@ -25,8 +25,6 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         return verdict
     found = standing(debate)
     said = list[str]()
-    if lost := struck(debate):
-        said.append(f"{counted(lost, 'finding')} struck out: not about words of the subject.")
     read = {one.id for one in subject(debate)}
     if left_out := [one for one in passages_left_out(debate) if one.source in read]:
         passages = counted(len(left_out), "passage")

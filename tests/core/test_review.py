@@ -40,6 +40,7 @@ from core.testing import (
     a_verdict_reply,
     plausible_reply,
 )
+from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.turns.take import Turns
 from tests.frame.files import ROOT
@@ -236,7 +237,7 @@ async def test_a_finding_about_words_that_are_not_there_is_struck_out_and_said_s
     assert '~~[e1: "All passwords are mailed in clear text"]~~ (not found in e1)' in made.text
     assert debate.verdict
     assert [one.wrong for one in debate.verdict.findings] == ["Nobody asked for the money."]
-    assert "1 finding struck out: not about words of the subject." in debate.verdict.warnings
+    assert "1 finding struck out: not about words of the subject." in decision_text(debate)
 
 
 async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted() -> None:
