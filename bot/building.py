@@ -287,7 +287,9 @@ async def load_settings(
             raise ConfigurationBroken(f"The address of the MCP server {server.name}: {why}.")
     found = find_playbooks(chosen.parent if chosen else None, loaded.settings)
     own = {"playbooks": found.playbooks, "playbook_faults": tuple(found.faults)}
-    return replace(loaded, settings=loaded.settings.model_copy(update=own))
+    settings = loaded.settings.model_copy(update=own)
+    left_out = (f"{fault} The playbook is left out." for fault in found.faults)
+    return replace(loaded, settings=settings, notices=(*loaded.notices, *left_out))
 
 
 def usual_models() -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from core.clock import SystemClock
 from core.events import fold
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Debate, Status, When
+from core.models import Clarifying, Debate, Playbook, Status, When
 from core.ports import DebateFilter, Embedder, ModelProvider
 from core.retry import RetryPolicy
 from core.rules.formats import critique
@@ -189,6 +189,8 @@ class BotSpec:
     clarifying: Clarifying = field(default_factory=Clarifying)
     #: Whether agents are chosen for the question; else the three that nobody has to choose.
     casting: bool = False
+    #: Kinds of debates to choose from, by name.
+    playbooks: Mapping[str, Playbook] = field(default_factory=dict[str, Playbook])
     #: Which sources there may be.
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
     #: Looks whether everything works, for `/debate doctor`.
@@ -221,6 +223,7 @@ class BotSpec:
                 when=self.when,
                 clarifying=self.clarifying,
                 casting=self.casting,
+                playbooks=self.playbooks,
                 evidence=self.evidence,
             ),
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),

@@ -94,7 +94,6 @@ class DebateRequest:
     shadow: ShadowWhen | None = None
     format: str | None = None
     #: Name of the kind of debate it is to be; what it says holds where nothing else was asked for.
-    #: Empty: none, though the place has a usual one.
     playbook: str | None = None
     #: What was given as evidence.
     references: Sequence[SourceReference] = ()

@@ -20,6 +20,7 @@ COMMANDS = {
     "/debate <question>": "start a debate in this channel at once",
     "/debate --format review": "a review: of the text after it, or of what the thread holds if you "
     "mention me there",
+    "/debate --playbook NAME <question>": "a kind of debate, such as vendor-choice or rfc-review",
     "/debate list": "this channel's newest debates",
     "/debate search WORDS": "debates in your channels that hold these words",
     "/debate show ID": "where a debate stands, or its verdict",

@@ -84,12 +84,13 @@ async def answer_in_time(
                 case OpenSettings():
                     await open_settings(context, command, client)
                     return None, True
-                case OpenForm():
+                case OpenForm(playbook=playbook):
                     opening = FormOpening(
                         trigger_id=command.trigger_id,
                         team=command.team_id,
                         by=person(command),
                         channel="" if command.is_direct else command.channel_id,
+                        playbook=playbook,
                     )
                     await open_start_form(context, client, opening)
                     return None, True
@@ -139,7 +140,9 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
             if context.retry_landings is None:
                 return answers.words(answers.LANDS_NOWHERE)
             return answers.words(answers.sent_again(await context.retry_landings()))
-        case TypedQuestion(text=question, format="") if asks_what_was_decided(question):
+        case TypedQuestion(text=question, format="", playbook="") if asks_what_was_decided(
+            question
+        ):
             found = await context.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )
@@ -197,6 +200,7 @@ async def start_debate(context: ListenerContext, command: Command, typed: TypedQ
         asked_by=person(command),
         place=place(command.team_id, command.channel_id),
         format=typed.format or None,
+        playbook=typed.playbook or None,
     )
     try:
         begun = await context.start.start(request, origin=command.trigger_id)

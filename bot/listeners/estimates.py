@@ -47,6 +47,7 @@ def form_options(start: StartDebate) -> FormOptions:
         usual_models=", ".join(one.model for one in usual),
         agents=start.agents(),
         models=start.models,
+        playbooks={name: one.title for name, one in settings.playbooks.items()},
         casts=start.built_in().agents is None,
         most_cost=settings.limits.most_debate_cost,
     )

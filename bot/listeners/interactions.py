@@ -107,7 +107,7 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
             async with asyncio.timeout(ANSWER_WITHIN):
                 instead = await do(context, form)
         except FieldWrong as wrong:
-            await ack(response_action="errors", errors={wrong.field: wrong.words})
+            await ack(response_action="errors", errors={form.block_of(wrong.field): wrong.words})
             return
         except (BadInput, StoreError, TimeoutError) as error:
             if isinstance(error, SlackSilent) and form.values:

@@ -230,7 +230,9 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
         return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)
     match understood(event.question):
-        case TypedQuestion(text=question, format="") if asks_what_was_decided(question):
+        case TypedQuestion(text=question, format="", playbook="") if asks_what_was_decided(
+            question
+        ):
             try:
                 found = await context.recall.for_person(
                     question, person=said.user, workspace=event.team_id
@@ -238,10 +240,14 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
                 told = (await context.lists.recalled(found)).payload
             except BadInput as refusal:
                 told = answers.words(str(refusal)).payload
-        case TypedQuestion(text=question, format=form):
+        case TypedQuestion(text=question, format=form, playbook=playbook):
             by, where = Person(id=said.user, name=name), place(event.team_id, said.channel)
             request = DebateRequest(
-                question=question, asked_by=by, place=where, format=form or None
+                question=question,
+                asked_by=by,
+                place=where,
+                format=form or None,
+                playbook=playbook or None,
             )
             try:
                 request = await _with_sources(context, event.team_id, said, request)

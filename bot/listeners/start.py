@@ -41,7 +41,7 @@ from core.use_cases.choices import WAITS, Choices, cost_cap
 from core.use_cases.find import NOT_A_MEMBER
 
 #: Menus of the form whose choice changes the estimate.
-_COSTLY = (FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
+_COSTLY = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
 FEWEST_AGENTS = 2
 #: Slack keeps 3,000 characters for a form.
 _MOST_REMEMBERED = 6
@@ -65,6 +65,8 @@ class FormOpening:
     references: tuple[SourceReference, ...] = ()
     #: Id of the debate that it goes on from; empty: of none.
     continues: str = ""
+    #: The kind of debate that was typed; empty: the channel's.
+    playbook: str = ""
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -136,7 +138,7 @@ async def open_start_form(
     # message, of which the form holds everything, for the person to see what others will.
     is_long = len(told) > TYPED_LIMIT and bool(opening.message)
     first, *more = in_fields("" if is_long else told)
-    usual = await context.start.usual(here)
+    usual = await context.start.usual(here, opening.playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     target = FormTarget(
         channel=opening.channel,
@@ -180,15 +182,24 @@ async def open_for_message(
 
 
 async def show_estimate(context: ListenerContext, found: Clicked) -> None:
-    """Bring the estimate of an open form up to date."""
+    """Bring the estimate of an open form up to date; fill in what a chosen playbook says.
+
+    Raises:
+        BadInput: The playbook is gone.
+    """
     click = found.click
     if click.callback_id != CallbackId.START_FORM.value:
         return  # the same menus are in the form for a channel's settings
+    draft, here = draft_of(click), place(click.team_id, channel_of(click))
+    if click.action_id == FieldId.PLAYBOOK.value:
+        says = await context.start.usual(here, draft.choices.playbook)
+        filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
+        draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
     opened = OpenStartForm(
         view_id=click.view_id,
-        draft=draft_of(click),
+        draft=draft,
         target=target_of(click),
-        place=place(click.team_id, channel_of(click)),
+        place=here,
         by=person(click),
     )
     context.estimates.show(found.client, opened)
@@ -348,7 +359,7 @@ def choices_of(
     form: Filled, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
 ) -> Choices:
     """Return what is chosen in the menus; None for "as usual", and for what is none of ours."""
-    menus = (FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
+    menus = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
     chosen = {menu: form.chosen(menu.value) for menu in menus}
     names = {menu: None if name in {"", AS_USUAL} else name for menu, name in chosen.items()}
     numbers = {
@@ -357,6 +368,7 @@ def choices_of(
         if re.fullmatch(r"[0-9]{1,4}", chosen[menu]) and 1 <= int(chosen[menu]) <= most
     }
     return Choices(
+        playbook=names[FieldId.PLAYBOOK],
         format=names[FieldId.FORMAT],
         rounds=numbers.get(FieldId.ROUNDS),
         agents=form.all_chosen(FieldId.AGENTS.value) or None,

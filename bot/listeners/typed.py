@@ -12,6 +12,11 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 _FORMAT = re.compile(r"\s{0,20}(?:--|—|–)format[ =]{1,5}([A-Za-z]{1,20})(?=\s|$)")
 #: Longer than any subcommand is a text, not a slip.
 _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
+#: Telephones make a dash of two hyphens.
+_FLAG = r"(?:--|—|–)playbook(?:=|[^\S\n]{1,9})([^\s]{1,60})"
+_PLAYBOOK = re.compile(rf"\s{{0,9}}{_FLAG}(?!\S)", re.IGNORECASE)
+_PLAYBOOK_LAST = re.compile(rf"(?<=\s){_FLAG}\s{{0,9}}\Z", re.IGNORECASE)
+_QUOTES = "\"'`“”„’"
 #: Subcommands that stand alone, and those that take a debate's id.
 ALONE = ("help", "list", "settings", "doctor")
 #: Subcommands that want words.
@@ -34,6 +39,9 @@ class Help:
 @dataclass(frozen=True)
 class OpenForm:
     """The form to start a debate."""
+
+    #: The kind of debate that was named; empty: none.
+    playbook: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,6 +145,8 @@ class TypedQuestion:
     text: str
     #: The format that was asked for; empty: as is usual in the channel.
     format: str = ""
+    #: The kind of debate that was named; empty: none.
+    playbook: str = ""
 
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
@@ -164,8 +174,17 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912 - one case p
     A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
     queue" are questions.
     """
-    if chosen := _FORMAT.match(text):
-        return TypedQuestion(text[chosen.end() :].strip(), format=chosen[1].lower())
+    form = playbook = ""
+    for _ in ("format", "playbook"):  # in either order
+        if chosen := _FORMAT.match(text):
+            text, form = text[chosen.end() :].strip(), chosen[1].lower()
+        elif flag := _PLAYBOOK.match(text) or _PLAYBOOK_LAST.search(text):
+            text = f"{text[: flag.start()]} {text[flag.end() :]}".strip()
+            playbook = flag[1].strip(_QUOTES)
+    if form or (playbook and text):
+        return TypedQuestion(text.strip(), format=form, playbook=playbook)
+    if playbook:
+        return OpenForm(playbook)
     words = text.split()
     first = words[0].lower() if words else ""
     if len(words) <= 1 and first in _ALONE:

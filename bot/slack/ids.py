@@ -99,6 +99,7 @@ class FieldId(StrEnum):
     SOURCES = "sources"
     THREAD = "thread"
     CHANNEL = "channel"
+    PLAYBOOK = "playbook"
     FORMAT = "format"
     AGENTS = "agents"
     ROUNDS = "rounds"

@@ -310,8 +310,12 @@ class Filled(Payload):
         """The date chosen, as 2026-03-01; empty if none."""
         return self._state(field).selected_date or ""
 
+    def block_of(self, field: str) -> str:
+        """The id of the block that a field stands in: its own, unless a choice filled it anew."""
+        return next((block for block, actions in self.values.items() if field in actions), field)
+
     def _state(self, field: str) -> FieldState:
-        return self.values.get(field, {}).get(field, _NO_STATE)
+        return self.values.get(self.block_of(field), {}).get(field, _NO_STATE)
 
 
 _NO_STATE = FieldState()

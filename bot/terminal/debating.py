@@ -87,6 +87,8 @@ class DebateCommand:
     #: Whether one model answers alone as well; None: as the settings say.
     shadow: bool | None = None
     format: str | None = None
+    #: Name of the kind of debate; None: none.
+    playbook: str | None = None
     config: Path | None = None
     output: Path | None = None
     report: Path | None = None
@@ -132,6 +134,7 @@ async def hold(asked: DebateCommand) -> int:
         if asked.shadow
         else ShadowWhen.NEVER,
         format=asked.format,
+        playbook=asked.playbook,
         references=_references(asked),
     )
     if asked.dry_run:

@@ -1,6 +1,8 @@
 """The terminal's commands: they parse and delegate.
 
 What a command needs is imported when it runs, so that help is there at once.
+
+Reason: every command with its options in one place, in the words of the help.
 """
 # ruff: noqa: PLC0415 - see above
 
@@ -64,6 +66,27 @@ DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, li
 File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
 
 
+def _built_in_playbooks() -> list[str]:
+    """Names of playbooks, for the shell to complete."""
+    from core.config.playbooks import built_in
+
+    return list(built_in())
+
+
+Playbook = Annotated[
+    str | None,
+    typer.Option(
+        "--playbook",
+        "-p",
+        help="A kind of debate: moot playbook list. What you choose besides wins over it.",
+        autocompletion=_built_in_playbooks,
+    ),
+]
+playbook = typer.Typer(
+    name="playbook", help="Kinds of debates: list, show and check them.", no_args_is_help=True
+)
+
+
 def register(app: typer.Typer) -> None:
     """Add the terminal's commands to `moot`."""
     app.command("debate")(debate)
@@ -80,6 +103,7 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
     app.add_typer(config)
     app.add_typer(landings)
+    app.add_typer(playbook)
 
 
 def debate(  # noqa: PLR0913 - one per option
@@ -108,6 +132,7 @@ def debate(  # noqa: PLR0913 - one per option
         ),
     ] = None,
     form: Format = None,
+    playbook: Playbook = None,
     config: Config = None,
     output: Result = None,
     report: Report = None,
@@ -138,6 +163,7 @@ def debate(  # noqa: PLR0913 - one per option
         when=Whenever(when) if when else None,
         shadow=shadow,
         format=form,
+        playbook=playbook,
         config=config,
         output=output,
         report=report,
@@ -461,6 +487,42 @@ def show_config(config: Config = None, *, json: AsJson = False) -> None:
     from bot.terminal.configuring import show_settings
 
     _run(show_settings(config, as_json=json))
+
+
+@playbook.command("list")
+def list_playbooks(config: Config = None, *, json: AsJson = False) -> None:
+    """List the kinds of debates there are: built in, and your own."""
+    from bot.terminal import playbooks
+
+    _run(playbooks.list_playbooks(config, as_json=json))
+
+
+@playbook.command("show")
+def show_playbook(
+    name: Annotated[str, typer.Argument(help="Its name.", autocompletion=_built_in_playbooks)],
+    config: Config = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Print a playbook's file, to read it or to begin your own from it."""
+    from bot.terminal import playbooks
+
+    _run(playbooks.show_playbook(name, config, as_json=json))
+
+
+@playbook.command("check")
+def check_playbooks(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files; none: those beside the settings file.")
+    ] = None,
+    config: Config = None,
+    *,
+    json: AsJson = False,
+) -> None:
+    """Say whether playbooks can be used; exit 4 if one cannot."""
+    from bot.terminal import playbooks
+
+    raise typer.Exit(_run(playbooks.check_playbooks(files or (), config, as_json=json)))
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:

@@ -42,6 +42,9 @@ class Field:
     """A place in a form; its id is block id and action id at once."""
 
     id: str
+    #: What filled it. Slack keeps what is in a block as long as that has the same id: where another
+    #: choice fills a field anew, its block has a new one.
+    filled_by: str = ""
     label: str
     #: A word below.
     hint: str = ""
@@ -151,7 +154,7 @@ def labelled(field: Field, element: InputInteractiveElement) -> Block:
     """Return a field of a form with its label."""
     return as_json(
         InputBlock(
-            block_id=field.id,
+            block_id="~".join(filter(None, (field.id, field.filled_by))),
             label=PlainTextObject(text=field.label[:_LABEL_LIMIT]),
             element=element,
             hint=PlainTextObject(text=field.hint[:_LABEL_LIMIT]) if field.hint else None,

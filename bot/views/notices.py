@@ -126,6 +126,8 @@ def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
 
 def _chosen(chosen: ChannelChoices) -> Iterator[str]:
     choices = chosen.choices
+    if choices.playbook:
+        yield f"playbook {literal(choices.playbook)}"
     if choices.format:
         yield f"format {choices.format}"
     if choices.rounds:

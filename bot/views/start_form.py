@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from pydantic import TypeAdapter, ValidationError
@@ -31,7 +31,7 @@ from core.figures import counted, money
 from core.models import MOST_ROUNDS, SourceReference, Value
 from core.rules.casting import by_topics
 from core.rules.formats.registry import FORMATS
-from core.use_cases.choices import WAITS, ChannelChoices, Choices, ModelSet
+from core.use_cases.choices import NO_PLAYBOOK, WAITS, ChannelChoices, Choices, ModelSet
 
 #: Stands for "nothing chosen" in menus: Slack takes no empty value.
 AS_USUAL = "as-usual"
@@ -44,6 +44,9 @@ _FORMAT_WORDS: Mapping[str, str] = {
 }
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _ESTIMATE_BLOCK = "estimate"
+_NO_KIND = "None"
+#: Slack shows 100 options in a menu.
+_MOST_PLAYBOOKS = 99
 _NAME_LIMIT = 40
 _TITLE_LIMIT = 60
 _REFERENCES = TypeAdapter(tuple[SourceReference, ...])
@@ -80,6 +83,8 @@ class FormOptions:
 
     agents: Mapping[str, str]
     models: Sequence[ModelSet]
+    #: Kinds of debates: name → title; none: there is no menu for them.
+    playbooks: Mapping[str, str] = field(default_factory=dict[str, str])
     #: What serves where none of the models is chosen, in short; empty: not said.
     usual_models: str = ""
     #: Agents are chosen for each question where nobody names any.
@@ -173,6 +178,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         estimate: What it would cost, in words; clean text.
     """
     chosen = draft.choices
+    kind = "" if chosen.playbook in {None, NO_PLAYBOOK} else str(chosen.playbook)
     question = Field(
         id=FieldId.QUESTION.value,
         label="Question",
@@ -186,7 +192,12 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         optional=True,
     )
     thread = Field(id=FieldId.THREAD.value, label="The message's thread", optional=True)
-    field = Field(id=FieldId.CLARIFY.value, label="Questions first", optional=True)
+    asking = Field(
+        id=FieldId.CLARIFY.value,
+        label="Questions first",
+        hint="What the playbook asks, people are asked in any case." if kind else "",
+        optional=True,
+    )
     words = "Agents may ask people before round 1 what they need to know"
     block = context(f":stopwatch: {gist(estimate, 300)}")[0]
     blocks = [
@@ -200,11 +211,18 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
-        _format(chosen.format or "", dispatch_on_change=True),
-        _agents(chosen.agents or (), options, empty=_cast(draft, options), dispatch_on_change=True),
-        _rounds(chosen.rounds, dispatch_on_change=True),
+        *_playbook(kind or NO_PLAYBOOK, {NO_PLAYBOOK: _NO_KIND}, options, dispatch_on_change=True),
+        _format(chosen.format or "", filled_by=kind, dispatch_on_change=True),
+        _agents(
+            chosen.agents or (),
+            options,
+            empty=_cast(draft, options),
+            filled_by=kind,
+            dispatch_on_change=True,
+        ),
+        _rounds(chosen.rounds, filled_by=kind, dispatch_on_change=True),
         *_money(chosen, options, dispatch_on_change=True),
-        checkbox(field, words, on=bool(chosen.clarify)),
+        checkbox(asking, words, on=bool(chosen.clarify)),
     ]
     return form(
         CallbackId.START_FORM,
@@ -229,7 +247,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     element = UserMultiSelectElement(
         action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
     )
-    field = Field(
+    stewards = Field(
         id=FieldId.STEWARDS.value,
         label="Who may steer debates",
         hint="They can stop, pause and call the vote, like the person who started a debate.",
@@ -237,6 +255,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     )
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
+        *_playbook(chosen.playbook or AS_USUAL, {AS_USUAL: _as_usual("none")}, options),
         _format(chosen.format or AS_USUAL, usual=usual.format or ""),
         _agents(chosen.agents or (), options, empty=_usual_agents(usual, options)),
         _rounds(chosen.rounds, usual=usual.rounds),
@@ -272,7 +291,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
             },
             AS_USUAL if chosen.shadow is None else _ON if chosen.shadow else _OFF,
         ),
-        labelled(field, element),
+        labelled(stewards, element),
         checkbox(
             Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),
             "Keep its board pinned",
@@ -349,11 +368,39 @@ def _from(target: FormTarget) -> Iterator[str]:
         )
 
 
-def _format(chosen: str, *, usual: str = "", dispatch_on_change: bool = False) -> Block:
+def _playbook(
+    chosen: str,
+    none: Mapping[str, str],
+    options: FormOptions,
+    *,
+    dispatch_on_change: bool = False,
+) -> Sequence[Block]:
+    """The menu of kinds of debates; nothing where there are none."""
+    if not options.playbooks:
+        return ()
+    field = Field(
+        id=FieldId.PLAYBOOK.value,
+        label="Playbook",
+        hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
+        "what the verdict holds.",
+        dispatch_on_change=dispatch_on_change,
+    )
+    menu = {**none, **dict(list(options.playbooks.items())[:_MOST_PLAYBOOKS])}
+    return (select(field, menu, chosen if chosen in menu else next(iter(none))),)
+
+
+def _format(
+    chosen: str, *, usual: str = "", filled_by: str = "", dispatch_on_change: bool = False
+) -> Block:
     words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
     options = {AS_USUAL: _as_usual(usual), **words} if usual else words
     return select(
-        Field(id=FieldId.FORMAT.value, label="Format", dispatch_on_change=dispatch_on_change),
+        Field(
+            id=FieldId.FORMAT.value,
+            label="Format",
+            filled_by=filled_by,
+            dispatch_on_change=dispatch_on_change,
+        ),
         options,
         chosen,
     )
@@ -364,6 +411,7 @@ def _agents(
     options: FormOptions,
     *,
     empty: str,
+    filled_by: str = "",
     dispatch_on_change: bool = False,
 ) -> Block:
     """The menu of agents; `empty`: who debates where none is chosen, in words."""
@@ -375,6 +423,7 @@ def _agents(
         label="Agents",
         hint=hint,
         optional=bool(empty),
+        filled_by=filled_by,
         dispatch_on_change=dispatch_on_change,
     )
     return multi_select(field, options.agents, chosen)
@@ -402,11 +451,20 @@ def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
 
 
 def _rounds(
-    chosen: int | None, *, usual: int | None = None, dispatch_on_change: bool = False
+    chosen: int | None,
+    *,
+    usual: int | None = None,
+    filled_by: str = "",
+    dispatch_on_change: bool = False,
 ) -> Block:
     numbers = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
     options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
-    field = Field(id=FieldId.ROUNDS.value, label="Rounds", dispatch_on_change=dispatch_on_change)
+    field = Field(
+        id=FieldId.ROUNDS.value,
+        label="Rounds",
+        filled_by=filled_by,
+        dispatch_on_change=dispatch_on_change,
+    )
     return select(field, options, str(chosen) if chosen else AS_USUAL)
 
 

@@ -15,6 +15,8 @@ from core.settings import DEFAULT_ROSTER, ROLES, Settings
 
 #: Minutes that people can be given to answer questions.
 WAITS = (1, 5, 15, 30, 60, 240)
+#: Chosen where a debate is to be of no kind; no playbook has this name.
+NO_PLAYBOOK = "-"
 #: Typed where a debate is to have no cost cap.
 NO_CAP = "none"
 _MOST_MONEY = Decimal(1000)
@@ -24,6 +26,8 @@ _CENT = Decimal("0.01")
 class Choices(Value):
     """Choices over the settings; None leaves it as it is."""
 
+    #: Name of the kind of debate; `NO_PLAYBOOK`: none, though there is a usual one.
+    playbook: str | None = None
     format: str | None = None
     rounds: Rounds | None = None
     agents: tuple[str, ...] | None = None

@@ -13,12 +13,13 @@ from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
 from core.models import DaySpending, Place, Setup, ShadowWhen
-from core.opening import DebateRequest, open_debate
+from core.opening import DebateRequest, find_agent, find_playbook, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
 from core.settings import Settings
 from core.use_cases.choices import (
     NO_CAP,
+    NO_PLAYBOOK,
     ChannelChoices,
     ChannelChoicesStore,
     Choices,
@@ -92,14 +93,27 @@ class StartDebate:
         channel = await self.of_channel(request.place)
         own = channel.choices
         chosen = choices.over(own)
+        wanted, gone = request.playbook or choices.playbook, list[str]()
+        if wanted is None and own.playbook not in {None, NO_PLAYBOOK}:
+            if own.playbook in self.settings().playbooks:
+                wanted = own.playbook
+            else:
+                gone.append(f"This channel's playbook “{own.playbook}” is left out: it is gone.")
+        playbook = None if wanted == NO_PLAYBOOK else wanted
         # The form comes filled in: rounds were asked for only if somebody changed them.
-        usual = own.over(self.built_in()).rounds
+        usual = (await self.usual(request.place, playbook or NO_PLAYBOOK)).rounds
         asked = None if choices.rounds == usual else choices.rounds
         agents = request.agents if request.agents is not None else choices.agents
-        whole = replace(
-            request, agents=agents, usual_agents=own.agents, rounds=asked or request.rounds
-        )
         settings = with_choices(self.settings(), chosen, self.models)
+        whole = replace(
+            request,
+            agents=agents,
+            usual_agents=own.agents,
+            rounds=asked or request.rounds,
+            format=request.format or choices.format,
+            playbook=playbook,
+            warnings=(*request.warnings, *gone),
+        )
         given, place, by = list(request.references), request.place, request.asked_by
         question, evidence = redact(request.question), settings.evidence
         if evidence.earlier_decisions and await has_earlier(self.facts.store, place):
@@ -172,9 +186,28 @@ class StartDebate:
         """
         return await self.estimating(await self.setup_for(request, choices))
 
-    async def usual(self, place: Place) -> Choices:
-        """Return everything that holds in a channel where nothing else is chosen."""
-        return (await self.of_channel(place)).choices.over(self.built_in())
+    async def usual(self, place: Place, playbook: str | None = None) -> Choices:
+        """Return everything that holds in a channel where nothing else is chosen.
+
+        Args:
+            place: The channel.
+            playbook: The kind of debate; None: the channel's, if that is still there.
+
+        Raises:
+            BadInput: There is no such playbook.
+        """
+        own, settings = (await self.of_channel(place)).choices, self.settings()
+        usual = own.over(self.built_in())
+        if playbook is None and own.playbook in settings.playbooks:
+            playbook = own.playbook
+        if playbook is None or playbook == NO_PLAYBOOK:
+            return usual.model_copy(update={"playbook": NO_PLAYBOOK})
+        found = find_playbook(playbook, settings)
+        agents = tuple(find_agent(name, settings).id for name in found.agents)
+        says = Choices(
+            playbook=found.name, format=found.format, rounds=found.rounds, agents=agents or None
+        )
+        return says.over(usual)
 
     def built_in(self) -> Choices:
         """Return everything that holds where no channel has chosen."""

@@ -36,6 +36,8 @@ LONGER_FUNCTIONS = {
     "bot/terminal/scoring.py score": "the command from what was typed to the exit code",
     "bot/terminal/screen.py news": "one case per event",
     "bot/terminal/subcommands.py bench": "one parameter per option",
+    "bot/listeners/typed.py understood": "one case per thing that can be typed",
+    "bot/views/start_form.py start_form": "the form's fields in their order",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
     "core/estimate.py _reply": "one case per act",
     "core/llm/providers/offline_engine/checklist_replies.py answer": "one case per act",

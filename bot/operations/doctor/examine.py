@@ -29,6 +29,7 @@ from bot.running.worker_count import check_workers, cores
 from bot.settings import BotSettings, mode_of
 from bot.store.landings import look_into_landings
 from core.clock import SystemClock
+from core.config.playbooks import FOLDER
 from core.errors import ConfigurationBroken, StoreError
 from core.figures import counted
 from core.settings import Settings
@@ -55,6 +56,7 @@ async def examine(
     if settings:
         checks.insert(0, models_findings(environment, settings))
         checks.append(landing_findings(environment, settings))
+        found = [*found, *playbook_findings(settings)]
     groups = await asyncio.gather(*checks)
     return [*found, *(one for group in groups for one in group), worker_finding(environment)]
 
@@ -76,7 +78,16 @@ async def examine_here(
         running_findings(environment),
         landing_findings(environment, settings),
     )
-    return [*(one for group in groups for one in group), worker_finding(environment)]
+    found = [one for group in groups for one in group]
+    return [*found, *playbook_findings(settings), worker_finding(environment)]
+
+
+def playbook_findings(settings: Settings) -> Sequence[Finding]:
+    """A finding for what is wrong with a team's playbooks; none where nothing is."""
+    # Which folder it is, people in a channel need not know.
+    faults = [fault.rpartition(f"{FOLDER}/")[2] for fault in settings.playbook_faults]
+    remedy = "Correct these lines; `moot playbook check` looks again. Others can be used."
+    return [bad("playbooks", " ".join(faults), remedy, is_configuration=True)] if faults else []
 
 
 async def landing_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:

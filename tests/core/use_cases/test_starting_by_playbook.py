@@ -1,0 +1,83 @@
+"""Which playbook a debate is held by: chosen by hand, the channel's, or none."""
+
+from core.config.playbooks import built_in
+from core.models import Person, Place, Setup
+from core.opening import DebateRequest
+from core.settings import Settings
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock
+from core.use_cases.choices import NO_PLAYBOOK, ChannelChoices, Choices
+from core.use_cases.fact_log import FactLog
+from core.use_cases.limits import UNBOUNDED
+from core.use_cases.start import StartDebate
+
+PLACE = Place(surface="slack", workspace="T1", channel="C1")
+
+
+class Channel:
+    """A channel that has chosen."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+
+    async def get(self, place: Place) -> ChannelChoices:
+        assert place == PLACE
+        return ChannelChoices(choices=self.choices)
+
+    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+        raise NotImplementedError
+
+
+def starting(channel: Choices) -> StartDebate:
+    async def unknown(setup: Setup) -> object:
+        raise NotImplementedError
+
+    return StartDebate(
+        facts=FactLog(store=InMemoryStore(), clock=ManualClock(), wake=lambda _: None),
+        settings=lambda: Settings(playbooks=built_in()),
+        channels=Channel(channel),
+        estimating=unknown,  # pyright: ignore[reportArgumentType] - nobody estimates here
+        bounds=UNBOUNDED,
+    )
+
+
+def asked(playbook: str | None = None) -> DebateRequest:
+    return DebateRequest(
+        question="Alpha or Beta?", asked_by=Person(id="U1"), place=PLACE, playbook=playbook
+    )
+
+
+async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() -> None:
+    start = starting(Choices(playbook="rfc-review", rounds=5, agents=("legal", "finance")))
+
+    usual = await start.setup_for(asked())
+    other = await start.setup_for(asked("build-or-buy"))
+    none = await start.setup_for(asked(), Choices(playbook=NO_PLAYBOOK))
+
+    assert usual.playbook == built_in()["rfc-review"]
+    assert usual.rounds == built_in()["rfc-review"].rounds, "the playbook wins over the channel"
+    assert other.playbook == built_in()["build-or-buy"]
+    assert none.playbook is None
+    assert (none.rounds, [one.id for one in none.agents]) == (5, ["legal", "finance"])
+
+
+async def test_a_channels_playbook_that_is_gone_is_left_out_with_a_word() -> None:
+    setup = await starting(Choices(playbook="old-kind")).setup_for(asked())
+
+    assert setup.playbook is None
+    assert "This channel's playbook “old-kind” is left out: it is gone." in setup.warnings
+    assert (await starting(Choices(playbook="old-kind")).usual(PLACE)).playbook == NO_PLAYBOOK
+
+
+async def test_what_a_form_says_wins_over_the_playbook_it_was_filled_by() -> None:
+    start = starting(Choices())
+    filled = await start.usual(PLACE, "vendor-choice")
+
+    as_filled = await start.setup_for(asked(), filled)
+    changed = filled.model_copy(update={"rounds": 4, "format": "panel"})
+    by_hand = await start.setup_for(asked(), changed)
+
+    assert as_filled.rounds == filled.rounds == built_in()["vendor-choice"].rounds
+    assert as_filled.termination == Settings().termination
+    assert (by_hand.rounds, by_hand.format) == (4, "panel")
+    assert by_hand.playbook == as_filled.playbook

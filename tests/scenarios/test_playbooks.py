@@ -1,0 +1,93 @@
+"""Playbooks in Slack: chosen in the form, by a flag, and for a channel."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from core.config.playbooks import built_in
+from core.models import Debate
+
+QUESTION = "Kafka or PostgreSQL for our jobs?"
+#: Nobody is asked, so that nobody has to answer.
+QUIET = {
+    name: one.model_copy(update={"questions": (), "evidence": (), "rounds": 1})
+    for name, one in built_in().items()
+}
+
+
+async def shown(team: Team, name: str) -> Mapping[str, Any]:
+    """The form once the playbook has filled it."""
+
+    def found() -> Any:
+        views = team.workspace.views("dana")
+        return views[-1] if views and f"format{name}" in views[-1]["state"]["values"] else None
+
+    return await team.workspace.wait_for(found)
+
+
+def state_of(view: Mapping[str, Any], field: str) -> Any:
+    return next(actions[field] for actions in view["state"]["values"].values() if field in actions)
+
+
+def typed(**fields: str) -> dict[str, Any]:
+    return {name: {name: {"value": value}} for name, value in fields.items()}
+
+
+async def ended(team: Team) -> tuple[Debate, Sequence[Message]]:
+    board = (
+        await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+    )[0]
+    debate = await team.wait_for_end(board["ts"])
+    return debate, [board, *team.workspace.thread(team.channel, board["ts"])]
+
+
+async def test_a_playbook_chosen_in_the_form_fills_it_and_holds_but_for_what_is_changed_by_hand():
+    async with team_at_work(spec=BotSpec(playbooks=QUIET)) as team:
+        await team.type("")
+        view = await shown(team, "")
+        assert state_of(view, "playbook")["selected_option"]["value"] == "-"
+        await team.workspace.click_view(
+            *("dana", view["id"], "playbook"),
+            block_id="playbook",
+            selected_option={"value": "vendor-choice"},
+            values=typed(question=QUESTION),
+        )
+        view = await shown(team, "~vendor-choice")
+        agents = [one["value"] for one in state_of(view, "agents")["selected_options"]]
+        assert tuple(agents) == QUIET["vendor-choice"].agents
+        assert state_of(view, "rounds")["selected_option"]["value"] == "1"
+        assert state_of(view, "question")["value"] == QUESTION
+        two = {"selected_options": [{"value": "legal"}, {"value": "finance"}]}
+        values = {"agents~vendor-choice": {"agents": two}}
+        await team.workspace.submit("dana", view["id"], values)
+        debate, posts = await ended(team)
+
+    assert debate.setup.playbook == QUIET["vendor-choice"]
+    assert [one.id for one in debate.setup.agents] == ["legal", "finance"]
+    assert debate.setup.rounds == 1
+    assert "Playbook: Vendor choice" in str(posts[0])
+    assert "Ranking of the vendors" in str(posts)
+
+
+async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
+    async with team_at_work(spec=BotSpec(playbooks=built_in())) as team:
+        await team.type(f"--playbook vendor-chioce {QUESTION}")
+        refused = str(team.workspace.ephemeral(team.user, team.channel))
+        assert 'Did you mean "vendor-choice"?' in refused
+        await team.type(f"—playbook “incident-follow-up” {QUESTION}")
+
+        def asked() -> Any:
+            told = str(team.workspace.messages(team.channel))
+            threads = [
+                str(team.workspace.thread(team.channel, one["ts"]))
+                for one in team.workspace.messages(team.channel)
+            ]
+            return [one for one in (told, *threads) if "questions from the playbook" in one]
+
+        card = (await team.workspace.wait_for(asked))[0]
+
+    assert "the playbook wants to know this before the agents begin" in card
+    assert "When did it begin, when was it noticed" in card
+    assert "No source given so far holds this: a timeline, log or chat of it" in card
