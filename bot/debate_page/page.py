@@ -120,8 +120,7 @@ def page(debate: Debate, until: datetime) -> str:
     for anchor, markdown in parts.items():
         title, _, body = markdown.partition("\n\n")
         if title:
-            shown = html(body, 2, known)
-            sections[anchor] = Section(anchor, title.removeprefix("## "), shown)
+            sections[anchor] = Section(anchor, title.removeprefix("## "), html(body, 2, known))
     context = debate.setup.context
     return _TEMPLATES.get_template("page.html.j2").render(
         heading=f"{question[:_LONGEST_HEADING].rsplit(None, 1)[0]}…" if is_long else question,
