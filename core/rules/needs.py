@@ -134,9 +134,12 @@ def _rounds_outcomes(debate: Debate, upto: int) -> Sequence[str]:
         # There may be no second look: nothing was answered, or there was nothing to answer.
         merged = [key for key in (debate.findings.turn.key, _OPTIONS) if key in debate.times]
         return (*_outcomes(debate, 1), *merged, *asked)
+    form, first = format_of(debate), gate_after(debate, 0)
     for number in range(min(upto, schedule.rounds_held(debate)), 0, -1):
         if keys := _outcomes(debate, number):
-            return (*keys, *blind, *asked)
+            # Where first answers are all there is of a round, the vote waits for their comparison.
+            is_first = number == 1 and form.PHASES[0] is form.STANCE_ACT
+            return (*keys, *blind, *([first.turn.key] if first and is_first else ()), *asked)
     return list(debate.failures)[-1:]
 
 

@@ -121,7 +121,11 @@ def needs(debate: Debate, turn: Turn) -> Sequence[str]:
     number = int(turn.target or 1)
     if turn.act is Act.CLARIFICATION:
         agents = debate.setup.agents if debate.setup.clarifying.enabled else ()
-        return [_question_turn(number, agent.id).key for agent in agents]
+        asked = (_question_turn(number, agent.id).key for agent in agents)
+        # An agent whose model is away is not waited for.
+        there = [key for key in asked if key in debate.times]
+        is_put = turn.key in debate.times
+        return [key for key in there if not is_put or debate.came_first(key, turn.key)]
     if number == 1:
         return ()
     before = clarification_turn(number - 1)

@@ -16,8 +16,11 @@ def outcome_keys(debate: Debate, turns: Iterable[Turn], alive: Collection[str]) 
     """
     keys: list[str] = []
     for turn in turns:
-        if turn.agent in alive or debate.is_done(turn):
+        if debate.is_done(turn):
             keys.append(turn.key)
+        elif turn.agent in alive:
+            # An agent whose model is away is not waited for.
+            keys += [turn.key] if turn.agent not in debate.away else []
         else:
             lost = [one.turn for one in debate.failures.values() if one.turn.agent == turn.agent]
             keys += [one.key for one in lost if one.act not in _HARMLESS][-1:]
