@@ -140,9 +140,7 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
             if context.retry_landings is None:
                 return answers.words(answers.LANDS_NOWHERE)
             return answers.words(answers.sent_again(await context.retry_landings()))
-        case TypedQuestion(text=question, format="", playbook="") if asks_what_was_decided(
-            question
-        ):
+        case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
             found = await context.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )

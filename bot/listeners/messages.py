@@ -230,9 +230,7 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
         return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)
     match understood(event.question):
-        case TypedQuestion(text=question, format="", playbook="") if asks_what_was_decided(
-            question
-        ):
+        case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
             try:
                 found = await context.recall.for_person(
                     question, person=said.user, workspace=event.team_id
@@ -240,20 +238,16 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
                 told = (await context.lists.recalled(found)).payload
             except BadInput as refusal:
                 told = answers.words(str(refusal)).payload
-        case TypedQuestion(text=question, format=form, playbook=playbook):
+        case TypedQuestion(text=asked, format=form, playbook=kind):
             by, where = Person(id=said.user, name=name), place(event.team_id, said.channel)
             request = DebateRequest(
-                question=question,
-                asked_by=by,
-                place=where,
-                format=form or None,
-                playbook=playbook or None,
+                question=asked, asked_by=by, place=where, format=form or None, playbook=kind or None
             )
             try:
                 request = await _with_sources(context, event.team_id, said, request)
                 await context.start.start(request, origin=origin)
             except BadInput as refusal:
-                told = {"text": answers.not_started(str(refusal), question)}
+                told = {"text": answers.not_started(str(refusal), asked)}
             else:
                 return
         case OpenForm():

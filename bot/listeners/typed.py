@@ -148,6 +148,11 @@ class TypedQuestion:
     #: The kind of debate that was named; empty: none.
     playbook: str = ""
 
+    @property
+    def has_flags(self) -> bool:
+        """Whether it says how it is to be debated, so that it is no question about the past."""
+        return bool(self.format or self.playbook)
+
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
 OnDebate = Show | StopDebate | SayOutcome | Export | PageOf
