@@ -25,6 +25,8 @@ LONGER_FUNCTIONS = {
     "bot/app.py _connect": "makes the parts that need each other",
     "bot/app.py _use_cases": "makes one of each thing that people can do",
     "bot/demo.py show": "the demonstration from its workspace to its exit code",
+    "bot/listeners/commands.py answer_to": "one case per thing that can be typed",
+    "bot/listeners/messages.py _answer_mention": "one case per thing that can be asked for",
     "bot/listeners/place_gone.py __call__": "one case per refused post",
     "bot/operations/metrics.py __init__": "one figure after the other",
     "bot/presenter/event_posts.py posts_of": "one case per event",
