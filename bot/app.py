@@ -34,6 +34,7 @@ from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
 from bot.operations.retention import EndedDebates, SentPayloads
+from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, telling
 from bot.presenter.landing_posts import LandingPosts
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
@@ -123,6 +124,8 @@ class Parts:
     #: Asks the models; closed when the bot stops.
     calls: ModelCalls
     settings: Settings
+    #: Plugins' sinks, which hear of every event.
+    sinks: Sequence[QueuedSink] = ()
     #: Asks tools of MCP servers; None: none is asked.
     tools: FetchTools | None = None
     #: Models people can choose among, besides those of the settings.
@@ -198,6 +201,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
         wrap_sink = await stack.enter_async_context(_wrapping(parts, database, metrics))
+        await stack.enter_async_context(telling(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
         installation = await stack.enter_async_context(
             one_workspace(parts.slack)
@@ -394,7 +398,7 @@ def _connect(
     }
     reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
-    sink = wrap_sink(LandingSink(presenter, landing))
+    sink = wrap_sink(ToldToPlugins(LandingSink(presenter, landing), parts.sinks))
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
     context = replace(

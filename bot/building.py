@@ -1,4 +1,7 @@
-"""Builds what Slack, terminal and demo need: settings, model providers, the database."""
+"""Builds what Slack, terminal and demo need: settings, model providers, the database.
+
+Reason: only here providers and the store are picked, for every surface (`pyproject.toml`).
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -9,6 +12,7 @@ from pathlib import Path
 import core.store.tables
 from bot.addresses import fault_of, sends_openly
 from bot.links import FetchLinks
+from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover, installed
 from bot.settings import BotSettings
 from core.capabilities import Record
 from core.clock import SystemClock
@@ -27,9 +31,19 @@ from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.llm.providers.listing import list_models, ollama_context
 from core.llm.providers.replay import ReplayProvider
-from core.models import Agent, Clarifying, Debate, Setup, SourceKind, Turn
+from core.models import (
+    EXAMPLE,
+    RESERVED_IDS,
+    Agent,
+    Clarifying,
+    Debate,
+    Setup,
+    SourceKind,
+    Turn,
+)
 from core.ports import ModelProvider, SourceReader
-from core.settings import ModelChoice, ModelServer, Settings
+from core.rules.formats.registry import FORMATS
+from core.settings import ROLE_ALIASES, ROLES, ModelChoice, ModelServer, Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
@@ -97,7 +111,9 @@ def build_calls(
     environment: BotSettings,
     settings: Settings,
     offline: Callable[[ModelProvider], ModelProvider] | None = None,
+    *,
     more: Sequence[ModelProvider] = (),
+    plugins: Plugins = NO_PLUGINS,
 ) -> ModelCalls:
     """Return what asks models, with the settings' own capabilities and prices.
 
@@ -106,11 +122,13 @@ def build_calls(
         settings: What they say about models and prices.
         offline: Makes what stands in the offline engine's place; None: the engine itself.
         more: Providers that settings cannot choose.
+        plugins: What installed packages bring.
     """
     providers = dict(build_providers(environment, settings.models, settings.servers))
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
     providers |= {one.name: one for one in more}
+    providers |= {name: served.provider for name, served in plugins.providers.items()}
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables, parallel=settings.calls_at_once)
 
@@ -179,14 +197,18 @@ def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
     )
 
 
-def model_sets(environment: BotSettings, settings: Settings) -> Sequence[ModelSet]:
+def model_sets(
+    environment: BotSettings, settings: Settings, plugins: Plugins = NO_PLUGINS
+) -> Sequence[ModelSet]:
     """Return the models people can choose among.
 
-    Those of every provider with a key, those of each named server that settings name, and none.
+    Those of every provider with a key, those of each named server that settings name, those that
+    plugins serve, and none.
 
     Args:
         environment: Keys and addresses.
         settings: The servers, and who has which model.
+        plugins: What installed packages bring.
     """
     names = [*api_keys(environment), "offline"]
     found = list[ModelSet]()
@@ -202,14 +224,18 @@ def model_sets(environment: BotSettings, settings: Settings) -> Sequence[ModelSe
         *(*settings.judge_models, *settings.fallbacks, *settings.agents),
         *(one for one in (settings.judge, settings.summary_model) if one),
     )
+    there = {
+        server.name: server.models
+        for server in settings.servers
+        if not server.key_variable or environment.key_in(server.key_variable)
+    }
+    there |= {name: (one.model, *one.models) for name, one in plugins.providers.items()}
     served = list[ModelSet]()
-    for server in settings.servers:
-        if server.key_variable and not environment.key_in(server.key_variable):
-            continue
-        used = (one.model for one in named if one.provider == server.name)
-        for model in dict.fromkeys((*server.models, *used)):
-            choice = ModelChoice(provider=server.name, model=model)
-            words = f"{server.name}: {model}"
+    for provider, models in there.items():
+        used = (one.model for one in named if one.provider == provider)
+        for model in dict.fromkeys((*models, *used)):
+            choice = ModelChoice(provider=provider, model=model)
+            words = f"{provider}: {model}"
             served.append(ModelSet(id=choice.full_name, words=words, agent=choice, judge=choice))
     # No model at all is the last choice; a menu has room for 100.
     return [*found[:-1], *served[:_MOST_SERVED], *found[-1:]]
@@ -245,8 +271,27 @@ def estimating(
     return estimate
 
 
+def find_plugins(environment: BotSettings) -> Plugins:
+    """Return what installed packages bring; to be called once, where a program begins.
+
+    Raises:
+        ConfigurationBroken: The environment allows a package that is not there.
+    """
+    taken = {
+        PluginKind.ROLE: {*ROLES, *ROLE_ALIASES, *RESERVED_IDS},
+        PluginKind.FORMAT: FORMATS,
+        PluginKind.PROVIDER: {*factory.PROVIDER_NAMES, EXAMPLE, ReplayProvider.name},
+        PluginKind.SINK: (),
+    }
+    return discover(installed(), environment.moot_plugins, environment.plugin_variable, taken)
+
+
 async def load_settings(
-    environment: BotSettings, file: Path | None = None, *, clarify: bool = False
+    environment: BotSettings,
+    file: Path | None = None,
+    *,
+    clarify: bool = False,
+    plugins: Plugins = NO_PLUGINS,
 ) -> Loaded:
     """Return the settings in force: built in, then the file's.
 
@@ -254,9 +299,10 @@ async def load_settings(
         environment: Its keys decide which models serve when nothing is said.
         file: A configuration file; None: the one the environment names, if it names one.
         clarify: Whether agents may ask people first when the file does not say.
+        plugins: What installed packages bring.
 
     Raises:
-        ConfigurationBroken: The file cannot be used.
+        ConfigurationBroken: The file cannot be used; names the plugins that were left out, too.
     """
     found = await factory.choose(api_keys(environment), environment.ollama_host or None)
     keyed = [name for name in factory.KEYED if name in api_keys(environment)]
@@ -272,24 +318,47 @@ async def load_settings(
         background_models=tuple(cheapest(keyed)),
         clarifying=Clarifying(enabled=clarify),
     )
-    known = Known(settings=built_in, providers=usual_models())
-    chosen = file or environment.moot_config
-    loaded = load_file(chosen, known) if chosen else Loaded(settings=known.settings)
-    allowed = environment.moot_allow_link_local
-    for server in loaded.settings.servers:
-        if why := fault_of(server.base_url, link_local=allowed):
+    known, chosen = known_with(plugins, built_in), file or environment.moot_config
+    try:
+        loaded = load_file(chosen, known) if chosen else Loaded(settings=known.settings)
+    except ConfigurationBroken as error:
+        raise ConfigurationBroken("\n".join((str(error), *plugins.left_out))) from None
+    check_addresses(loaded.settings, link_local=environment.moot_allow_link_local)
+    playbooks = find_playbooks(chosen.parent if chosen else None, loaded.settings)
+    own = {"playbooks": playbooks.playbooks, "playbook_faults": tuple(playbooks.faults)}
+    settings = loaded.settings.model_copy(update=own)
+    left_out = (f"{fault} The playbook is left out." for fault in playbooks.faults)
+    return replace(loaded, settings=settings, notices=(*loaded.notices, *left_out))
+
+
+def check_addresses(settings: Settings, *, link_local: bool) -> None:
+    """Refuse servers that nobody shall reach from here, and keys sent unencrypted.
+
+    Args:
+        settings: Name servers of models and of tools.
+        link_local: Whether link-local addresses are allowed.
+
+    Raises:
+        ConfigurationBroken: An address cannot be used; says which and why.
+    """
+    for server in settings.servers:
+        if why := fault_of(server.base_url, link_local=link_local):
             raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
-    for server in loaded.settings.evidence.mcp_servers:
-        why = fault_of(server.url, link_local=allowed) if server.url else ""
+    for server in settings.evidence.mcp_servers:
+        why = fault_of(server.url, link_local=link_local) if server.url else ""
         if server.key_variable and not why and sends_openly(server.url):
             why = f"what {server.key_variable} holds would travel unencrypted; use https://"
         if why:
             raise ConfigurationBroken(f"The address of the MCP server {server.name}: {why}.")
-    found = find_playbooks(chosen.parent if chosen else None, loaded.settings)
-    own = {"playbooks": found.playbooks, "playbook_faults": tuple(found.faults)}
-    settings = loaded.settings.model_copy(update=own)
-    left_out = (f"{fault} The playbook is left out." for fault in found.faults)
-    return replace(loaded, settings=settings, notices=(*loaded.notices, *left_out))
+
+
+def known_with(plugins: Plugins, base: Settings) -> Known:
+    """Return what a settings file is checked against: what is built in and what plugins bring."""
+    records = (record for one in plugins.providers.values() for record in one.capabilities)
+    brought = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
+    settings = base.model_copy(update=brought)
+    served = {name: one.model for name, one in plugins.providers.items()}
+    return Known(settings=settings, providers={**usual_models(), **served})
 
 
 def usual_models() -> Mapping[str, str]:

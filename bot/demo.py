@@ -321,7 +321,7 @@ async def show(wanted: Wanted) -> int:
             settings,
             chosen,
             None if wanted.fast else at_a_models_pace,
-            [example_provider(at_reading_speed=not (wanted.fast or wanted.once))],
+            more=[example_provider(at_reading_speed=not (wanted.fast or wanted.once))],
         ),
         models=model_sets(settings, loaded.settings),
         question=wanted.question,

@@ -10,6 +10,7 @@ from bot.building import (
     build_embedder,
     build_tools,
     check_settings,
+    find_plugins,
     load_settings,
     model_sets,
 )
@@ -58,7 +59,13 @@ async def serve(
     """
     access = slack_access(settings, mode := mode or mode_of(settings))
     check_listening(settings, mode)
-    loaded = await load_settings(settings, clarify=True)
+    plugins = find_plugins(settings)
+    for plugin in plugins.found:
+        if plugin.fault:
+            _log.error("plugin left out", plugin=plugin.title, reason=plugin.fault)
+        elif plugin.is_allowed:
+            _log.info("plugin", plugin=plugin.title)
+    loaded = await load_settings(settings, clarify=True, plugins=plugins)
     check_settings(loaded.settings, settings)
     if (number := link.number if link else 1) == 1:  # what holds for all workers is said once
         for notice in loaded.notices:
@@ -70,10 +77,11 @@ async def serve(
     parts = Parts(
         slack=access,
         database=settings.moot_database,
-        calls=build_calls(settings, loaded.settings),
+        calls=build_calls(settings, loaded.settings, plugins=plugins),
         settings=loaded.settings,
         tools=build_tools(loaded.settings, settings),
-        models=model_sets(settings, loaded.settings),
+        models=model_sets(settings, loaded.settings, plugins),
+        sinks=plugins.sinks,
         host=settings.moot_host,
         port=settings.moot_port,
         sockets=link.sockets if link else (),
@@ -88,7 +96,7 @@ async def serve(
         traces=settings.otel_exporter_otlp_endpoint,
         embedder=build_embedder(settings),
         receivers=build_receivers(loaded.settings.landing, settings, SystemClock()),
-        examine=lambda channel: examine_here(settings, loaded.settings, channel),
+        examine=lambda channel: examine_here(settings, loaded.settings, channel, plugins=plugins),
     )
     async with AsyncExitStack() as stack:
         moot = await stack.enter_async_context(running(parts))

@@ -121,16 +121,23 @@ class BotSettings(Bounds, BaseSettings):
     ollama_host: str = ""
     #: Model servers may have link-local and metadata addresses.
     moot_allow_link_local: bool = False
+    #: Which installed packages may bring plugins: "all", "none", or names with commas between.
+    moot_plugins: str = "all"
     #: Variables whose names say that they hold a key: those of servers that the settings name.
     _keys: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
+    #: What plugins may be told.
+    _for_plugins: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
     #: What any program needs to run here.
     _usual: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
         """Remember what may be keys of servers that a configuration file names.
 
-        And what the programs of such servers need to run.
+        And what the programs of such servers need to run, and what plugins may be told.
         """
+        self._for_plugins = {
+            name: value or "" for name, value in variables.items() if name.startswith(_OF_PLUGINS)
+        }
         self._usual = {name: value for name in _USUAL if (value := variables.get(name))}
         self._keys = {
             name: value
@@ -141,6 +148,16 @@ class BotSettings(Bounds, BaseSettings):
     def key_in(self, variable: str) -> str:
         """The key in a variable that a server's settings name; empty if it is not set."""
         return self._keys.get(variable, "")
+
+    def plugin_variable(self, name: str) -> str:
+        """What a plugin is told of this variable.
+
+        Raises:
+            ConfigurationBroken: The name is none of a plugin's.
+        """
+        if not name.startswith(_OF_PLUGINS):
+            raise ConfigurationBroken(f"plugins may only read {_OF_PLUGINS}…, not {name}")
+        return self._for_plugins.get(name, "")
 
     def for_program(self, variables: Sequence[str]) -> Mapping[str, str]:
         """The environment of another's program: nothing of ours but these variables.
@@ -221,6 +238,8 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
 _SHORTEST_KEY = 6
 #: Of no secrets, and without them most programs do not start.
 _USUAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+#: How the names of plugins' variables begin.
+_OF_PLUGINS = "MOOT_PLUGIN_"
 #: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.
 _MAY_BE_KEY = re.compile(r"KEY|TOKEN|SECRET")
 

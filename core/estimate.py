@@ -54,7 +54,7 @@ from core.opening import largest
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
-from core.rules.formats.registry import FORMATS, format_of
+from core.rules.formats.registry import format_of, formats_with
 from core.turns.acts import ACTS
 from core.turns.take import Turns
 
@@ -164,10 +164,10 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
         tables: Settings' capabilities and prices.
     """
     usual = await _played(setup, clock, _Stage(tables))
-    # A model may choose more agents than the topics did.
-    dearest = setup if setup.casting is None else largest(setup)
+    dearest = setup if setup.casting is None else largest(setup)  # a model may choose more agents
     worst = await _played(dearest, clock, _Stage(tables, at_worst=True))
-    if setup.when is not When.SPLIT or not FORMATS[setup.format].COMPARES_DRAFTS:
+    formats = formats_with(filter(None, [setup.agenda]))
+    if setup.when is not When.SPLIT or not formats[setup.format].COMPARES_DRAFTS:
         usual = replace(usual, cost_if_agreed=None)
     at_most, cap = worst.at_most, setup.limits.debate_cost
     by_turn = {one.turn.key: one.at_most for one in worst.played}

@@ -270,6 +270,10 @@ class Speaker(ModelChoice):
 
 #: Whose role is not known argues as this.
 FALLBACK_ROLE = "generalist"
+#: The key under which an agent overrides who it is.
+PERSONA = "persona"
+#: What plugins may call what they bring: it is typed in commands and written in settings.
+PluginName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 
 
 class Agent(Speaker):
@@ -283,6 +287,80 @@ class Agent(Speaker):
         default=FALLBACK_ROLE, description="A built-in role; unknown ones argue as generalists."
     )
     enabled: bool = Field(default=True, description="Whether it may take part.")
+
+
+class Role(Value):
+    """A point of view that agents argue from."""
+
+    id: PluginName
+    name: str = Field(min_length=1, max_length=40)
+    #: An emoji code, with colons.
+    icon: str = Field(default=":speech_balloon:", pattern=r"^:[a-z0-9_+-]{1,60}:$")
+    #: Who it is and what it looks at, its first paragraph in short; empty: it is a built-in role,
+    #: whose prompt is `core/turns/prompts/roles/<id>.md`.
+    prompt: str = Field(default="", max_length=8000)
+    #: Words of questions that concern it, in lower case: for the cast by topics.
+    topics: tuple[str, ...] = ()
+    #: The plugin it came with, for the record; empty: it is built in.
+    source: str = ""
+
+
+class Phase(Value):
+    """Part of an agenda: every agent takes one turn of the same act."""
+
+    act: Act
+    #: Earlier acts: what the others said in them is shown, and waited for.
+    hears: tuple[Act, ...] = ()
+
+
+#: The acts an agenda may have: what agents say once each, and which of it they stand for.
+_POSITIONS = (Act.PROPOSAL, Act.GATHER, Act.FORMULATE, Act.REFINEMENT, Act.ADJUST)
+_ON_AGENDA = frozenset({*_POSITIONS, Act.PLAN, Act.DEBATE, Act.REBUTTAL})
+_DRAFTS = frozenset({Act.PROPOSAL, Act.GATHER})
+#: Their prompts ask how likely each option is the best, which the count of minds needs.
+_LAST_POSITIONS = frozenset({Act.REFINEMENT, Act.ADJUST})
+
+
+class Agenda(Value):
+    """A format of one round as a plugin brings it: which acts follow one another, and their words.
+
+    It is a value, not code, and a debate's log holds it: so the debate goes on, and can be read,
+    where the plugin is gone.
+    """
+
+    name: PluginName
+    #: What a menu says of it.
+    words: str = Field(min_length=1, max_length=75)
+    phases: tuple[Phase, ...] = Field(min_length=2, max_length=len(_ON_AGENDA))
+    #: Tasks in place of the built-in ones, as templates like those of `core/turns/prompts/acts/`.
+    prompts: Mapping[Act, str] = Field(default_factory=dict[Act, str])
+    #: The plugin it came with, for the record.
+    source: str = ""
+
+    @property
+    def positions(self) -> tuple[Act, ...]:
+        """The acts in which agents say what they stand for, in their order."""
+        return tuple(phase.act for phase in self.phases if phase.act in _POSITIONS)
+
+    @model_validator(mode="after")
+    def _can_be_held(self) -> "Agenda":
+        """Refuse an agenda whose turns nobody could take in its order."""
+        acts = [phase.act for phase in self.phases]
+        if unknown := [act.value for act in acts if act not in _ON_AGENDA]:
+            known = ", ".join(sorted(act.value for act in _ON_AGENDA))
+            raise ValueError(f"{unknown[0]} cannot be on an agenda; these can: {known}")
+        if len(set(acts)) < len(acts):
+            raise ValueError("every act is on the agenda once")
+        if acts[0] not in _DRAFTS or self.phases[0].hears:
+            raise ValueError("it begins with proposal or gather, and hears nothing there")
+        if self.positions[-1] not in _LAST_POSITIONS:
+            raise ValueError("the last position agents take is refinement or adjust")
+        for at, phase in enumerate(self.phases):
+            if late := [act.value for act in phase.hears if act not in acts[:at]]:
+                raise ValueError(f"{phase.act.value} hears {late[0]}, which does not come before")
+        if other := [act.value for act in self.prompts if act not in acts]:
+            raise ValueError(f"there is a prompt of {other[0]}, which is not on the agenda")
+        return self
 
 
 class Person(Value):
@@ -585,6 +663,8 @@ class CastingModels(Value):
     models: tuple[ModelChoice, ...]
     #: Stand in for them.
     fallbacks: tuple[ModelChoice, ...] = ()
+    #: What there is to choose among besides the built-in roles.
+    roles: tuple[Role, ...] = ()
 
 
 class Setup(DebateRules):
@@ -602,6 +682,8 @@ class Setup(DebateRules):
     continues: str = ""
     #: The kind of debate it is, as its file was at the start; None: none was chosen.
     playbook: Playbook | None = None
+    #: What its format is, where a plugin brought it; None: a built-in one.
+    agenda: Agenda | None = None
     #: People read one post per agent and round, not one per turn; so it stays to the end. Older
     #: versions posted every turn.
     quiet: bool = False

@@ -15,6 +15,7 @@ from core.models import (
     SHADOW,
     SUMMARIZER,
     Act,
+    Agenda,
     Agent,
     CastingModels,
     ContextMethod,
@@ -24,6 +25,8 @@ from core.models import (
     Person,
     Place,
     Playbook,
+    PromptText,
+    Role,
     Setup,
     ShadowWhen,
     SourceKind,
@@ -34,17 +37,17 @@ from core.models import (
 from core.redaction import redact
 from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
-from core.rules.formats.registry import FORMATS
+from core.rules.formats.registry import Format, formats_with
 from core.rules.formats.review import NAME as REVIEW
 from core.rules.subject import KINDS
 from core.settings import (
     DEFAULT_ROSTER,
     ROLE_ALIASES,
-    ROLES,
     Settings,
     agent_for,
     judge_for,
     role_id,
+    roles_with,
 )
 
 #: Said to who asked; the question is kept without it.
@@ -113,8 +116,9 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     """
     playbook = find_playbook(request.playbook, settings) if request.playbook else None
     form = request.format or (playbook and playbook.format) or settings.format
-    if form not in FORMATS:
-        raise BadInput(f'There is no format "{form}". Formats: {", ".join(FORMATS)}.')
+    formats = formats_with(settings.agendas)
+    if form not in formats:
+        raise BadInput(f'There is no format "{form}". Formats: {", ".join(formats)}.')
     if form == REVIEW:
         request = with_subject(request)
     asked = check_question(request.question, settings.question_max_chars)
@@ -122,8 +126,10 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     if playbook and playbook.agents and request.agents is None:
         request = replace(request, agents=playbook.agents)
     chosen = _roster(request, settings)
+    agenda = next((one for one in settings.agendas if one.name == form), None)
+    settings = settings.model_copy(update={"prompts": _tasks(agenda) | dict(settings.prompts)})
     usual_rounds = (playbook and playbook.rounds) or settings.rounds
-    rounds, notices = _rounds(request.rounds, usual_rounds, form)
+    rounds, notices = _rounds(request.rounds, usual_rounds, formats[form])
     when = request.when or (playbook and playbook.when) or settings.when
     termination = settings.termination
     if request.rounds is not None and request.when is None:
@@ -149,6 +155,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         continues=request.continues,
         playbook=playbook,
         format=form,
+        # Its prompts are the agents'.
+        agenda=agenda and agenda.model_copy(update={"prompts": {}}),
         rounds=rounds,
         agents=tuple(agents),
         reasons=chosen.reasons,
@@ -227,14 +235,19 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
     """
     if setup.casting is None:
         raise ValueError("the agents of this debate were chosen by people")
-    roster = _agents_of(cast, setup.casting.models)
-    # Built-in roles share the debate's prompts, so the first cast has them all.
-    prompts = setup.agents[0].prompts
+    roster = _agents_of(cast, setup.casting.models, setup.casting.roles)
+    # The debate's own, which everybody has; a role that a plugin brings has one more.
+    first, *others = (agent.prompts for agent in setup.agents)
+    prompts = {
+        name: prompt
+        for name, prompt in first.items()
+        if all(one.get(name) == prompt for one in others)
+    }
     changed: list[Agent] = []
     for agent in roster.agents:
         own = ModelChoice(provider=agent.provider, model=agent.model)
-        others = tuple(one for one in setup.casting.fallbacks if one != own)
-        update = {"prompts": prompts, "fallbacks": others or None}
+        instead = tuple(one for one in setup.casting.fallbacks if one != own)
+        update = {"prompts": {**prompts, **agent.prompts}, "fallbacks": instead or None}
         changed.append(agent.model_copy(update=update))
     return replace(roster, agents=tuple(changed))
 
@@ -243,14 +256,17 @@ def largest(setup: Setup) -> Setup:
     """The debate with as many agents as a model may choose."""
     have = [casting.CastRole(one.role, setup.reasons.get(one.id, "")) for one in setup.agents]
     there = {one.role for one in have}
-    more = (casting.CastRole(role, "") for role in ROLES if role not in there)
+    known = roles_with(setup.casting.roles if setup.casting else ())
+    more = (casting.CastRole(role, "") for role in known if role not in there)
     roster = recast(setup, [*have, *more][: casting.MOST])
     return setup.model_copy(update={"agents": roster.agents, "reasons": roster.reasons})
 
 
-def _agents_of(cast: Sequence[casting.CastRole], models: Sequence[ModelChoice]) -> Roster:
+def _agents_of(
+    cast: Sequence[casting.CastRole], models: Sequence[ModelChoice], more: Sequence[Role]
+) -> Roster:
     """The agents of a cast; models are dealt to them in turn."""
-    agents = (agent_for(one.role, models[at % len(models)]) for at, one in enumerate(cast))
+    agents = (agent_for(one.role, models[at % len(models)], more) for at, one in enumerate(cast))
     return Roster(agents=tuple(agents), reasons={one.role: one.reason for one in cast})
 
 
@@ -288,16 +304,16 @@ def find_playbook(name: str, settings: Settings) -> Playbook:
     raise BadInput(f'There is no playbook "{name.strip()}". {hint}')
 
 
-def _rounds(wanted: int | None, usual: int, form: str) -> tuple[int, list[str]]:
+def _rounds(wanted: int | None, usual: int, form: Format) -> tuple[int, list[str]]:
     """The rounds of the debate; a notice where the format has fewer than a person asked for."""
     rounds = usual if wanted is None else wanted
     if not 1 <= rounds <= MOST_ROUNDS:
         raise BadInput(f"Rounds must be from 1 to {MOST_ROUNDS}, not {rounds}.")
-    most = FORMATS[form].MOST_ROUNDS
+    most = form.MOST_ROUNDS
     if wanted is None or wanted <= most:
         return min(rounds, most), []
     has = "one round" if most == 1 else f"{most} rounds at most"
-    return most, [f"You asked for {wanted} rounds; a {form} has {has}."]
+    return most, [f"You asked for {wanted} rounds; a {form.NAME} has {has}."]
 
 
 def _roster(request: DebateRequest, settings: Settings) -> Roster:
@@ -310,8 +326,8 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     models = settings.mixed_models or (settings.agent_model,)
     named = request.agents if request.agents is not None else request.usual_agents
     if named is None and not settings.agents and settings.casting:
-        cast = casting.by_topics(f"{request.question}\n{request.context}")
-        return _agents_of(cast, models)
+        cast = casting.by_topics(f"{request.question}\n{request.context}", settings.roles)
+        return _agents_of(cast, models, settings.roles)
     warnings: list[str] = []
     chosen: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
     for name in filter(str.strip, named or ()):
@@ -347,7 +363,7 @@ def find_agent(name: str, settings: Settings) -> Agent:
         BadInput: There is none, or it is disabled; says which may have been meant.
     """
     wanted = name.strip().lower()
-    role = role_id(name)
+    role = role_id(name, settings.roles)
     found = [
         agent
         for agent in settings.agents
@@ -360,16 +376,26 @@ def find_agent(name: str, settings: Settings) -> Agent:
         there = f" There are: {', '.join(enabled)}." if enabled else ""
         raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:
-        return agent_for(role, ModelChoice())
+        return agent_for(role, ModelChoice(), settings.roles)
     names = [*known_agents(settings), *ROLE_ALIASES]
     meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
-    hint = f'Did you mean "{meant[0]}"?' if meant else f"Roles: {', '.join(ROLES)}."
+    known = ", ".join(roles_with(settings.roles))
+    hint = f'Did you mean "{meant[0]}"?' if meant else f"Roles: {known}."
     raise BadInput(f'There is no agent or role "{name.strip()}". {hint}')
 
 
 def known_agents(settings: Settings) -> list[str]:
     """What agents can be asked for by: ids of the settings' own, then roles."""
-    return [*(agent.id for agent in settings.agents if agent.enabled), *ROLES]
+    own = (agent.id for agent in settings.agents if agent.enabled)
+    return [*own, *roles_with(settings.roles)]
+
+
+def _tasks(agenda: Agenda | None) -> dict[str, PromptText]:
+    """What an agenda's acts ask, in place of the built-in prompts."""
+    if agenda is None:
+        return {}
+    prompts = agenda.prompts.items()
+    return {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
 
 
 def _completed(agent: Agent, settings: Settings) -> Agent:
@@ -390,7 +416,7 @@ def _casting(roster: Roster, settings: Settings, background: Agent) -> CastingMo
     if not roster.reasons or background.provider == OFFLINE:
         return None
     models = settings.mixed_models or (settings.agent_model,)
-    return CastingModels(models=models, fallbacks=settings.fallbacks)
+    return CastingModels(models=models, fallbacks=settings.fallbacks, roles=settings.roles)
 
 
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:

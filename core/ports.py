@@ -4,11 +4,11 @@ Adapters live in `core.llm.providers` and `core.store` and on the Slack side; in
 anybody may use in tests live in `core.testing`.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from core.events import Event, Recorded
 from core.models import Cap, Debate, Place, SourceReference, SourceText, Turn
@@ -41,6 +41,25 @@ class ModelProvider(Protocol):
     async def close(self) -> None:
         """Free connections. Safe to call twice."""
         ...
+
+
+#: Gives a plugin the value of a variable of the environment whose name begins with `MOOT_PLUGIN_`;
+#: empty where it is not set. What is called KEY, TOKEN or SECRET is kept out of logs.
+Variable = Callable[[str], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedModels:
+    """A provider as a plugin brings it, and what is known of its models."""
+
+    #: Raises nothing but subclasses of `ProviderError`.
+    provider: ModelProvider
+    #: Serves where settings name only the provider.
+    model: str
+    #: Others that people can choose in Slack.
+    models: tuple[str, ...] = ()
+    #: What they can take, in records as under `models` in a settings file.
+    capabilities: tuple[Mapping[str, Any], ...] = ()
 
 
 @runtime_checkable

@@ -4,7 +4,7 @@
 both have is in `CommonSettings` and `DebateRules`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -15,6 +15,8 @@ from core.landing import LandingPlaces
 from core.models import (
     EVERYWHERE,
     JUDGE,
+    PERSONA,
+    Agenda,
     Agent,
     DebateRules,
     KeyVariable,
@@ -24,20 +26,12 @@ from core.models import (
     Place,
     Playbook,
     PromptText,
+    Role,
     Seconds,
     Speaker,
     Value,
     VoteRules,
 )
-
-
-class Role(Value):
-    """A built-in point of view. Its prompt is `core/turns/prompts/roles/<id>.md`."""
-
-    id: str
-    name: str
-    icon: str
-
 
 _ROLES = (
     Role(id="architect", name="Architect", icon=":classical_building:"),
@@ -339,6 +333,9 @@ class Settings(CommonSettings, DebateRules):
     #: What is wrong with those of the team that are left out, a line each.
     playbook_faults: tuple[str, ...] = ()
     question_max_chars: int = QUESTION_CHARACTERS
+    #: What plugins bring, besides what is built in.
+    roles: tuple[Role, ...] = ()
+    agendas: tuple[Agenda, ...] = ()
 
     def background_model(self, providers: Collection[str]) -> ModelChoice | None:
         """What sums up, casts and merges where these providers take part; None: the judge's model.
@@ -358,21 +355,28 @@ class Settings(CommonSettings, DebateRules):
         return frozenset(one.provider for one in (*people, *choices))
 
 
-def role_id(name: str) -> str | None:
-    """The built-in role that people mean by this name; None if there is none."""
+def roles_with(more: Iterable[Role]) -> Mapping[str, Role]:
+    """The built-in roles and these, by id."""
+    return {**ROLES, **{role.id: role for role in more}}
+
+
+def role_id(name: str, more: Iterable[Role] = ()) -> str | None:
+    """The role that people mean by this name, built in or one of these; None if there is none."""
     wanted = name.strip().lower().replace(" ", "-").replace("_", "-")
     wanted = ROLE_ALIASES.get(wanted, wanted)
-    return wanted if wanted in ROLES else None
+    return wanted if wanted in roles_with(more) else None
 
 
-def agent_for(role: str, choice: ModelChoice) -> Agent:
-    """An agent with a built-in role.
+def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agent:
+    """An agent with a role, built in or one of these.
 
     Raises:
-        KeyError: Not a built-in role.
+        KeyError: There is no such role.
     """
-    found = ROLES[role]
+    found = roles_with(more)[role]
+    own = {PERSONA: PromptText(text=found.prompt, source=found.source)} if found.prompt else {}
     return Agent(
+        prompts=own,
         id=found.id,
         name=found.name,
         role=found.id,

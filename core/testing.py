@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from core.errors import BadInput, ProviderError
 from core.events import Event, Recorded
-from core.models import Act, Debate, Person, Place, Setup, Turn, Usage
+from core.models import Act, Agenda, Debate, Person, Phase, Place, Setup, Turn, Usage
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
@@ -265,6 +265,20 @@ class ManualClock:
         """Move on at once and let others run."""
         self.advance(seconds)
         await asyncio.sleep(0)
+
+
+#: A format as a plugin brings it: every act that agents hear is that of others.
+AN_AGENDA = Agenda(
+    name="premortem",
+    words="Pre-mortem: it failed; why?",
+    phases=(
+        Phase(act=Act.PROPOSAL),
+        Phase(act=Act.DEBATE, hears=(Act.PROPOSAL,)),
+        Phase(act=Act.REFINEMENT, hears=(Act.PROPOSAL, Act.DEBATE)),
+        Phase(act=Act.REBUTTAL, hears=(Act.REFINEMENT,)),
+    ),
+    source="premortem 1.0",
+)
 
 
 def a_setup(

@@ -50,6 +50,8 @@ def form_options(start: StartDebate) -> FormOptions:
         playbooks={name: one.title for name, one in settings.playbooks.items()},
         casts=start.built_in().agents is None,
         most_cost=settings.limits.most_debate_cost,
+        agendas=settings.agendas,
+        roles=settings.roles,
     )
 
 

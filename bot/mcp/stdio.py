@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mcp.server.stdio import stdio_server
 
-from bot.building import build_calls, build_embedder, build_tools, load_settings
+from bot.building import build_calls, build_embedder, build_tools, find_plugins, load_settings
 from bot.log import logger, set_up_logs
 from bot.mcp.server import build_server
 from bot.mcp.this_machine import ThisMachine
@@ -33,10 +33,11 @@ async def serve(environment: BotSettings, config: Path | None) -> None:
     # input would hold up an orderly end until the client writes again.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     set_up_logs(environment.moot_log_level, environment.moot_log_format, environment.secrets)
-    loaded = await load_settings(environment, config, clarify=True)
+    plugins = find_plugins(environment)
+    loaded = await load_settings(environment, config, clarify=True, plugins=plugins)
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)
-    calls = build_calls(environment, loaded.settings)
+    calls = build_calls(environment, loaded.settings, plugins=plugins)
     embedder = build_embedder(environment)
     machine = ThisMachine(
         environment,

@@ -7,7 +7,7 @@ from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
 
-from bot.building import build_calls, check_choice, load_settings
+from bot.building import build_calls, check_choice, find_plugins, load_settings
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.bench_evaluation import Evaluators, Kept
@@ -87,7 +87,8 @@ async def score_against(  # noqa: PLR0913 - one per option
     check_writable(output)
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    settings = (await load_settings(environment, config)).settings
+    plugins = find_plugins(environment)
+    settings = (await load_settings(environment, config, plugins=plugins)).settings
     debate = fold(await read_log(debate_id))
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be compared.")
@@ -96,7 +97,7 @@ async def score_against(  # noqa: PLR0913 - one per option
     for one in (*models, alone):
         check_choice(f"The model {one.full_name}", one.provider, environment, settings.servers)
     judgments = Kept(kept)
-    calls = build_calls(environment, settings)
+    calls = build_calls(environment, settings, plugins=plugins)
     try:
         whole, cost = debate, Decimal(0)
         if debate.shadow is None:

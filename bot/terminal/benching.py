@@ -12,6 +12,7 @@ from bot.building import (
     check_choice,
     check_providers,
     estimating,
+    find_plugins,
     load_settings,
     open_store,
 )
@@ -87,8 +88,9 @@ async def bench(asked: BenchCommand) -> int:
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    loaded = await load_settings(environment, asked.config)
-    for notice in loaded.notices:
+    plugins = find_plugins(environment)
+    loaded = await load_settings(environment, asked.config, plugins=plugins)
+    for notice in (*plugins.left_out, *loaded.notices):
         tell(f"Notice: {notice}")
     settings, forms = loaded.settings, _forms(asked)
     if asked.replay:
@@ -97,7 +99,7 @@ async def bench(asked: BenchCommand) -> int:
         calls = build_replay(recorded)
     else:
         tasks, models = _tasks(asked), _models(asked.models, settings)
-        calls = build_calls(environment, settings)
+        calls = build_calls(environment, settings, plugins=plugins)
     tasks = tasks[: asked.questions]
     # Second answers were given after reading those of all models.
     arms = arms_for(forms, models, only_mixed=asked.replay is not None)

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import yaml
 
-from bot.building import load_settings, usual_models
+from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, put_out, tell
-from core.config.load import Known, check_file, load_file
+from core.config.load import check_file, load_file
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
+from core.settings import Settings
 
 _BROKEN = 4
-_KNOWN = Known(providers=usual_models())
 
 
 async def check_config_file(file: Path, *, as_json: bool = False) -> int:
@@ -26,9 +26,10 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
         ConfigurationBroken: It cannot be used; every line names file, line and key. As JSON the
             lines are in what is printed.
     """
+    known = known_with(find_plugins(read_settings()), Settings())
     try:
-        check_file(file, _KNOWN)
-        loaded = load_file(file, _KNOWN)
+        check_file(file, known)
+        loaded = load_file(file, known)
     except ConfigurationBroken as broken:
         if not as_json:
             raise
@@ -60,7 +61,7 @@ def import_config_file(file: Path, output: Path | None) -> None:
         ConfigurationBroken: It cannot be used.
     """
     check_writable(output)
-    checked = check_file(file, _KNOWN)
+    checked = check_file(file, known_with(find_plugins(read_settings()), Settings()))
     for notice in checked.notices:
         tell(f"Notice: {notice}")
     put_out(as_yaml(checked.file), output)
@@ -77,7 +78,7 @@ async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
         ConfigurationBroken: The file cannot be used.
     """
     environment = read_settings()
-    loaded = await load_settings(environment, file)
+    loaded = await load_settings(environment, file, plugins=find_plugins(environment))
     for notice in (*loaded.notices, *loaded.settings.warnings):
         tell(f"Notice: {notice}")
     folder = (file or environment.moot_config or Path()).parent

@@ -17,10 +17,13 @@ from bot.building import (
     build_turns,
     check_providers,
     estimating,
+    find_plugins,
     load_settings,
     open_store,
 )
 from bot.log import set_up_logs
+from bot.plugins.discover import Plugins
+from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, telling
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.diff_source import diff_references
 from bot.terminal.dry_run import dry_run_lines
@@ -119,7 +122,7 @@ async def hold(asked: DebateCommand) -> int:
     # Before anything is paid for: a decision that cannot be written down is money lost.
     check_writable(asked.output)
     check_writable(_report_path(asked))
-    environment, settings = await _settings_for(asked)
+    environment, settings, plugins = await _settings_for(asked)
     request = DebateRequest(
         question=question,
         context=asked.context,
@@ -154,10 +157,13 @@ async def hold(asked: DebateCommand) -> int:
             check_providers(resumed.setup, environment, settings.servers)
             if asked.when is When.ALWAYS:
                 await _want(facts, resumed)
-        calls = build_calls(environment, settings)
+        calls = build_calls(environment, settings, plugins=plugins)
         turns = build_turns(calls, settings, store, _reader(settings, environment, store))
         try:
-            debate = await _advance(debate_id, asked, calls=calls, turns=turns, store=store)
+            async with telling(plugins.sinks):
+                debate = await _advance(
+                    debate_id, asked, calls=calls, turns=turns, store=store, sinks=plugins.sinks
+                )
         except ModelsAway as error:
             tell(f"The debate failed to go on. {error}")
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
@@ -190,14 +196,15 @@ async def _want(facts: FactLog, debate: Debate) -> None:
     await steer.want(debate, current_user())
 
 
-async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings]:
-    """The process's settings, and what holds for this debate; notices are told."""
+async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
+    """The process's settings, what holds for this debate, and plugins; notices are told."""
     environment = read_settings()
     # Progress tells people what they need, so logs stay quiet.
     level = LogLevel.WARNING if asked.verbose else LogLevel.ERROR
     set_up_logs(level, environment.moot_log_format, environment.secrets)
-    loaded = await load_settings(environment, asked.config)
-    for notice in loaded.notices:
+    plugins = find_plugins(environment)
+    loaded = await load_settings(environment, asked.config, plugins=plugins)
+    for notice in (*plugins.left_out, *loaded.notices):
         tell(f"Notice: {notice}")
     # Questions to people are asked if the command or the settings say so.
     asking = {"enabled": asked.clarify or loaded.settings.clarifying.enabled}
@@ -207,7 +214,7 @@ async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings]:
             "question_max_chars": _QUESTION_MAX_CHARS,
         }
     )
-    return environment, settings
+    return environment, settings, plugins
 
 
 def current_user() -> Person:
@@ -342,10 +349,11 @@ async def _advance(
     calls: ModelCalls,
     turns: Turns,
     store: DebateStore,
+    sinks: Sequence[QueuedSink],
 ) -> Debate:
     """Run the debate to its end, with progress on standard error."""
     screen, clock = screen_for(), SystemClock()
-    sink = ProgressSink(screen, verbose=asked.verbose)
+    sink = ToldToPlugins(ProgressSink(screen, verbose=asked.verbose), sinks)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()

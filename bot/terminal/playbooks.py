@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.building import load_settings
+from bot.building import find_plugins, load_settings
 from bot.settings import read_settings
 from bot.terminal.files import put_out, tell
 from core.config.playbooks import built_in, built_in_text, find_playbooks, load_playbook
@@ -23,7 +23,7 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
     """
     environment = read_settings()
     chosen = config or environment.moot_config
-    loaded = await load_settings(environment, config)
+    loaded = await load_settings(environment, config, plugins=find_plugins(environment))
     found = find_playbooks(chosen.parent if chosen else None, loaded.settings)
     for fault in found.faults:
         tell(f"Notice: {fault} It is left out.")
@@ -55,7 +55,9 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
     """
     environment = read_settings()
     chosen = config or environment.moot_config
-    settings = (await load_settings(environment, config)).settings
+    settings = (
+        await load_settings(environment, config, plugins=find_plugins(environment))
+    ).settings
     playbook = find_playbook(name, settings)
     if as_json:
         put_out(
@@ -80,7 +82,9 @@ async def check_playbooks(
     """
     environment = read_settings()
     chosen = config or environment.moot_config
-    settings = (await load_settings(environment, config)).settings
+    settings = (
+        await load_settings(environment, config, plugins=find_plugins(environment))
+    ).settings
     usable, faults = list[str](), list[str]()
     if files:
         for file in files:

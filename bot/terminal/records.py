@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.building import build_embedder, estimating, load_settings, open_records
+from bot.building import (
+    build_embedder,
+    estimating,
+    find_plugins,
+    load_settings,
+    open_records,
+)
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
@@ -190,7 +196,9 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     if metrics:
         expected = setup.forecast
         if expected is None:  # nobody estimated when it began
-            settings = (await load_settings(read_settings())).settings
+            environment = read_settings()
+            plugins = find_plugins(environment)
+            settings = (await load_settings(environment, plugins=plugins)).settings
             expected = (await estimating(settings)(setup)).forecast
         parts.append(metrics_of(log, expected))
     put_out(visible("\n\n".join(parts)) + "\n", None)

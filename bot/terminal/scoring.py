@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.building import build_calls, check_providers, load_settings
+from bot.building import build_calls, check_providers, find_plugins, load_settings
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
@@ -44,7 +44,8 @@ async def score(
     check_writable(output)
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    loaded = await load_settings(environment, config)
+    plugins = find_plugins(environment)
+    loaded = await load_settings(environment, config, plugins=plugins)
     debate = fold(await read_log(debate_id))
     # A roster found as for a debate: agents of the settings, else built-in roles.
     request = DebateRequest(
@@ -59,7 +60,7 @@ async def score(
     for notice in (*loaded.notices, *(one for one in roster.warnings if one != ALONE)):
         tell(f"Notice: {notice}")
     check_providers(roster, environment, loaded.settings.servers)
-    calls = build_calls(environment, loaded.settings)
+    calls = build_calls(environment, loaded.settings, plugins=plugins)
     try:
         evaluation = await evaluate(calls, debate, roster.agents)
     finally:

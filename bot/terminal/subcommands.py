@@ -41,7 +41,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="critique, council, panel or review.",
+        help="critique, council, panel, review, or a plugin's.",
         autocompletion=lambda: list(_FORMATS),
     ),
 ]
@@ -101,6 +101,7 @@ def register(app: typer.Typer) -> None:
     app.command("calibration")(calibration)
     app.command("bench")(bench)
     app.command("doctor")(doctor)
+    app.command("plugins")(list_plugins)
     app.add_typer(config)
     app.add_typer(landings)
     app.add_typer(playbook)
@@ -437,6 +438,13 @@ def doctor(
     from bot.terminal.examining import examine_all
 
     raise typer.Exit(_run(examine_all(config, channel, as_json=json)))
+
+
+def list_plugins(*, json: AsJson = False) -> None:
+    """List installed plugins, from which package each comes, and what is wrong with it."""
+    from bot.terminal.listing_plugins import print_plugins
+
+    raise typer.Exit(print_plugins(as_json=json))
 
 
 @landings.command("list")

@@ -1,4 +1,7 @@
-"""The forms to start a debate and to set what holds in a channel (pure)."""
+"""The forms to start a debate and to set what holds in a channel (pure).
+
+Reason: both forms share their fields, each of which is written once, here.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +31,7 @@ from bot.views.forms import (
 )
 from bot.views.message import Block, context, sections
 from core.figures import counted, money
-from core.models import MOST_ROUNDS, SourceReference, Value
+from core.models import MOST_ROUNDS, Agenda, Role, SourceReference, Value
 from core.rules.casting import by_topics
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import NO_PLAYBOOK, WAITS, ChannelChoices, Choices, ModelSet
@@ -91,6 +94,9 @@ class FormOptions:
     casts: bool = False
     #: The highest cost cap that whoever runs Moot allows; None: any.
     most_cost: Decimal | None = None
+    #: What plugins bring: formats, and roles that are cast by topics.
+    agendas: Sequence[Agenda] = ()
+    roles: Sequence[Role] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +218,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
         *_playbook(kind or NO_PLAYBOOK, {NO_PLAYBOOK: _NO_KIND}, options, dispatch_on_change=True),
-        _format(chosen.format or "", filled_by=kind, dispatch_on_change=True),
+        _format(chosen.format or "", options.agendas, filled_by=kind, dispatch_on_change=True),
         _agents(
             chosen.agents or (),
             options,
@@ -256,7 +262,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         *_playbook(chosen.playbook or AS_USUAL, {AS_USUAL: _as_usual("none")}, options),
-        _format(chosen.format or AS_USUAL, usual=usual.format or ""),
+        _format(chosen.format or AS_USUAL, options.agendas, usual=usual.format or ""),
         _agents(chosen.agents or (), options, empty=_usual_agents(usual, options)),
         _rounds(chosen.rounds, usual=usual.rounds),
         select(
@@ -390,9 +396,15 @@ def _playbook(
 
 
 def _format(
-    chosen: str, *, usual: str = "", filled_by: str = "", dispatch_on_change: bool = False
+    chosen: str,
+    more: Sequence[Agenda],
+    *,
+    usual: str = "",
+    filled_by: str = "",
+    dispatch_on_change: bool = False,
 ) -> Block:
     words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
+    words |= {agenda.name: agenda.words for agenda in more}
     options = {AS_USUAL: _as_usual(usual), **words} if usual else words
     return select(
         Field(
@@ -402,7 +414,7 @@ def _format(
             dispatch_on_change=dispatch_on_change,
         ),
         options,
-        chosen,
+        AS_USUAL if usual and chosen not in options else chosen,
     )
 
 
@@ -435,7 +447,7 @@ def _cast(draft: FormDraft, options: FormOptions) -> str:
         return ""
     if not draft.question.strip():
         return "the channel's, else three to five chosen for the question"
-    cast = by_topics(f"{draft.question}\n{draft.whole_context}")
+    cast = by_topics(f"{draft.question}\n{draft.whole_context}", options.roles)
     names = _agent_names([one.role for one in cast], options)
     return f"the channel's, else chosen for the question; by its words {names}"
 

@@ -12,8 +12,8 @@ from core.config.source import Path, Source
 from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
 from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
-from core.rules.formats.registry import FORMATS
-from core.settings import IN_TERMINAL, SettingsFile, role_id
+from core.rules.formats.registry import formats_with
+from core.settings import IN_TERMINAL, Settings, SettingsFile, role_id
 from core.turns.prompts import overrides
 
 #: Public channels, private ones and direct messages.
@@ -25,19 +25,20 @@ _NO_CHANNEL = (
 
 
 def faults(
-    file: SettingsFile, source: Source, usual: str, providers: Mapping[str, str]
+    file: SettingsFile, source: Source, base: Settings, providers: Mapping[str, str]
 ) -> Iterator[str]:
     """One line for each value that cannot be used.
 
     Args:
         file: The file.
         source: Where its keys are.
-        usual: The provider that serves where the file names none.
+        base: What holds where the file says nothing.
         providers: Providers that exist; empty = their names are not checked.
     """
     debate, limits = file.debate, file.limits
-    if debate.format not in FORMATS:
-        where, hint = source.at(("debate", "format")), nearest(debate.format, list(FORMATS))
+    formats = list(formats_with(base.agendas))
+    if debate.format not in formats:
+        where, hint = source.at(("debate", "format")), nearest(debate.format, formats)
         yield f'{where}: there is no format "{debate.format}". {hint}'
     is_written = "debate_cost" in limits.model_fields_set
     if is_written and limits.with_cost(limits.debate_cost).debate_cost != limits.debate_cost:
@@ -49,6 +50,7 @@ def faults(
     yield from _landing_faults(file, source)
     if providers:
         own = {server.name: "" for server in file.servers}
+        usual = base.agent_model.provider
         yield from _model_faults(file, source, usual, {**providers, **own})
     prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
     prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
@@ -68,10 +70,10 @@ def faults(
             yield f"{source.at(('models', at))}: {key}: {found['msg']}."
 
 
-def doubts(file: SettingsFile, source: Source) -> Iterator[str]:
+def doubts(file: SettingsFile, source: Source, base: Settings) -> Iterator[str]:
     """One line for each value that can be used but is probably a mistake."""
     for at, agent in enumerate(file.agents):
-        if role_id(agent.role) is None:
+        if role_id(agent.role, base.roles) is None:
             where = source.at(("agents", at, "role"))
             yield f'{where}: there is no role "{agent.role}"; it argues as a generalist.'
     for at, server in enumerate(file.evidence.mcp_servers):

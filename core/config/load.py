@@ -140,7 +140,7 @@ def check(text: str, name: str, known: Known) -> Checked:
         if all(one["type"] == "extra_forbidden" for one in found):
             file = _file(plain, extra="ignore")
     if file:
-        problems += faults(file, source, known.settings.agent_model.provider, known.providers)
+        problems += faults(file, source, known.settings, known.providers)
     if problems or file is None:
         raise ConfigurationBroken("\n".join(problems))
     missing = [section for section in SECTIONS if section not in values]
@@ -148,7 +148,7 @@ def check(text: str, name: str, known: Known) -> Checked:
         notices.append(
             f"{name} says nothing about {', '.join(missing)}: the built-in settings hold there."
         )
-    return Checked(file=file, notices=(*notices, *doubts(file, source)))
+    return Checked(file=file, notices=(*notices, *doubts(file, source, known.settings)))
 
 
 def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
@@ -279,6 +279,8 @@ class _Filling:
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
             "prompts": self._prompts(file.prompts, "for every agent"),
             "summary_model": base.summary_model,
+            # What the file says of a model is laid over what came with its provider.
+            "models": (*base.models, *file.models),
         }
         if file.judge:
             changes["judge"] = self._speaker(file.judge, judge_for(judge_model), rules)
@@ -310,8 +312,8 @@ class _Filling:
 
     def _agent(self, one: Agent, usual: ModelChoice, rules: Summarization) -> Agent:
         """The agent; an unknown role argues as a generalist, under the name it was given."""
-        role = role_id(one.role)
-        plain = agent_for(role or FALLBACK_ROLE, self._choice(one, usual))
+        role, more = role_id(one.role, self._base.roles), self._base.roles
+        plain = agent_for(role or FALLBACK_ROLE, self._choice(one, usual), more)
         plain = plain.model_copy(update={"id": one.id, "enabled": one.enabled})
         if not role:
             plain = plain.model_copy(update={"name": one.role})
@@ -335,7 +337,7 @@ class _Filling:
                 "fallbacks": None
                 if one.fallbacks is None
                 else tuple(self._choice(fallback) for fallback in one.fallbacks),
-                "prompts": self._prompts(one.prompts, name),
+                "prompts": {**plain.prompts, **self._prompts(one.prompts, name)},
                 "summarization": own
                 and self._summaries(laid_over(rules, own), f"{name}, summaries", rules.prompt),
             }

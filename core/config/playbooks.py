@@ -20,7 +20,7 @@ from core.errors import BadInput, ConfigurationBroken
 from core.figures import number
 from core.models import Playbook
 from core.opening import find_agent, known_agents
-from core.rules.formats.registry import FORMATS
+from core.rules.formats.registry import formats_with
 from core.settings import Settings
 
 #: Where a team's own are, in the folder of the settings file.
@@ -140,12 +140,12 @@ def _is_there(name: str, settings: Settings) -> bool:
 
 def _misfits(playbook: Playbook, source: Source, settings: Settings) -> Iterator[str]:
     """A line for each value that is of the right type and does not fit this Moot."""
-    form = playbook.format
-    if form is not None and form not in FORMATS:
-        hint = nearest(form, list(FORMATS))
+    form, formats = playbook.format, formats_with(settings.agendas)
+    if form is not None and form not in formats:
+        hint = nearest(form, list(formats))
         yield f'{source.at(("format",))}: there is no format "{form}". {hint}'
-    elif form and playbook.rounds and playbook.rounds > FORMATS[form].MOST_ROUNDS:
-        most = FORMATS[form].MOST_ROUNDS
+    elif form and playbook.rounds and playbook.rounds > formats[form].MOST_ROUNDS:
+        most = formats[form].MOST_ROUNDS
         yield f"{source.at(('rounds',))}: a {form} has {most} at most."
     for at, name in enumerate(playbook.agents):
         if not _is_there(name, settings):

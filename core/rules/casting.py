@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from core.models import SUMMARIZER, Act, Debate, Turn
+from core.models import SUMMARIZER, Act, Debate, Role, Turn
 
 FEWEST, MOST = 3, 5
 #: Looks for what is wrong, in every cast.
@@ -59,10 +59,17 @@ def is_due(debate: Debate) -> bool:
     return debate.setup.casting is not None and not debate.is_done(TURN)
 
 
-def by_topics(question: str) -> Sequence[CastRole]:
-    """Three to five roles for the topics that the question's words name."""
+def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
+    """Three to five roles for the topics that the question's words name.
+
+    Args:
+        question: What is asked.
+        more: Roles besides the built-in ones; each is a topic of its own, and comes first where
+            the question names as many words of it.
+    """
+    topics = [_Topic(one.name.lower(), (one.id,), frozenset(one.topics)) for one in more]
     words = {word.lower() for word in _WORD.findall(question[:_READ_CHARS])}
-    hits = [(len(words & topic.words), topic) for topic in _TOPICS]
+    hits = [(len(words & topic.words), topic) for topic in (*topics, *_TOPICS)]
     found: dict[str, str] = {}
     for count, topic in sorted(hits, key=lambda hit: -hit[0]):
         if count:

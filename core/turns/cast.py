@@ -10,7 +10,7 @@ from core.llm.call import ModelCalls
 from core.models import Cast, Debate, Turn
 from core.opening import recast
 from core.rules import casting
-from core.settings import ROLES
+from core.settings import roles_with
 from core.turns.replies import casting_reply
 from core.turns.request_for import request_for, terms_for
 
@@ -23,19 +23,20 @@ MOST_SECONDS = 30.0
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     """Ask a model who should debate the question; the cast by topics stands where that fails."""
     setup, agent = debate.setup, debate.setup.agent(turn.agent)
+    roles = roles_with(setup.casting.roles if setup.casting else ())
     terms = terms_for(debate, turn)
     terms = replace(terms, seconds=min(terms.seconds, MOST_SECONDS))
     topics = Cast(turn=turn, agents=setup.agents, reasons=setup.reasons)
     try:
         reply, call = await calls.ask_for(
-            request_for(debate, turn), agent, casting_reply(tuple(ROLES)), options=terms
+            request_for(debate, turn), agent, casting_reply(tuple(roles)), options=terms
         )
     except CallFailed as error:
         _log.warning("casting failed", debate=debate.id, reason=str(error))
         said = f"The agents were chosen by the question's topics: no model could. {error}"
         return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (said,)}))
     wanted = [casting.CastRole(one.role, one.reason) for one in reply.agents]
-    chosen = casting.held_to_rules(wanted, ROLES)
+    chosen = casting.held_to_rules(wanted, roles)
     if not chosen:
         said = "The agents were chosen by the question's topics: a model named no known role."
         return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (said,)}))

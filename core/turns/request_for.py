@@ -76,6 +76,8 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             values |= {"labels": ", ".join(labels), "most": MOST_OPTIONS}
         case Act.CASTING:
             who = {role: " ".join(render.persona(role).split()) for role in ROLES}
+            more = debate.setup.casting.roles if debate.setup.casting else ()
+            who |= {one.id: " ".join(one.prompt.split("\n\n")[0].split()) for one in more}
             values |= {"roles": who, "sceptic": casting.SCEPTIC}
             values |= {"fewest": casting.FEWEST, "most": casting.MOST}
         case Act.BALLOT:

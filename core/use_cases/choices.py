@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal, Protocol
 
-from pydantic import field_validator
-
 from core.errors import BadInput
 from core.figures import money
 from core.models import Agent, ModelChoice, Money, Place, Rounds, ShadowWhen, Value
-from core.rules.formats.registry import FORMATS
-from core.settings import DEFAULT_ROSTER, ROLES, Settings
+from core.rules.formats.registry import formats_with
+from core.settings import DEFAULT_ROSTER, Settings, roles_with
 
 #: Minutes that people can be given to answer questions.
 WAITS = (1, 5, 15, 30, 60, 240)
@@ -28,6 +26,7 @@ class Choices(Value):
 
     #: Name of the kind of debate; `NO_PLAYBOOK`: none, though there is a usual one.
     playbook: str | None = None
+    #: One that is gone counts as none.
     format: str | None = None
     rounds: Rounds | None = None
     agents: tuple[str, ...] | None = None
@@ -39,12 +38,6 @@ class Choices(Value):
     models: str | None = None
     #: Most that a debate may cost, in US dollars.
     debate_cost: Money | Literal["none"] | None = None
-
-    @field_validator("format")
-    @classmethod
-    def _known_format(cls, name: str | None) -> str | None:
-        """A format that is gone counts as none."""
-        return name if name in FORMATS else None
 
     def over(self, other: "Choices") -> "Choices":
         """These choices where there are any, else the other ones."""
@@ -97,7 +90,7 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
         models: What can be had; a set that is not among them any more changes nothing.
     """
     changes: dict[str, object] = {}
-    if choices.format:
+    if choices.format and choices.format in formats_with(settings.agendas):
         changes["format"] = choices.format
     if choices.rounds:
         changes["rounds"] = choices.rounds
@@ -124,11 +117,11 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
 
 
 def roster(settings: Settings) -> Mapping[str, str]:
-    """Agents to choose from: id → name. The settings' own first, then the built-in roles."""
+    """Agents to choose from: id → name. The settings' own first, then all other roles."""
     own = {agent.id: agent.name for agent in settings.agents if agent.enabled}
     roles = {taken for agent in settings.agents for taken in (agent.role, agent.id)}
-    built_in = {role.id: role.name for role in ROLES.values() if role.id not in roles}
-    return {**own, **built_in}
+    known = roles_with(settings.roles).values()
+    return {**own, **{role.id: role.name for role in known if role.id not in roles}}
 
 
 def taking_part(settings: Settings) -> tuple[str, ...] | None:

@@ -87,7 +87,7 @@ from core.rules import findings, gate, schedule, voting
 from core.rules.formats import clarifying
 from core.rules.formats.registry import FORMATS, format_of
 from core.rules.options import option_of, options_of
-from core.testing import a_setup
+from core.testing import AN_AGENDA, a_setup
 from core.turns.acts import ACTS
 from core.turns.context import candidates
 
@@ -117,7 +117,8 @@ def some_setups(draw: st.DrawFn) -> Setup:
     method = draw(st.sampled_from(list(ContextMethod)))
     ending = draw(st.sampled_from(list(Ending)))
     rules = {
-        "format": draw(st.sampled_from(sorted(FORMATS))),
+        "format": draw(st.sampled_from([*sorted(FORMATS), AN_AGENDA.name])),
+        "agenda": AN_AGENDA,
         "summarization": Summarization(method=method, threshold=30),
         "termination": Termination(ending=ending),
         "when": draw(st.sampled_from(list(When))),

@@ -12,6 +12,7 @@ from bot.building import (
     check_settings,
     context_of,
     database_url,
+    find_plugins,
     is_database_in_use,
     load_settings,
     look_at_database,
@@ -22,9 +23,11 @@ from bot.landing.build_receivers import build_receivers
 from bot.operations.doctor.check_database import check_database
 from bot.operations.doctor.check_landing import MOST_TOLD, check_receivers, unlanded_findings
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
+from bot.operations.doctor.check_plugins import check_plugins
 from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from bot.operations.health import ask_health
+from bot.plugins.discover import NO_PLUGINS, Plugins
 from bot.running.worker_count import check_workers, cores
 from bot.settings import BotSettings, mode_of
 from bot.store.landings import look_into_landings
@@ -47,7 +50,9 @@ async def examine(
         file: A configuration file; None: the one the environment names, if it names one.
         channel: Where pinning shall be tried; empty: nowhere.
     """
-    settings, found = await _settings(environment, file)
+    plugins = find_plugins(environment)
+    settings, found = await _settings(environment, file, plugins)
+    found = [*found, *check_plugins(plugins)]
     checks = [
         check_slack(environment, channel),
         database_findings(environment),
@@ -62,7 +67,11 @@ async def examine(
 
 
 async def examine_here(
-    environment: BotSettings, settings: Settings, channel: str
+    environment: BotSettings,
+    settings: Settings,
+    channel: str,
+    *,
+    plugins: Plugins = NO_PLUGINS,
 ) -> Sequence[Finding]:
     """Findings for people in a channel: models, Slack, the database; no file names of settings.
 
@@ -70,6 +79,7 @@ async def examine_here(
         environment: Keys, tokens, addresses.
         settings: Those the bot runs with.
         channel: Where pinning shall be tried; empty: nowhere.
+        plugins: Those the bot runs with.
     """
     groups = await asyncio.gather(
         models_findings(environment, settings),
@@ -79,7 +89,8 @@ async def examine_here(
         landing_findings(environment, settings),
     )
     found = [one for group in groups for one in group]
-    return [*found, *playbook_findings(settings), worker_finding(environment)]
+    found += [*playbook_findings(settings), worker_finding(environment)]
+    return [*found, *check_plugins(plugins)]
 
 
 def playbook_findings(settings: Settings) -> Sequence[Finding]:
@@ -183,13 +194,13 @@ def worker_finding(environment: BotSettings) -> Finding:
 
 
 async def _settings(
-    environment: BotSettings, file: Path | None
+    environment: BotSettings, file: Path | None, plugins: Plugins
 ) -> tuple[Settings | None, Sequence[Finding]]:
     """The settings in force and what is wrong with them; None if they cannot be used at all."""
     name = str(file or environment.moot_config or "")
     what = f"settings file {name}" if name else "settings"
     try:
-        loaded = await load_settings(environment, file)
+        loaded = await load_settings(environment, file, plugins=plugins)
     except ConfigurationBroken as error:
         remedy = "Correct these lines; `moot config check FILE` looks again."
         return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]

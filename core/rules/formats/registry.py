@@ -1,19 +1,21 @@
 """All formats by name, and what a format is.
 
 To add a format: one module with the functions of `Format`, its prompts, one line in `FORMATS`.
+What a plugin brings is an agenda, which the debate's setup holds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from core.errors import LogBroken
-from core.models import Act, Contribution, Debate, Turn
+from core.models import Act, Agenda, Contribution, Debate, Turn
 from core.request import Part
 from core.rules.formats import council, critique, panel, review
+from core.rules.formats.agenda import AgendaFormat
 
 
 class Format(Protocol):
-    """A format is a module of pure functions over a debate."""
+    """A format is a module of pure functions over a debate, or an agenda's."""
 
     @property
     def NAME(self) -> str:  # noqa: N802 - a module's constant
@@ -93,13 +95,20 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+def formats_with(agendas: Iterable[Agenda]) -> Mapping[str, Format]:
+    """The built-in formats and those of these agendas, by name."""
+    return {**FORMATS, **{one.name: AgendaFormat(one) for one in agendas}}
+
+
 def format_of(debate: Debate) -> Format:
     """The format this debate is held in.
 
     Raises:
         LogBroken: No format has this name: a newer version may know it.
     """
-    form = FORMATS.get(debate.setup.format)
+    form, agenda = FORMATS.get(debate.setup.format), debate.setup.agenda
+    if form is None and agenda is not None:
+        return debate.once("agenda", lambda: AgendaFormat(agenda))
     if form is None:
         raise LogBroken(f"Debate {debate.id} is held as {debate.setup.format!r}: no such format.")
     return form

@@ -9,9 +9,8 @@ from jinja2.exceptions import TemplateError
 from jinja2.loaders import FileSystemLoader
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.models import Act
+from core.models import PERSONA, Act
 from core.turns.acts import ACTS
-from core.turns.prompts.render import PERSONA
 
 _FOLDER = Path(__file__).parent
 #: Every task may use these, whether the built-in one does or not.

@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.models import Act, Agent
+from core.models import PERSONA, Act, Agent
 
 _FOLDER = Path(__file__).parent
 _environment = Environment(
@@ -29,8 +29,6 @@ LENSES: Mapping[Act, tuple[str, str]] = {
 }
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
-#: The key under which an agent overrides who it is.
-PERSONA = "persona"
 
 
 @cache

@@ -1,0 +1,242 @@
+"""Finds plugins among the installed packages, and leaves out those that cannot be used.
+
+A plugin is code that runs in the bot with all its rights: whoever installs a package beside Moot
+lets it in, unless `MOOT_PLUGINS` says otherwise; what it does not allow is not even imported.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.metadata import EntryPoint, entry_points, version
+from inspect import iscoroutinefunction
+from typing import cast
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from pydantic import ValidationError
+
+from bot.plugins.guarded_provider import GuardedProvider
+from bot.plugins.queued_sink import QueuedSink
+from core.capabilities import capability
+from core.errors import ConfigurationBroken
+from core.models import Agenda, Role
+from core.ports import EventSink, ServedModels, Variable
+from core.redaction import redact
+from core.turns.prompts import overrides
+
+#: Values of `MOOT_PLUGINS` besides names of packages.
+ALL, NONE = "all", "none"
+#: Longest words of an error that are shown.
+_WORDS_CHARS = 200
+
+
+class PluginKind(StrEnum):
+    """What a plugin brings; the value is the group of its entry point."""
+
+    ROLE = "moot.roles"
+    FORMAT = "moot.formats"
+    PROVIDER = "moot.providers"
+    SINK = "moot.sinks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """One entry point, and what became of it."""
+
+    kind: PluginKind
+    #: The entry point's name: that of the role, format, provider or sink.
+    name: str
+    #: The package that brings it, and its version.
+    package: str
+    #: Whether `MOOT_PLUGINS` lets it in.
+    is_allowed: bool = True
+    #: Why it is left out, as a clause; empty: it is used.
+    fault: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called in lists: `role wcag of moot-wcag 1.0`."""
+        return f"{self.kind.name.lower()} {self.name} of {self.package}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugins:
+    """All plugins there are, and what those bring that can be used."""
+
+    found: tuple[Plugin, ...] = ()
+    roles: tuple[Role, ...] = ()
+    agendas: tuple[Agenda, ...] = ()
+    #: By the provider's name; each provider is guarded.
+    providers: Mapping[str, ServedModels] = field(default_factory=dict[str, ServedModels])
+    sinks: tuple[QueuedSink, ...] = ()
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """A sentence for each plugin that cannot be used."""
+        return [f"The {one.title} is left out: {one.fault}." for one in self.found if one.fault]
+
+
+#: None are looked for, or none may come in.
+NO_PLUGINS = Plugins()
+
+
+def installed() -> Sequence[EntryPoint]:
+    """Every entry point of a plugin in this Python environment; nothing of them is imported."""
+    groups = (entry_points(group=kind.value) for kind in PluginKind)
+    found = (entry for group in groups for entry in group)
+    return sorted(found, key=lambda entry: (entry.group, _package(entry), entry.name))
+
+
+def discover(
+    entries: Iterable[EntryPoint],
+    allowed: str,
+    variable: Variable,
+    taken: Mapping[PluginKind, Collection[str]],
+) -> Plugins:
+    """Load the plugins that are allowed, and leave out those that cannot be used.
+
+    Args:
+        entries: What is installed.
+        allowed: `all`, `none`, or names of packages with commas between.
+        variable: Gives plugins what the environment says for them.
+        taken: Names of what is built in.
+
+    Raises:
+        ConfigurationBroken: `allowed` names a package that is not there.
+    """
+    entries = list(entries)
+    let_in = _let_in(map(_package, entries), allowed)
+    found, brought = list[Plugin](), dict[tuple[PluginKind, str], object]()
+    for entry in entries:
+        kind, package = PluginKind(entry.group), _package(entry)
+        is_allowed = package in let_in
+        fault = ""
+        try:
+            if is_allowed and (entry.name in taken[kind] or (kind, entry.name) in brought):
+                fault = "its name is taken"
+            elif is_allowed:
+                _check_version(entry)
+                brought[kind, entry.name] = _TAKE[kind](entry, package, variable)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
+            fault = _in_short(error)
+        found.append(
+            Plugin(kind=kind, name=entry.name, package=package, is_allowed=is_allowed, fault=fault)
+        )
+
+    def all_of(kind: PluginKind) -> Iterable[object]:
+        return (value for key, value in brought.items() if key[0] is kind)
+
+    served = cast("Iterable[ServedModels]", all_of(PluginKind.PROVIDER))
+    return Plugins(
+        found=tuple(found),
+        roles=tuple(cast("Iterable[Role]", all_of(PluginKind.ROLE))),
+        agendas=tuple(cast("Iterable[Agenda]", all_of(PluginKind.FORMAT))),
+        providers={one.provider.name: one for one in served},
+        sinks=tuple(cast("Iterable[QueuedSink]", all_of(PluginKind.SINK))),
+    )
+
+
+def _let_in(packages: Iterable[str], allowed: str) -> Collection[str]:
+    """Those of the packages, with their versions, that may bring plugins."""
+    words, there = allowed.strip().lower(), set(packages)
+    if words in {ALL, NONE}:
+        return there if words == ALL else ()
+    names = {canonicalize_name(name.strip()) for name in words.split(",") if name.strip()}
+    known = {package: canonicalize_name(package.split(" ")[0]) for package in there}
+    if absent := sorted(names.difference(known.values())):
+        raise ConfigurationBroken(
+            f"MOOT_PLUGINS names {absent[0]}, which brings no plugin. Packages with plugins: "
+            f"{', '.join(sorted(known.values())) or 'none is installed'}. Or write {ALL} or {NONE}."
+        )
+    return [package for package, name in known.items() if name in names]
+
+
+def _package(entry: EntryPoint) -> str:
+    """Name and version of the package that brings it."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown package"
+
+
+def _in_short(error: BaseException) -> str:
+    """What is wrong, on one line; our own words are left as they are."""
+    match error:
+        case ConfigurationBroken():
+            words = str(error)
+        case ValidationError():
+            first = error.errors(include_url=False)[0]
+            steps = map(str, (*first["loc"], first["msg"].removeprefix("Value error, ")))
+            words = ": ".join(steps)
+        case _:
+            words = f"{type(error).__name__}: {error}"
+    return redact(" ".join(words.split()))[:_WORDS_CHARS].rstrip(" :.")
+
+
+def _check_version(entry: EntryPoint) -> None:
+    """Make sure that the package was made for this Moot: pip does not, where it is told so."""
+    ours = version("moot")
+    for line in (entry.dist.requires if entry.dist else None) or ():
+        need = Requirement(line)
+        holds = need.marker is None or need.marker.evaluate({"extra": ""})
+        if canonicalize_name(need.name) == "moot" and holds:
+            if need.specifier.contains(ours, prereleases=True):
+                continue
+            raise ConfigurationBroken(f"it needs moot{need.specifier}, and this is {ours}")
+
+
+def _role(entry: EntryPoint, package: str, _variable: Variable) -> Role:
+    role = entry.load()
+    if not isinstance(role, Role):
+        raise ConfigurationBroken("it is no core.models.Role")
+    if role.id != entry.name:
+        raise ConfigurationBroken(f"its id is {role.id}, not the name of its entry point")
+    if not role.prompt.strip():
+        raise ConfigurationBroken("it has no prompt")
+    return role.model_copy(update={"source": package})
+
+
+def _agenda(entry: EntryPoint, package: str, _variable: Variable) -> Agenda:
+    agenda = entry.load()
+    if not isinstance(agenda, Agenda):
+        raise ConfigurationBroken("it is no core.models.Agenda")
+    if agenda.name != entry.name:
+        raise ConfigurationBroken(f"its name is {agenda.name}, not that of its entry point")
+    for act, text in agenda.prompts.items():
+        if why := overrides.fault(act.value, text):
+            raise ConfigurationBroken(f"its prompt of {act.value} cannot be used: {why}")
+    return agenda.model_copy(update={"source": package})
+
+
+def _provider(entry: EntryPoint, package: str, variable: Variable) -> ServedModels:
+    served = cast("Callable[[Variable], object]", entry.load())(variable)
+    if not isinstance(served, ServedModels):
+        raise ConfigurationBroken("it makes no core.ports.ServedModels")
+    if not _waits(served.provider, "complete", "close"):
+        raise ConfigurationBroken("its provider lacks async def complete or close")
+    if not served.model:
+        raise ConfigurationBroken("it names no model that serves where settings name none")
+    records = [{**one, "provider": entry.name} for one in served.capabilities]
+    for record in records:
+        capability("", "", [{k: v for k, v in record.items() if k not in {"provider", "match"}}])
+    guarded = GuardedProvider(entry.name, served.provider, package)
+    return ServedModels(
+        provider=guarded, model=served.model, models=served.models, capabilities=tuple(records)
+    )
+
+
+def _sink(entry: EntryPoint, package: str, variable: Variable) -> QueuedSink:
+    sink = cast("Callable[[Variable], object]", entry.load())(variable)
+    if not _waits(sink, "publish", "turns_began"):
+        raise ConfigurationBroken("it makes nothing with async def publish and turns_began")
+    return QueuedSink(f"{entry.name} of {package}", cast("EventSink", sink))
+
+
+def _waits(value: object, *methods: str) -> bool:
+    """Whether it has these methods, and they can be awaited."""
+    return all(iscoroutinefunction(getattr(value, name, None)) for name in methods)
+
+
+_TAKE: Mapping[PluginKind, Callable[[EntryPoint, str, Variable], object]] = {
+    PluginKind.ROLE: _role,
+    PluginKind.FORMAT: _agenda,
+    PluginKind.PROVIDER: _provider,
+    PluginKind.SINK: _sink,
+}

@@ -1,0 +1,138 @@
+"""Plugins' sinks: each behind a bounded queue of its own, so that none delays or ends a debate."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+
+from bot.log import logger
+from core.events import Recorded
+from core.models import Debate, Turn
+from core.ports import EventSink
+
+_log = logger(__name__)
+
+#: Events that wait for a sink; those that come while so many wait are lost for it.
+ROOM = 1000
+#: Seconds a sink may take for one event.
+PATIENCE = 30.0
+#: After so many failures in a row a sink hears nothing more until the next start.
+MOST_FAILURES = 10
+#: Seconds that sinks have at the end for what they have not heard yet.
+_LAST_WORDS = 5.0
+#: Causes that are told apart in the log.
+_MOST_CAUSES = 20
+
+
+class QueuedSink:
+    """A plugin's sink, and what waits to be told to it."""
+
+    def __init__(
+        self, name: str, sink: EventSink, *, room: int = ROOM, patience: float = PATIENCE
+    ) -> None:
+        """Keep the sink; it hears what is put once `run` runs.
+
+        Args:
+            name: What people call it.
+            sink: Listens.
+            room: Events that may wait for it.
+            patience: Seconds it may take for one event.
+        """
+        self.name = name
+        #: Events it did not hear, because too many waited already.
+        self.lost = 0
+        #: How it failed last, as a clause; empty: it never did.
+        self.fault = ""
+        self._sink = sink
+        self._queue = asyncio.Queue[Callable[[], Awaitable[None]]](room)
+        self._patience = patience
+        self._failures = 0
+        self._causes = set[str]()
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it failed so often that it hears nothing more."""
+        return self._failures >= MOST_FAILURES
+
+    def put(self, debate: Debate, happened: Recorded | Sequence[Turn]) -> None:
+        """Tell it an event, or the turns that began, as soon as it listens; never waits."""
+        if self.is_out:
+            return
+        tell = (
+            partial(self._sink.publish, debate, happened)
+            if isinstance(happened, Recorded)
+            else partial(self._sink.turns_began, debate, happened)
+        )
+        try:
+            self._queue.put_nowait(tell)
+        except asyncio.QueueFull:
+            if not self.lost:
+                _log.error("plugin is too slow", sink=self.name, waiting=self._queue.qsize())
+            self.lost += 1
+
+    async def run(self) -> None:
+        """Tell it what is put, one after another, until it is cancelled or failed too often."""
+        while not self.is_out:
+            tell = await self._queue.get()
+            try:
+                async with asyncio.timeout(self._patience):
+                    await tell()
+                self._failures = 0
+            except TimeoutError:
+                self._failed(f"it took longer than {self._patience:g} s", None)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
+                # Not its text, which may hold what was said in a debate: doctors show this.
+                self._failed(f"it raised {type(error).__name__}", error)
+            finally:
+                self._queue.task_done()
+        _log.error("plugin is left out", sink=self.name, failures=self._failures)
+        while not self._queue.empty():
+            self._queue.get_nowait()
+            self._queue.task_done()
+
+    async def heard_all(self) -> None:
+        """Wait until it was told all that was put."""
+        await self._queue.join()
+
+    def _failed(self, cause: str, error: BaseException | None) -> None:
+        """Count a failure; each cause is logged once."""
+        self._failures += 1
+        self.fault = cause
+        if self.fault not in self._causes and len(self._causes) < _MOST_CAUSES:
+            self._causes.add(self.fault)
+            _log.error("plugin failed", sink=self.name, reason=self.fault, exc_info=error)
+
+
+class ToldToPlugins:
+    """An `EventSink` in front of another one: what that one took is put to plugins' sinks, too."""
+
+    def __init__(self, sink: EventSink, plugins: Sequence[QueuedSink]) -> None:
+        self._sink = sink
+        self._plugins = plugins
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Pass the event on; plugins hear of it once the sink has it."""
+        await self._sink.publish(debate, recorded)
+        for plugin in self._plugins:
+            plugin.put(debate, recorded)
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Pass the turns on."""
+        await self._sink.turns_began(debate, turns)
+        for plugin in self._plugins:
+            plugin.put(debate, turns)
+
+
+@asynccontextmanager
+async def telling(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
+    """Let these sinks hear what is put to them for as long as the block lasts."""
+    tasks = [asyncio.create_task(one.run(), name=f"plugin/{one.name}") for one in plugins]
+    try:
+        yield
+    finally:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await asyncio.gather(*(one.heard_all() for one in plugins))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

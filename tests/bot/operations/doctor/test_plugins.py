@@ -1,0 +1,60 @@
+"""What the doctor says of plugins."""
+
+from bot.operations.doctor.check_plugins import check_plugins
+from bot.operations.doctor.findings import as_text
+from bot.plugins.discover import Plugin, PluginKind, Plugins
+from bot.plugins.queued_sink import QueuedSink, telling
+from core.events import DebateStarted, Recorded, fold
+from core.models import Debate
+from core.testing import RecordingSink, a_setup, recorded
+
+LOG = recorded([DebateStarted(setup=a_setup())])
+
+
+class Failing(RecordingSink):
+    """Takes nothing."""
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        del debate, recorded
+        raise KeyError("what people wrote")
+
+
+def test_without_plugins_nothing_must_be_done() -> None:
+    assert as_text(check_plugins(Plugins())) == "– plugins: none is installed"
+
+
+def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
+    found = (
+        Plugin(kind=PluginKind.ROLE, name="wcag", package="moot-wcag 1.0"),
+        Plugin(kind=PluginKind.SINK, name="log", package="moot-log 2", fault="OSError: full"),
+        Plugin(kind=PluginKind.FORMAT, name="duel", package="moot-duel 3", is_allowed=False),
+    )
+
+    assert as_text(check_plugins(Plugins(found=found))).splitlines() == [
+        "✓ role wcag of moot-wcag 1.0: is used",
+        "✗ sink log of moot-log 2: left out: OSError: full",
+        "    → Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart.",
+        "– format duel of moot-duel 3: not allowed by MOOT_PLUGINS",
+    ]
+
+
+async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() -> None:
+    sink, full = QueuedSink("a", Failing()), QueuedSink("b", RecordingSink(), room=1)
+
+    async def told() -> list[str]:
+        async with telling([sink]):
+            sink.put(fold(LOG), LOG[0])
+            await sink.heard_all()
+        return as_text(check_plugins(Plugins(sinks=(sink,)))).splitlines()
+
+    assert await told() == ["✗ sink a: failed: it raised KeyError; the log says where"]
+    while not sink.is_out:
+        await told()
+    assert await told() == [
+        "✗ sink a: failed too often and hears nothing until a restart: it raised KeyError"
+    ]
+    for _ in range(3):
+        full.put(fold(LOG), LOG[0])
+    assert as_text(check_plugins(Plugins(sinks=(full,)))) == (
+        "✗ sink b: is too slow: it did not hear 2 events"
+    )

@@ -1,0 +1,243 @@
+"""Plugins are found among installed packages; what cannot be used is named and left out."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.plugins.discover import ALL, NONE, PluginKind, Plugins, discover, installed
+from core.errors import ConfigurationBroken, ProviderError
+from core.models import Act
+from core.request import ModelRequest
+from core.settings import ROLES
+
+ROLE = "from core.models import Role\nROLE = Role(id='wcag', name='WCAG', prompt='You look.')\n"
+TAKEN = {
+    PluginKind.ROLE: ROLES,
+    PluginKind.FORMAT: {"panel"},
+    PluginKind.PROVIDER: {"openai"},
+    PluginKind.SINK: (),
+}
+PROVIDER = """
+from core.ports import ServedModels
+class Provider:
+    name = "any"
+    async def complete(self, request, on_first_token=lambda: None):
+        return BODY
+    async def close(self):
+        raise OSError("already closed")
+def serve(variable):
+    return ServedModels(provider=Provider(), model="m-1", capabilities=({"match": "*"},))
+"""
+SINK = """
+class Sink:
+    def __init__(self, where):
+        self.where = where
+    async def publish(self, debate, recorded): ...
+    async def turns_began(self, debate, turns): ...
+def listen(variable):
+    return Sink(variable("MOOT_PLUGIN_WHERE"))
+"""
+
+
+class Site:
+    """A folder of installed packages."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._count = 0
+
+    def install(self, group: str, name: str, code: str, *, needs: str = "", object: str) -> None:  # noqa: A002 - what it is called in an entry point
+        """Install a package of version 1.0 with one module and one entry point."""
+        self._count += 1
+        module = f"moot_test_plugin_{self.folder.name}_{self._count}".replace("-", "_")
+        (self.folder / f"{module}.py").write_text(code, encoding="utf-8")
+        about = self.folder / f"{module}-1.0.dist-info"
+        about.mkdir()
+        lines = ["Metadata-Version: 2.1", f"Name: moot-{name}", "Version: 1.0"]
+        lines += [f"Requires-Dist: {needs}"] if needs else []
+        (about / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = f"[{group}]\n{name} = {module}:{object}\n"
+        (about / "entry_points.txt").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return Site(tmp_path)
+
+
+def found(allowed: str = ALL) -> Plugins:
+    return discover(installed(), allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
+
+
+def test_nothing_installed_is_nothing_found() -> None:
+    assert found() == Plugins()
+
+
+def test_a_role_is_found_with_the_package_it_comes_from(site: Site) -> None:
+    site.install("moot.roles", "wcag", ROLE, object="ROLE")
+
+    plugins = found()
+
+    assert [(one.title, one.fault) for one in plugins.found] == [("role wcag of moot-wcag 1.0", "")]
+    assert [(role.id, role.source) for role in plugins.roles] == [("wcag", "moot-wcag 1.0")]
+
+
+BROKEN = {
+    "import-error": ("import there_is_no_such_module", "ModuleNotFoundError: No module named"),
+    "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
+    "no-such-name": ("", "AttributeError"),
+    "wrong-shape": ("ROLE = {'id': 'wcag'}", "it is no core.models.Role"),
+    "no-prompt": (ROLE.replace("You look.", " "), "it has no prompt"),
+    "other-name": (ROLE.replace("'wcag'", "'other'"), "its id is other"),
+    "bad-icon": (ROLE.replace("prompt=", "icon='x', prompt="), "icon: String should match"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_plugin_is_named_and_the_others_are_used(site: Site, case: str) -> None:
+    code, why = BROKEN[case]
+    site.install("moot.roles", "wcag", code, object="ROLE")
+    site.install("moot.roles", "zebra", ROLE.replace("'wcag'", "'zebra'"), object="ROLE")
+
+    plugins = found()
+
+    assert [role.id for role in plugins.roles] == ["zebra"]
+    [said] = plugins.left_out
+    assert said.startswith("The role wcag of moot-wcag 1.0 is left out: ")
+    assert why in said
+
+
+def test_a_taken_name_is_left_out(site: Site) -> None:
+    site.install("moot.roles", "security", ROLE.replace("'wcag'", "'security'"), object="ROLE")
+
+    assert "its name is taken" in found().left_out[0]
+
+
+def test_a_name_is_given_once(site: Site) -> None:
+    site.install("moot.roles", "wcag", ROLE, object="ROLE")
+    more = site.folder / "another-1.0.dist-info"
+    more.mkdir()
+    about = "Metadata-Version: 2.1\nName: zzz\nVersion: 1.0\n"
+    (more / "METADATA").write_text(about, encoding="utf-8")
+    text = "[moot.roles]\nwcag = somewhere:ROLE\n"
+    (more / "entry_points.txt").write_text(text, encoding="utf-8")
+
+    plugins = found()
+
+    assert [role.source for role in plugins.roles] == ["moot-wcag 1.0"]
+    assert plugins.left_out == ["The role wcag of zzz 1.0 is left out: its name is taken."]
+
+
+@pytest.mark.parametrize(
+    ("needs", "is_used"), [("moot>=0.1", True), ("moot>=99", False), ('moot>=99; extra=="x"', True)]
+)
+def test_a_package_for_another_moot_is_left_out(site: Site, needs: str, *, is_used: bool) -> None:
+    site.install("moot.roles", "wcag", ROLE, needs=needs, object="ROLE")
+
+    plugins = found()
+
+    assert bool(plugins.roles) is is_used
+    assert is_used or "it needs moot>=99, and this is 0." in plugins.left_out[0]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "used"), [(NONE, []), ("moot-wcag", ["wcag"]), ("Moot_WCAG", ["wcag"])]
+)
+def test_what_is_not_allowed_is_not_even_imported(
+    site: Site, allowed: str, used: list[str]
+) -> None:
+    site.install("moot.roles", "wcag", ROLE, object="ROLE")
+    site.install("moot.roles", "noisy", "raise AssertionError('imported')", object="ROLE")
+
+    plugins = found(allowed)
+
+    assert [role.id for role in plugins.roles] == used
+    assert not plugins.left_out
+    assert [one.is_allowed for one in plugins.found] == [False, bool(used)]
+
+
+def test_an_allowed_package_that_is_not_there_is_an_error(site: Site) -> None:
+    site.install("moot.roles", "wcag", ROLE, object="ROLE")
+
+    with pytest.raises(ConfigurationBroken, match=r"names moot-other, .* moot-wcag"):
+        found("moot-other")
+
+
+@pytest.mark.parametrize(
+    ("phases", "why"),
+    [
+        ("[{'act': 'ballot'}, {'act': 'adjust'}]", "ballot cannot be on an agenda"),
+        ("[{'act': 'proposal'}, {'act': 'debate'}]", "the last position agents take is"),
+        ("[{'act': 'plan'}, {'act': 'adjust'}]", "it begins with proposal or gather"),
+        (
+            "[{'act': 'gather'}, {'act': 'adjust', 'hears': ['debate']}]",
+            "adjust hears debate, which does not come before",
+        ),
+    ],
+)
+def test_an_agenda_nobody_could_follow_is_left_out(site: Site, phases: str, why: str) -> None:
+    code = "from core.models import Agenda\n"
+    code += f"F = Agenda.model_validate({{'name': 'f', 'words': 'w', 'phases': {phases}}})\n"
+    site.install("moot.formats", "f", code, object="F")
+
+    plugins = found()
+
+    assert not plugins.agendas
+    assert why in plugins.left_out[0]
+
+
+def test_an_agenda_with_a_prompt_that_cannot_be_rendered_is_left_out(site: Site) -> None:
+    code = (
+        "from core.models import Act, Agenda, Phase\n"
+        "F = Agenda(name='f', words='w', prompts={Act.ADJUST: '{{ nobody }}'},\n"
+        "    phases=(Phase(act=Act.GATHER), Phase(act=Act.ADJUST)))\n"
+    )
+    site.install("moot.formats", "f", code, object="F")
+
+    assert "its prompt of adjust cannot be used: it uses nobody" in found().left_out[0]
+
+
+async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
+    request = ModelRequest(
+        model="m-1", act=Act.PROPOSAL, role="wcag", system="", parts=(), delimiter="d"
+    )
+    site.install("moot.providers", "lost", PROVIDER.replace("BODY", "{}['x']"), object="serve")
+    site.install("moot.providers", "mute", PROVIDER.replace("BODY", "'text'"), object="serve")
+
+    providers = found().providers
+
+    with pytest.raises(ProviderError, match=r"provider lost of the plugin .* failed: KeyError"):
+        await providers["lost"].provider.complete(request)
+    with pytest.raises(ProviderError, match="returned no ModelReply"):
+        await providers["mute"].provider.complete(request)
+    await providers["lost"].provider.close()
+    assert providers["lost"].capabilities == ({"match": "*", "provider": "lost"},)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def serve(variable):\n    raise ValueError('no key')", "ValueError: no key"),
+        ("def serve(variable):\n    return object()", "it makes no core.ports.ServedModels"),
+        (PROVIDER.replace("async def close", "def close"), "lacks async def complete or close"),
+        (PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size: Extra inputs"),
+        (PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
+    ],
+)
+def test_a_provider_that_cannot_be_made_is_left_out(site: Site, code: str, why: str) -> None:
+    site.install("moot.providers", "house", code, object="serve")
+
+    assert why in found().left_out[0]
+
+
+def test_a_sink_is_made_with_what_the_environment_says_for_it(site: Site) -> None:
+    site.install("moot.sinks", "journal", SINK, object="listen")
+    site.install(
+        "moot.sinks", "deaf", SINK.replace("async def publish", "def pub"), object="listen"
+    )
+
+    plugins = found()
+
+    assert [sink.name for sink in plugins.sinks] == ["journal of moot-journal 1.0"]
+    assert "it makes nothing with async def publish" in plugins.left_out[0]

@@ -1,0 +1,149 @@
+"""A plugin's sink neither delays nor ends a debate, whatever it does."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.plugins.queued_sink import MOST_FAILURES, QueuedSink, ToldToPlugins, telling
+from core.events import DebateStarted, Recorded, fold
+from core.models import Debate, Turn
+from core.testing import RecordingSink, a_setup, recorded
+
+LOG = recorded([DebateStarted(setup=a_setup())])
+DEBATE = fold(LOG)
+
+
+class Raising(RecordingSink):
+    """Hears everything, then raises."""
+
+    def __init__(self, *errors: BaseException) -> None:
+        super().__init__()
+        self._errors = list(errors)
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        await super().publish(debate, recorded)
+        if self._errors:
+            raise self._errors.pop(0)
+
+
+class Stuck(RecordingSink):
+    """Never returns until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        await self.go_on.wait()
+        await super().publish(debate, recorded)
+
+
+async def publish(times: int, *sinks: QueuedSink, main: RecordingSink | None = None) -> None:
+    """Tell them the same event so many times, and wait until they heard."""
+    told = ToldToPlugins(main or RecordingSink(), sinks)
+    async with telling(sinks):
+        for _ in range(times):
+            await told.publish(DEBATE, LOG[0])
+            for sink in sinks:
+                await sink.heard_all()
+
+
+async def test_sinks_hear_events_and_turns_after_the_first_one_took_them() -> None:
+    main, other = RecordingSink(), RecordingSink()
+    queued = QueuedSink("other", other)
+    told = ToldToPlugins(main, [queued])
+    turns: Sequence[Turn] = (Turn.model_validate({"act": "ballot", "round": 1, "agent": "a"}),)
+
+    async with telling([queued]):
+        await told.publish(DEBATE, LOG[0])
+        await told.turns_began(DEBATE, turns)
+
+    assert other.events == main.events == [LOG[0]]
+    assert other.began == main.began == [turns]
+    assert other.debates == [DEBATE]
+
+
+async def test_an_event_the_first_one_did_not_take_is_told_to_nobody() -> None:
+    other = RecordingSink()
+    queued = QueuedSink("other", other)
+
+    async with telling([queued]):
+        with pytest.raises(OSError, match="full"):
+            await ToldToPlugins(Raising(OSError("full")), [queued]).publish(DEBATE, LOG[0])
+
+    assert other.events == []
+
+
+async def test_a_sink_that_raises_hears_the_next_event() -> None:
+    sink = Raising(ValueError("no room"), ValueError("no room"), SystemExit("bye"))
+    queued = QueuedSink("journal of moot-journal 1.0", sink)
+
+    with capture_logs() as logs:
+        await publish(4, queued)
+
+    assert len(sink.events) == 4
+    assert not queued.is_out
+    assert queued.fault == "it raised SystemExit"
+    # Each cause once.
+    said = [(one["event"], one["reason"]) for one in logs]
+    assert said == [
+        ("plugin failed", "it raised ValueError"),
+        ("plugin failed", "it raised SystemExit"),
+    ]
+
+
+async def test_a_sink_that_always_raises_is_left_out_and_the_others_are_not() -> None:
+    bad, good = Raising(*[ValueError("no")] * 99), RecordingSink()
+    queued, other = QueuedSink("bad", bad), QueuedSink("good", good)
+
+    await publish(MOST_FAILURES + 5, queued, other)
+
+    assert queued.is_out
+    assert len(bad.events) == MOST_FAILURES
+    assert len(good.events) == MOST_FAILURES + 5
+
+
+async def test_a_stuck_sink_holds_nobody_up_and_loses_what_does_not_fit() -> None:
+    main, stuck = RecordingSink(), Stuck()
+    queued = QueuedSink("stuck", stuck, room=3)
+    told = ToldToPlugins(main, [queued])
+
+    async with telling([queued]):
+        for _ in range(10):
+            await told.publish(DEBATE, LOG[0])
+        assert len(main.events) == 10
+        stuck.go_on.set()
+
+    assert queued.lost == 7
+    assert len(stuck.events) == 3
+
+
+async def test_a_sink_that_takes_too_long_is_given_up() -> None:
+    stuck = Stuck()
+    queued = QueuedSink("stuck", stuck, patience=0.001)
+
+    await publish(MOST_FAILURES, queued)
+
+    assert queued.is_out
+    assert queued.fault == "it took longer than 0.001 s"
+
+
+async def test_the_log_says_once_that_a_sink_is_too_slow_and_that_it_is_left_out() -> None:
+    bad, slow = (
+        QueuedSink("bad", Raising(*[ValueError("no")] * 99)),
+        QueuedSink("slow", Stuck(), room=1),
+    )
+
+    with capture_logs() as logs:
+        await publish(MOST_FAILURES, bad)
+        for _ in range(5):
+            slow.put(DEBATE, LOG[0])
+
+    said = [(one["event"], one["sink"]) for one in logs]
+    assert said == [
+        ("plugin failed", "bad"),
+        ("plugin is left out", "bad"),
+        ("plugin is too slow", "slow"),
+    ]
