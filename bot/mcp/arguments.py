@@ -88,7 +88,15 @@ class StartArguments(_Arguments):
         "it. Leave it out on this machine.",
     )
     format: _Line | None = Field(
-        default=None, description="critique, council or panel; left out: as usual."
+        default=None,
+        description="critique, council, panel, or review (of a proposal, given as sources or as "
+        "context); left out: as usual.",
+    )
+    playbook: _Line | None = Field(
+        default=None,
+        description="A ready-made kind of debate, by its name: architecture-decision, "
+        "build-or-buy, incident-follow-up, rfc-review, vendor-choice, or one of the "
+        "team's. It asks the person its own questions first.",
     )
     rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS)] | None = Field(
         default=None, description="So many rounds, and all of them; left out: as many as it takes."

@@ -4,8 +4,8 @@ import re
 
 from mcp_types import Resource, ResourceTemplate, TextResourceContents
 
+from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.results import DOCUMENTS, address_of
-from bot.mcp.surface import Surface
 from core.errors import BadInput
 from core.events import fold
 from core.transcript.adr import adr
@@ -39,7 +39,7 @@ def templates() -> list[ResourceTemplate]:
     ]
 
 
-async def offered(surface: Surface) -> list[Resource]:
+async def offered(debates: CallerDebates) -> list[Resource]:
     """Return the reports of the newest debates the caller may see."""
     return [
         Resource(
@@ -48,11 +48,11 @@ async def offered(surface: Surface) -> list[Resource]:
             uri=address_of(one.id, "report"),
             mime_type=_MARKDOWN,
         )
-        for one in await surface.newest(_MOST_OFFERED, running_only=False)
+        for one in await debates.newest(_MOST_OFFERED, running_only=False)
     ]
 
 
-async def read(surface: Surface, address: str) -> TextResourceContents:
+async def read(debates: CallerDebates, address: str) -> TextResourceContents:
     """Return a document of a debate the caller may see.
 
     Raises:
@@ -66,7 +66,7 @@ async def read(surface: Surface, address: str) -> TextResourceContents:
             f"There is no resource “{shown}”. Addresses look like "
             f"{address_of('dabc2345', 'report')}; the last part is one of {', '.join(DOCUMENTS)}."
         )
-    log = await surface.log(found[1])
+    log = await debates.log(found[1])
     match found[2]:
         case "report":
             text = report(fold(log))

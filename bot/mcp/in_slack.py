@@ -13,7 +13,7 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.mcp.arguments import StartArguments
 from bot.mcp.caller import Caller
-from bot.mcp.surface import Actions
+from bot.mcp.caller_debates import Actions
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
 from core.errors import BadInput
@@ -29,7 +29,7 @@ from core.use_cases.start import StartedDebate
 
 @dataclass(frozen=True)
 class InSlack:
-    """The `Surface` of one request over HTTP."""
+    """The `CallerDebates` of one request over HTTP."""
 
     context: ListenerContext
     caller: Caller
@@ -128,6 +128,7 @@ class InSlack:
             agents=asked.agents,
             rounds=asked.rounds,
             format=asked.format,
+            playbook=asked.playbook,
             references=references,
             token=self.caller.token_id,
         )

@@ -15,8 +15,8 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from bot.log import logger
 from bot.mcp.caller import Caller, Callers
+from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.server import build_server
-from bot.mcp.surface import Surface
 from bot.slack.connection.http import LARGEST_REQUEST
 from core.errors import BadInput, StoreError
 
@@ -40,7 +40,7 @@ class McpRoutes:
 
     callers: Callers
     #: Returns debates as a caller sees them.
-    surface_of: Callable[[Caller], Surface]
+    debates_of: Callable[[Caller], CallerDebates]
     #: Host names, with their ports if those are unusual, under which programs reach Moot.
     hosts: Sequence[str] = ()
     _manager: StreamableHTTPSessionManager | None = field(default=None, init=False)
@@ -56,7 +56,7 @@ class McpRoutes:
         local = [name for host in _LOCAL_HOSTS for name in (host, f"{host}:*")]
         origins = [f"http://{name}" for name in local] + [f"https://{one}" for one in self.hosts]
         self._manager = StreamableHTTPSessionManager(
-            build_server(lambda request: self.surface_of(request.state.caller)),
+            build_server(lambda request: self.debates_of(request.state.caller)),
             stateless=True,
             security_settings=TransportSecuritySettings(
                 enable_dns_rebinding_protection=True,

@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources and prompts over any surface, with expected errors in words."""
+"""The MCP server: tools, resources and prompts over any debates, with expected errors in words."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -27,8 +27,8 @@ from pydantic import ValidationError
 from bot.log import logger
 from bot.mcp import documents
 from bot.mcp.arguments import faults_in
+from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.prompts import READY_REQUESTS
-from bot.mcp.surface import Surface
 from bot.mcp.tools import TOOLS
 from bot.operations.health import moot_version
 from core.errors import MootError
@@ -57,14 +57,14 @@ _OURS = "Moot failed while doing this; its log says how. Try again in a moment."
 class DebateServer:
     """Answers requests of the protocol."""
 
-    def __init__(self, surface_of: Callable[[Any], Surface]) -> None:
+    def __init__(self, debates_of: Callable[[Any], CallerDebates]) -> None:
         """Keep how callers are told apart.
 
         Args:
-            surface_of: Returns debates as the caller of a request sees them; is handed what the
+            debates_of: Returns debates as the caller of a request sees them; is handed what the
                 transport says of the request: over HTTP the request, else None.
         """
-        self._surface_of = surface_of
+        self._debates_of = debates_of
 
     async def call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
         """Do what a tool does; what is wrong is told in words, as the tool's answer."""
@@ -73,9 +73,9 @@ class DebateServer:
             names = ", ".join(one.name for one in TOOLS)
             return _refused(f"There is no tool “{params.name[:80]}”. Tools: {names}.")
         try:
-            surface = self._surface_of(context.request)
+            debates = self._debates_of(context.request)
             tell = context.session.report_progress
-            result, text = await tool.call(surface, params.arguments or {}, tell)
+            result, text = await tool.call(debates, params.arguments or {}, tell)
         except ValidationError as error:
             return _refused(f"{tool.name} cannot be called so. {faults_in(error)}")
         except MootError as error:
@@ -93,7 +93,7 @@ class DebateServer:
     ) -> ListResourcesResult:
         """Offer the newest reports."""
         with _in_words():
-            found = await documents.offered(self._surface_of(context.request))
+            found = await documents.offered(self._debates_of(context.request))
         return ListResourcesResult(resources=found)
 
     async def read_resource(
@@ -101,7 +101,7 @@ class DebateServer:
     ) -> ReadResourceResult:
         """Return a document."""
         with _in_words():
-            found = await documents.read(self._surface_of(context.request), str(params.uri))
+            found = await documents.read(self._debates_of(context.request), str(params.uri))
         return ReadResourceResult(contents=[found])
 
 
@@ -131,9 +131,9 @@ async def _get_prompt(_context: Any, params: GetPromptRequestParams) -> GetPromp
     return GetPromptResult(description=ready.description, messages=[message])
 
 
-def build_server(surface_of: Callable[[Any], Surface]) -> Server[Any]:
-    """Return the server; `surface_of` as in `DebateServer`."""
-    answering = DebateServer(surface_of)
+def build_server(debates_of: Callable[[Any], CallerDebates]) -> Server[Any]:
+    """Return the server; `debates_of` as in `DebateServer`."""
+    answering = DebateServer(debates_of)
     return Server(
         "moot",
         title="Moot",

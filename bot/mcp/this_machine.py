@@ -23,8 +23,8 @@ from bot.building import (
 )
 from bot.log import logger
 from bot.mcp.arguments import StartArguments
+from bot.mcp.caller_debates import Actions
 from bot.mcp.named_files import references_below
-from bot.mcp.surface import Actions
 from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
@@ -51,7 +51,7 @@ from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
-#: How origins of debates begin that this surface started.
+#: How origins of debates begin that this server started.
 ORIGIN = "mcp/"
 #: Seconds for which a database that another process has is waited for: it may be just letting go.
 _PATIENCE = 2.0
@@ -86,7 +86,7 @@ class _NobodyListens:
 
 
 class ThisMachine:
-    """The `Surface` of `moot mcp`."""
+    """The `CallerDebates` of `moot mcp`."""
 
     def __init__(  # noqa: PLR0913 - what the composition root has
         self,
@@ -214,7 +214,7 @@ class ThisMachine:
         return ""
 
     def origin(self, request: str) -> str:
-        """Return an origin that tells debates of this surface from the terminal's."""
+        """Return an origin that tells debates of this server from the terminal's."""
         return f"{ORIGIN}{request}"
 
     async def _take(self, *, patience: float) -> _Taken:
@@ -296,6 +296,7 @@ class ThisMachine:
             agents=asked.agents,
             rounds=asked.rounds,
             format=asked.format,
+            playbook=asked.playbook,
             references=references_below(self._folder, asked.sources, self.person),
         )
         setup = await starting.setup_for(request, Choices(clarify=asked.clarify))

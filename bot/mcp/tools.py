@@ -18,8 +18,8 @@ from bot.mcp.arguments import (
     StartArguments,
     StatusArguments,
 )
+from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.results import DebateState, Result
-from bot.mcp.surface import Surface
 from bot.views.progress import progress, stage
 from core.errors import BadInput
 from core.events import fold
@@ -48,7 +48,7 @@ class ToolKind(Generic[A]):
     reads_only: bool = False
     #: It ends something that cannot be begun again.
     ends: bool = False
-    perform: Callable[[Surface, A, TellProgress], Awaitable[tuple[Result, str]]]
+    perform: Callable[[CallerDebates, A, TellProgress], Awaitable[tuple[Result, str]]]
 
     @property
     def described(self) -> Tool:
@@ -71,12 +71,12 @@ class ToolKind(Generic[A]):
         )
 
     async def call(
-        self, surface: Surface, given: Mapping[str, Any], tell: TellProgress
+        self, debates: CallerDebates, given: Mapping[str, Any], tell: TellProgress
     ) -> tuple[Result, str]:
         """Do it.
 
         Args:
-            surface: Debates as the caller sees them.
+            debates: Debates as the caller sees them.
             given: The arguments as they were sent.
             tell: Told of progress while the caller waits.
 
@@ -85,36 +85,36 @@ class ToolKind(Generic[A]):
             BadInput: It cannot be done; says why and what to do.
             StoreError: The database failed.
         """
-        return await self.perform(surface, self.arguments.model_validate(given), tell)
+        return await self.perform(debates, self.arguments.model_validate(given), tell)
 
 
 async def _start(
-    surface: Surface, asked: StartArguments, _tell: TellProgress
+    debates: CallerDebates, asked: StartArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
     if not any(map(str.isalnum, asked.question)):
         raise BadInput("The question is blank. Say in “question” what is to be debated.")
-    async with surface.acting() as can:
+    async with debates.acting() as can:
         return results.started(await can.start(asked))
 
 
 async def _status(
-    surface: Surface, asked: StatusArguments, tell: TellProgress
+    debates: CallerDebates, asked: StatusArguments, tell: TellProgress
 ) -> tuple[Result, str]:
     """Answer at once where something is new, else as soon as it is, or after the time."""
-    debate = fold(await surface.log(asked.debate_id))
-    before, clock = _moment(debate), surface.clock
+    debate = fold(await debates.log(asked.debate_id))
+    before, clock = _moment(debate), debates.clock
     until = clock.now().timestamp() + asked.wait_seconds
     while _waits(debate) and _moment(debate) == before:
         left = until - clock.now().timestamp()
         if left <= 0:
             break
         await clock.sleep(min(_LOOK_AGAIN, left))
-        if await surface.has_grown(debate.id, debate.seq):
+        if await debates.has_grown(debate.id, debate.seq):
             # Rights are looked at anew: the caller may have left the channel meanwhile.
-            debate = fold(await surface.log(debate.id))
+            debate = fold(await debates.log(debate.id))
             reached = progress(debate)
             await tell(reached.done, reached.total, stage(debate))
-    return results.status(debate, await surface.address(debate))
+    return results.status(debate, await debates.address(debate))
 
 
 def _waits(debate: Debate) -> bool:
@@ -133,13 +133,13 @@ def _moment(debate: Debate) -> tuple[object, ...]:
 
 
 async def _answer(
-    surface: Surface, asked: AnswerArguments, _tell: TellProgress
+    debates: CallerDebates, asked: AnswerArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
     numbers = [one.number for one in asked.answers]
     if len(set(numbers)) < len(numbers):
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
-    async with surface.acting() as can:
-        debate = fold(await surface.log(asked.debate_id, to_change=True))
+    async with debates.acting() as can:
+        debate = fold(await debates.log(asked.debate_id, to_change=True))
         known = {one.number for put in debate.clarifications.values() for one in put.items}
         if unknown := [str(number) for number in numbers if number not in known]:
             still = ", ".join(map(str, open_numbers(debate))) or "none"
@@ -148,10 +148,10 @@ async def _answer(
                 "recorded."
             )
         given = [GivenAnswer(one.number, one.answer.strip()) for one in asked.answers]
-        origin = surface.origin(_digest("answer", asked))
-        said = PersonsReply(debate_id=debate.id, by=surface.person, origin=origin)
+        origin = debates.origin(_digest("answer", asked))
+        said = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
         late = await can.answer.form(said, given)
-        still_open = open_numbers(fold(await surface.log(debate.id)))
+        still_open = open_numbers(fold(await debates.log(debate.id)))
     result = results.AnswerResult(
         debate_id=debate.id,
         recorded=tuple(number for number in numbers if number not in late),
@@ -169,15 +169,15 @@ async def _answer(
 
 
 async def _add_note(
-    surface: Surface, asked: NoteArguments, _tell: TellProgress
+    debates: CallerDebates, asked: NoteArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
     if not asked.text.strip():
         raise BadInput("The note is blank. Write what the agents should know.")
-    async with surface.acting() as can:
-        debate = fold(await surface.log(asked.debate_id, to_change=True))
-        note_id = surface.origin(_digest("note", asked))
+    async with debates.acting() as can:
+        debate = fold(await debates.log(asked.debate_id, to_change=True))
+        note_id = debates.origin(_digest("note", asked))
         taken = await can.note.add(
-            debate.id, note_id=note_id, author=surface.person, text=asked.text
+            debate.id, note_id=note_id, author=debates.person, text=asked.text
         )
     words = "The agents read it from their next turn on."
     if not taken:
@@ -186,31 +186,33 @@ async def _add_note(
 
 
 async def _stop(
-    surface: Surface, asked: DebateArguments, _tell: TellProgress
+    debates: CallerDebates, asked: DebateArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    async with surface.acting() as can:
-        debate = fold(await surface.log(asked.debate_id, to_change=True))
-        await can.steer.stop(debate, surface.person)
-        state = results.state_of(fold(await surface.log(debate.id)))
+    async with debates.acting() as can:
+        debate = fold(await debates.log(asked.debate_id, to_change=True))
+        await can.steer.stop(debate, debates.person)
+        state = results.state_of(fold(await debates.log(debate.id)))
     words = "It is being wound up: the judge decides on what is there. Next: debate_status."
     return results.StopResult(debate_id=debate.id, state=state), words
 
 
 async def _verdict(
-    surface: Surface, asked: DebateArguments, _tell: TellProgress
+    debates: CallerDebates, asked: DebateArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    debate = fold(await surface.log(asked.debate_id))
-    return results.verdict(debate, await surface.address(debate))
+    debate = fold(await debates.log(asked.debate_id))
+    return results.verdict(debate, await debates.address(debate))
 
 
 async def _search(
-    surface: Surface, asked: SearchArguments, _tell: TellProgress
+    debates: CallerDebates, asked: SearchArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    return results.found_decisions(await surface.recalled(asked.query))
+    return results.found_decisions(await debates.recalled(asked.query))
 
 
-async def _list(surface: Surface, asked: ListArguments, _tell: TellProgress) -> tuple[Result, str]:
-    return results.listed(await surface.newest(asked.limit, running_only=asked.running_only))
+async def _list(
+    debates: CallerDebates, asked: ListArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    return results.listed(await debates.newest(asked.limit, running_only=asked.running_only))
 
 
 def _digest(what: str, asked: BaseModel) -> str:

@@ -232,4 +232,5 @@ EMOJI: dict[str, str] = {
     "dash": "💨",
     "snowflake": "❄️",
     "umbrella": "☔",
+    "card_index_dividers": "🗂️",
 }

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from bot.mcp.this_machine import ThisMachine
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
-from core.models import Act, Clarifying, Person
+from core.models import Act, Clarifying, Person, Playbook
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
@@ -117,11 +117,16 @@ async def editor(
     clock: Clock | None = None,
     person: Person = KIM,
     clarifying: Clarifying | None = None,
+    playbooks: Mapping[str, Playbook] | None = None,
     **variables: Any,
 ) -> AsyncGenerator[Window]:
     choice = ModelChoice(provider=provider.name, model="scripted-1")
     settings = Settings(
-        agent_model=choice, judge_model=choice, clarifying=clarifying or Clarifying(), casting=False
+        agent_model=choice,
+        judge_model=choice,
+        clarifying=clarifying or Clarifying(),
+        casting=False,
+        playbooks=playbooks or {},
     )
     environment = BotSettings.model_validate(
         {"moot_database": str(folder / "moot.db"), **variables}

@@ -1,8 +1,10 @@
 """An editor holds debates on its person's machine: start, follow, answer, read; two windows."""
 
 import asyncio
+import json
 from pathlib import Path
 
+from core.config.playbooks import built_in
 from core.events import DebateStarted
 from core.models import Act, Clarifying, Person, Place
 from core.testing import ScriptedProvider
@@ -55,6 +57,25 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
         assert (await kim.follows(debate_id))["state"] == "concluded"
     read = "\n".join(part.text for part in provider.asked(Act.PROPOSAL)[0].parts)
     assert "Nine thousand." in read
+
+
+async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path: Path) -> None:
+    async with editor(tmp_path, ScriptedProvider(), playbooks=built_in()) as kim:
+        refused = await kim.is_refused("start_debate", question=QUESTION, playbook="build")
+        assert "build-or-buy" in refused
+        begun = await kim.calls("start_debate", question=QUESTION, playbook="build or buy")
+        while not (found := await kim.calls("debate_status", debate_id=begun["debate_id"]))[
+            "open_questions"
+        ]:
+            pass
+        numbers = [one["number"] for one in found["open_questions"]]
+        answers = [{"number": number, "answer": "As you assume."} for number in numbers]
+        await kim.calls("answer_question", debate_id=begun["debate_id"], answers=answers)
+        assert (await kim.follows(begun["debate_id"]))["state"] == "concluded"
+        record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
+        assert record["events"][0]["event"]["setup"]["playbook"]["name"] == "build-or-buy"
+        listed = await kim.calls("list_debates")
+        assert len(listed["debates"]) == 1
 
 
 async def test_a_note_is_one_note_however_often_it_is_sent(tmp_path: Path) -> None:

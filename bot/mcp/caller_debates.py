@@ -27,7 +27,7 @@ class Actions:
     steer: SteerDebate
 
 
-class Surface(Protocol):
+class CallerDebates(Protocol):
     """Debates as one caller sees and changes them. Every method may raise `StoreDown`."""
 
     @property
