@@ -594,8 +594,10 @@ class WantedEvidence(Value):
     """A kind of source that a playbook wants to be there."""
 
     name: _Words = Field(description="What people call it: `the offer of each vendor`.")
-    kinds: tuple[Literal["file", "link", "thread", "tool"], ...] = Field(
-        default=("file", "link", "thread", "tool"), min_length=1, description="What it may be."
+    kinds: tuple[Literal["file", "link", "thread", "tool", "text"], ...] = Field(
+        default=("file", "link", "thread", "tool", "text"),
+        min_length=1,
+        description="What it may be; text: the words that a review was asked for with.",
     )
     words: tuple[_Words, ...] = Field(
         default=(),

@@ -60,8 +60,9 @@ TAKEN_OUT = (
 ALONE = "One agent alone is no debate: nobody criticises what it says. Name at least two."
 #: Said to who asked for a review of nothing.
 NO_SUBJECT = (
-    "There is nothing to review. Attach a file, name a link, ask in the thread that holds the "
-    "proposal, or write the proposal itself; on a terminal: --source FILE or --diff RANGE."
+    "There is nothing to review. In Slack: mention Moot with the file attached or in the thread "
+    "that holds the proposal, give links under Sources or the text under Context in the form, or "
+    "type the text. On a terminal: --source FILE or --diff RANGE. Over MCP: sources or context."
 )
 #: A text of one line that ends in a question mark is a proposal only if it is longer.
 _QUESTION_MAX_CHARS = 300

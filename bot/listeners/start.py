@@ -37,6 +37,7 @@ from core.errors import BadInput
 from core.evidence.earlier import decision_reference
 from core.models import MOST_ROUNDS, Person, Place, SourceReference
 from core.opening import DebateRequest, check_question
+from core.rules.formats.review import NAME as REVIEW
 from core.use_cases.choices import WAITS, Choices, cost_cap
 from core.use_cases.find import NOT_A_MEMBER
 
@@ -219,7 +220,9 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         raise BadInput(reason)
     if target.continues:
         await context.debate(target.continues, form)  # it may be gone, or out of sight
-    source = f"Asked about: {target.source}" if target.source else ""
+    # The context of a review can be what is reviewed: a link alone is nothing to review.
+    is_review = draft.choices.format == REVIEW
+    source = f"Asked about: {target.source}" if target.source and not is_review else ""
     typed = "\n\n".join(filter(None, (draft.whole_context, source)))
     room = context.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)

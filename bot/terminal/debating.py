@@ -249,8 +249,8 @@ def _question(asked: DebateCommand) -> str:
     if from_input and asked.diff == _INPUT:
         raise BadInput("Standard input holds the question or the diff, not both.")
     text = _typed_in() if from_input else typed if file is None else _read(file)
-    if text is None and asked.format == REVIEW:
-        return ""  # what is reviewed may be a source
+    if text is None and (asked.format == REVIEW or asked.playbook):
+        return ""  # what is reviewed may be a source; any other debate is refused without one
     if text is None:
         raise BadInput(f"There is no question. {_HOW}")
     if not text.strip():

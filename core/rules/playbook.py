@@ -5,7 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.models import Debate, Playbook, PlaybookCriterion, Question, VerdictPart, WantedEvidence
 
-_KINDS = {"file": "a file", "link": "a link", "thread": "a thread", "tool": "a tool's answer"}
+_KINDS = {
+    "file": "a file",
+    "link": "a link",
+    "thread": "a thread",
+    "tool": "a tool's answer",
+    "text": "pasted text",
+}
 
 
 def criteria_of(playbook: Playbook | None) -> Mapping[str, PlaybookCriterion]:

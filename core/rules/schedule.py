@@ -50,6 +50,8 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return (casting.TURN, *reading)
     if sources.are_awaited(debate, reading) or review.is_read_first(debate):
         return reading
+    if _unreadable(debate):
+        return ()  # nobody is asked about what nobody can review
     return (*reading, *_debating(debate), *shadow.ready(debate))
 
 
@@ -105,13 +107,18 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
         return DebateConcluded(edition=debate.edition)
     if debate.has_failed(Act.SYNTHESIS):
         reason = "The verdict could not be written. " + _reasons(debate, Act.SYNTHESIS)
-    elif fault := subject.unreadable(debate):
+    elif fault := _unreadable(debate):
         reason = fault
     elif debate.stop:
         reason = "It was stopped before any agent had taken a position."
     else:
         reason = "No agent could take a position. " + _reasons(debate, *Act)
     return DebateFailed(reason=reason, edition=debate.edition)
+
+
+def _unreadable(debate: Debate) -> str:
+    """Why there is nothing to review, in a sentence; empty where there is, or in another format."""
+    return subject.unreadable(debate) if debate.setup.format == review.NAME else ""
 
 
 def due(debate: Debate) -> datetime | None:

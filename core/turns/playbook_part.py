@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from core.models import Debate
 from core.request import Part, PartKind
+from core.rules.formats.review import NAME as REVIEW
 from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of
 
 
@@ -12,12 +13,14 @@ def playbook_part(debate: Debate) -> Sequence[Part]:
     playbook = debate.setup.playbook
     if playbook is None:
         return ()
+    weighed, fails = "What options are compared by", " An option that fails this is no good."
+    if debate.setup.format == REVIEW:
+        weighed, fails = "What the subject is judged by", " Where it fails this, it is not ready."
     lists = (
         (
-            "What options are compared by, the gravest first",
+            f"{weighed}, the gravest first",
             [
-                f"{one.name}: {one.meaning}"
-                + (" An option that fails this is no good." if one.must else "")
+                f"{one.name}: {one.meaning}" + (fails if one.must else "")
                 for one in playbook.criteria
             ],
         ),

@@ -44,6 +44,10 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     warnings = verdict.warnings
     if chosen == READY and is_weighty:
         chosen, warnings = WITH_CHANGES, (*warnings, _NOT_READY)
+    # Criteria judge the subject, not one verdict against the others: one row, under the verdict's.
+    judged = {one.criterion: one for one in verdict.criteria}
+    judged |= {one.criterion: one for one in verdict.criteria if one.option == verdict.option}
+    row = (one.model_copy(update={"option": chosen}) for one in judged.values())
     name = options.name(chosen) or VERDICTS.get(chosen, "")
     count = counted_words(found)
     solution = verdict.solution.strip()
@@ -54,6 +58,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
             "option": options.resolve(chosen),
             "decision": f"{name}: {count}" if count else name,
             "solution": solution,
+            "criteria": tuple(row),
             "warnings": warnings,
         }
     )

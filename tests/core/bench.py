@@ -5,13 +5,18 @@ from dataclasses import dataclass, field
 from core.clock import SystemClock
 from core.engine import SUMMARY_GRACE, Engine
 from core.events import DebateStarted, Event
+from core.evidence.reader import EvidenceReader, fetch_text
+from core.evidence.reading import FileReader
 from core.llm.call import ModelCalls
-from core.models import Debate, Setup
+from core.models import Debate, Setup, SourceKind
+from core.settings import EvidenceLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.turns.take import Turns
 
 DEBATE = "dabc2345"
+#: Reads what was written with a question, and nothing else.
+TEXTS = EvidenceReader(FileReader(EvidenceLimits()), {SourceKind.TEXT: fetch_text})
 
 
 @dataclass
@@ -30,7 +35,7 @@ class Bench:
         calls = ModelCalls({"scripted": self.provider}, clock)
         return Engine(
             store=self.store,
-            turns=Turns(calls),
+            turns=Turns(calls, reader=TEXTS),
             sink=self.sink,
             clock=clock,
             summary_grace=self.grace,

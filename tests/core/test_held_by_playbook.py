@@ -8,6 +8,7 @@ import pytest
 
 from bot.terminal.dry_run import dry_run_lines
 from core.config.playbooks import built_in, read_playbook
+from core.errors import BadInput
 from core.estimate import rehearse
 from core.events import ClarificationsClosed, DebateStarted, SourceRead, fold
 from core.llm.prompt_text import prompt_text
@@ -31,10 +32,19 @@ from core.models import (
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest
 from core.rules.formats.clarifying import MOST_PUT
+from core.rules.formats.review import NAME as REVIEW
+from core.rules.formats.review import VERDICTS
 from core.rules.playbook import missing_evidence
 from core.rules.sources import reading_turn
 from core.settings import Settings
-from core.testing import ManualClock, ScriptedProvider, a_verdict_reply, plausible_reply, recorded
+from core.testing import (
+    ManualClock,
+    ScriptedProvider,
+    a_finding_reply,
+    a_verdict_reply,
+    plausible_reply,
+    recorded,
+)
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
@@ -44,6 +54,7 @@ from tests.core.bench import DEBATE, Bench
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "playbooks"
 DANA = Person(id="U1", name="Dana")
+PROPOSAL = "We take Alpha. Beta is switched off on the day Alpha goes live."
 CHOICE = ModelChoice(provider="scripted", model="scripted-1")
 #: Orders to the reader, a false end of its quote, and templates, wherever a playbook has text.
 HOSTILE = """\
@@ -75,6 +86,7 @@ def opened(
     )
     request = DebateRequest(
         question="Which CRM should we take, Alpha or Beta? It must keep our data in the EU.",
+        context=PROPOSAL if playbook.format == REVIEW else "",
         asked_by=DANA,
         place=Place(surface="slack", workspace="T1", channel="C1"),
         playbook=playbook.name,
@@ -86,10 +98,12 @@ def opened(
 async def held(setup: Setup, bench: Bench | None = None) -> Debate:
     """The debate to its end; nobody answers what people are asked."""
     bench = bench or Bench()
-    asking = await bench.run(setup)
-    assert asking.status is Status.RUNNING, "people are waited for"
-    await bench.add(ClarificationsClosed(which=next(iter(asking.clarifications))))
-    return await bench.engine.run(DEBATE)
+    debate = await bench.run(setup)
+    assert debate.status is Status.RUNNING, "people are waited for"
+    while debate.open_clarifications:  # a review asks its author, too
+        await bench.add(ClarificationsClosed(which=list(debate.clarifications)[-1]))
+        debate = await bench.engine.run(DEBATE)
+    return debate
 
 
 def with_source(setup: Setup, title: str, text: str) -> Debate:
@@ -113,10 +127,90 @@ async def test_each_playbooks_debate_comes_to_a_verdict_with_all_its_parts(
     assert {one.criterion for one in verdict.criteria} == {one.name for one in playbook.criteria}
     musts = {one.name for one in playbook.criteria if one.must}
     assert musts <= {one.text for one in verdict.requirements}
-    asked = [one for put in debate.clarifications.values() for one in put.items]
-    assert [one.question for one in asked[:-1]] == [one.question for one in playbook.questions]
-    assert all(one.name in asked[-1].question for one in playbook.evidence)
-    assert all(one.name in verdict.warnings[0] for one in playbook.evidence)
+    asked = next(iter(debate.clarifications.values())).items
+    standing = len(playbook.questions)
+    assert [one.question for one in asked[:standing]] == [
+        one.question for one in playbook.questions
+    ]
+    if playbook.format == REVIEW:
+        assert asked[standing:] == (), "the proposal is there, whatever kind it is of"
+        assert not any(one.name in said for one in playbook.evidence for said in verdict.warnings)
+    else:
+        assert all(one.name in asked[-1].question for one in playbook.evidence)
+        assert all(one.name in verdict.warnings[0] for one in playbook.evidence)
+
+
+async def test_a_review_by_a_playbook_has_a_reviews_verdict_and_its_sections_besides() -> None:
+    bench = Bench()
+    debate = await held(opened(built_in()["rfc-review"]), bench)
+
+    verdict = debate.verdict
+    assert verdict
+    assert verdict.decision.partition(":")[0] in VERDICTS.values()
+    assert [one.citation.words for one in verdict.findings] == [PROPOSAL]
+    assert [one.reference.kind for one in debate.evidence] == [SourceKind.TEXT]
+    assert {one.option for one in verdict.criteria} == {verdict.option}, "it judges one subject"
+    assert len(verdict.criteria) == len(built_in()["rfc-review"].criteria)
+    for request in bench.provider.asked(Act.REVIEW):
+        told = next(part.text for part in request.parts if part.label == "The kind of debate")
+        assert "What the subject is judged by, the gravest first:" in told
+        assert "Where it fails this, it is not ready." in told
+    (judging,) = bench.provider.asked(Act.SYNTHESIS)
+    assert 'each of k1, k2, k3, k4, k5: "option" (the verdict you decide for)' in " ".join(
+        judging.parts[-1].text.split()
+    )
+
+
+async def test_a_criterion_of_a_corrected_review_stands_under_the_verdict_that_holds() -> None:
+    def lenient(request: ModelRequest) -> str:
+        if request.act is Act.REVIEW:
+            found = [a_finding_reply(PROPOSAL, severity="blocker")]
+            return json.dumps({"findings": found, "summary": "No way back.", "verdict": "o3"})
+        if request.act is not Act.SYNTHESIS:
+            return plausible_reply(request)
+        cells = [{"option": o, "criterion": "k1", "judgement": f"by {o}"} for o in ("o3", "o1")]
+        return json.dumps(a_verdict_reply(option="o1", criteria=cells))
+
+    debate = await held(opened(built_in()["rfc-review"]), Bench(provider=ScriptedProvider(lenient)))
+
+    assert debate.verdict
+    (cell,) = debate.verdict.criteria
+    assert (debate.verdict.option, cell.option, cell.words) == ("o2", "o2", "by o1")
+
+
+async def test_nobody_is_asked_about_a_proposal_that_cannot_be_read() -> None:
+    locked = SourceReference(kind=SourceKind.FILE, title="plan.pdf", fetch="f", by=DANA)
+    bench = Bench()
+
+    debate = await bench.run(opened(built_in()["rfc-review"], references=[locked]))
+
+    assert debate.status is Status.FAILED
+    assert "plan.pdf" in debate.failure
+    assert not debate.clarifications
+    assert bench.provider.requests == []
+
+
+def test_a_review_by_a_playbook_without_a_proposal_is_refused_with_how_to_give_one() -> None:
+    playbook = built_in()["rfc-review"]
+    settings = Settings(agent_model=CHOICE, playbooks={playbook.name: playbook})
+    asks = DebateRequest(
+        question="Should we take Alpha?",
+        asked_by=DANA,
+        place=Place(surface="slack"),
+        playbook="rfc-review",
+    )
+
+    with pytest.raises(BadInput) as refused:
+        open_debate(asks, settings, delimiter="d41d8c")
+
+    ways = (
+        "mention Moot with the file",
+        "Sources",
+        "Context",
+        "--source FILE",
+        "Over MCP: sources",
+    )
+    assert all(way in str(refused.value) for way in ways)
 
 
 @pytest.mark.parametrize("playbook", built_in().values(), ids=lambda one: one.name)
@@ -174,7 +268,7 @@ async def test_questions_of_playbook_and_agents_are_put_once_and_are_six_at_most
 
 
 async def test_a_playbook_without_questions_and_evidence_waits_for_nobody() -> None:
-    plain = built_in()["rfc-review"].model_copy(update={"questions": (), "evidence": ()})
+    plain = built_in()["architecture-decision"].model_copy(update={"questions": (), "evidence": ()})
 
     debate = await Bench().run(opened(plain))
 

@@ -91,3 +91,40 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
     assert "the playbook wants to know this before the agents begin" in card
     assert "When did it begin, when was it noticed" in card
     assert "No source given so far holds this: a timeline, log or chat of it" in card
+
+
+async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_with_one():
+    async with team_at_work(spec=BotSpec(playbooks=QUIET)) as team:
+        await team.type("--playbook rfc-review Should we drop the old queue?")
+        refused = team.told()[-1]
+        await team.say("Drop the old queue?", user="alex")
+        said = team.workspace.messages(team.channel)[-1]
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        view = await shown(team, "")
+        await team.workspace.click_view(
+            *("dana", view["id"], "playbook"),
+            block_id="playbook",
+            selected_option={"value": "rfc-review"},
+            values=typed(question="Drop the old queue?"),
+        )
+        view = await shown(team, "~rfc-review")
+        await team.workspace.submit("dana", view["id"], {})
+        link_alone = str(team.workspace.views("dana")) + str(team.told())
+        await team.type("--playbook rfc-review We drop the old queue on Monday. Jobs are lost.")
+        board = (
+            await team.workspace.wait_for(
+                lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            )
+        )[0]
+        await team.workspace.wait_for(
+            lambda: [one for one in team.replies(board["ts"]) if key_of(one).endswith("/card")]
+        )
+        await team.say("1: skip", board["ts"])
+        debate = await team.wait_for_end(board["ts"])
+
+    assert "There is nothing to review." in refused
+    assert "links under Sources or the text under Context in the form" in refused
+    assert link_alone.count("There is nothing to review.") >= 2, "a link alone is no proposal"
+    assert debate.setup.format == "review"
+    assert debate.setup.question == "Is this ready, and what has to change? the proposal"
+    assert debate.verdict

@@ -78,6 +78,20 @@ async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path
         assert len(listed["debates"]) == 1
 
 
+async def test_a_review_without_a_proposal_is_told_how_to_give_one(tmp_path: Path) -> None:
+    async with editor(tmp_path, ScriptedProvider(), playbooks=built_in()) as kim:
+        asked = {"question": "Should we drop the old queue?", "playbook": "rfc-review"}
+        refused = await kim.is_refused("start_debate", **asked)
+        assert "Over MCP: sources or context." in refused
+        assert (await kim.calls("list_debates"))["debates"] == []
+        begun = await kim.calls("start_debate", **asked, context="We drop it on Monday.")
+        record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
+        setup = record["events"][0]["event"]["setup"]
+        assert (setup["format"], setup["question"]) == ("review", asked["question"])
+        assert [one["fetch"] for one in setup["references"]] == ["We drop it on Monday."]
+        await kim.calls("stop_debate", debate_id=begun["debate_id"])
+
+
 async def test_a_note_is_one_note_however_often_it_is_sent(tmp_path: Path) -> None:
     provider = Held()
     async with editor(tmp_path, provider) as kim:

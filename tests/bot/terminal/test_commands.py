@@ -264,6 +264,8 @@ def test_a_missing_configuration_file_is_a_notice(moot: Moot) -> None:
     ("words", "kind", "said"),
     [
         (["debate"], BadInput, "There is no question."),
+        (["debate", "--playbook", "vendor-choice"], BadInput, "There is no question."),
+        (["debate", "--playbook", "rfc-review"], BadInput, "On a terminal: --source FILE"),
         (["debate", " "], BadInput, "The question is blank."),
         (["debate", "x", "--problem-file", "f"], BadInput, "The question is here twice"),
         (["debate", "--problem-file", "none.md"], BadInput, "There is no problem file none.md."),

@@ -35,7 +35,7 @@ criteria:
     must: true
 evidence:
   - name: a trial
-    kinds: [file, thread]
+    kinds: [file, thread, text]
     words: [trial]
 verdict:
   - title: Who decides next
@@ -65,6 +65,15 @@ def test_each_asks_people_compares_wants_evidence_and_adds_to_the_verdict(name: 
     assert playbook.verdict
 
 
+def test_a_proposal_is_reviewed_and_its_verdict_is_not_asked_for_twice() -> None:
+    playbook = built_in()["rfc-review"]
+
+    assert (playbook.format, playbook.rounds) == ("review", None)
+    assert "text" in playbook.evidence[0].kinds
+    asked = " ".join(part.title for part in playbook.verdict).casefold()
+    assert not any(word in asked for word in ("recommendation", "changes", "findings"))
+
+
 def test_a_file_is_read_with_all_it_says() -> None:
     playbook = read_playbook(WHOLE, "tool.yaml", SETTINGS)
 
@@ -72,7 +81,7 @@ def test_a_file_is_read_with_all_it_says() -> None:
     assert playbook.when is When.ALWAYS
     assert playbook.questions[0].assumption == "The squad alone."
     assert playbook.criteria[0].must
-    assert playbook.evidence[0].kinds == ("file", "thread")
+    assert playbook.evidence[0].kinds == ("file", "thread", "text")
     assert playbook.verdict[0].asks == "A name and a date."
 
 
@@ -88,7 +97,11 @@ def test_a_file_is_read_with_all_it_says() -> None:
         ("when: always", "when: often", "line 7: when must be 'split', 'always' or 'never'."),
         ("simplicity,", "wizard,", 'line 4: agents[0]: there is no agent or role "wizard".'),
         ("[simplicity, operations]", "[simplicity]", "line 4: agents: one agent alone"),
-        ("[file, thread]", "[rumour]", "line 17: evidence[0].kinds[0]: should be 'file', 'link'"),
+        (
+            "[file, thread, text]",
+            "[rumour]",
+            "line 17: evidence[0].kinds[0]: should be 'file', 'link'",
+        ),
         ("Which tool a squad takes.", "|\n  Two\n  lines", "line 3: description: should be on one"),
         ("name: tool-choice", "name: Tool Choice", "line 1: name: string should match pattern"),
         ("    assumption: The squad alone.\n", "", "line 9: questions[0].assumption is missing."),

@@ -48,14 +48,14 @@ def asked(playbook: str | None = None) -> DebateRequest:
 
 
 async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() -> None:
-    start = starting(Choices(playbook="rfc-review", rounds=5, agents=("legal", "finance")))
+    start = starting(Choices(playbook="vendor-choice", rounds=5, agents=("legal", "finance")))
 
     usual = await start.setup_for(asked())
     other = await start.setup_for(asked("build-or-buy"))
     none = await start.setup_for(asked(), Choices(playbook=NO_PLAYBOOK))
 
-    assert usual.playbook == built_in()["rfc-review"]
-    assert usual.rounds == built_in()["rfc-review"].rounds, "the playbook wins over the channel"
+    assert usual.playbook == built_in()["vendor-choice"]
+    assert usual.rounds == built_in()["vendor-choice"].rounds, "the playbook wins over the channel"
     assert other.playbook == built_in()["build-or-buy"]
     assert none.playbook is None
     assert (none.rounds, [one.id for one in none.agents]) == (5, ["legal", "finance"])
