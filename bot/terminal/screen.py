@@ -254,8 +254,9 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield f"Questions to people: {len(opened.items) or 'none'}"
             yield from (f"    Warning: {warning}" for warning in opened.warnings)
         case OptionsMerged(options=merged):
-            yield f"Options ({merged.question_kind.value}), and whose text stands for which:"
-            yield from (f"  {line}" for line in positions_words(debate))
+            lines = [f"  {line}" for line in positions_words(debate)]
+            whose = "whose text stands for which:" if lines else "nobody's text stands for one."
+            yield from (f"Options ({merged.question_kind.value}), and {whose}", *lines)
             yield from (f"    Warning: {warning}" for warning in merged.warnings)
         case FindingsMerged(findings=found):
             yield f"Findings: {counted_words(found.items) or 'none'}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from core.errors import BadInput
 from core.figures import counted
-from core.models import Debate, FindingStatus, ReviewFinding
+from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding
 from core.redaction import clean
 from core.rules.findings import standing, struck_words
 from core.rules.formats import review
@@ -15,6 +15,11 @@ from core.transcript.words import name_of, table
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
 _COMMENT_MAX_CHARS = 60_000
 _FIELD_MAX_CHARS = 600
+#: Who wrote it, and how far to trust it.
+_BY_MODELS = "Written by AI agents, who can be wrong: check what matters."
+_BY_NOBODY = (
+    "No AI model was asked, so nothing was looked for: that no finding is here says nothing."
+)
 _MARKS = re.compile(r"[\\`*_\[\]!|~#]")
 #: What GitHub makes a link of where it stands in a text: people, issues, addresses.
 _ACTIVE = re.compile(
@@ -74,8 +79,10 @@ def task_list(debate: Debate) -> str:
         else:
             left_out += 1
     more = f"{counted(left_out, 'more finding')}: see the report." if left_out else ""
-    foot = f"Written by AI agents, who can be wrong: check what matters. Moot review `{debate.id}`."
-    listed = "\n".join(tasks) or "No findings."
+    listed, by = "\n".join(tasks) or "No findings.", _BY_MODELS
+    if all(one.provider == OFFLINE for one in (*debate.setup.agents, debate.setup.judge)):
+        listed, by = "\n".join(tasks), _BY_NOBODY
+    foot = f"{by} Moot review `{debate.id}`."
     return "\n\n".join(filter(None, (text, listed, more, foot))) + "\n"
 
 

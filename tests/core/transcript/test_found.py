@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from core.errors import BadInput
 from core.events import DebateStarted, VerdictReached, fold
 from core.models import (
+    OFFLINE,
     Citation,
     CitationStatus,
     Debate,
@@ -71,6 +73,20 @@ def test_each_open_finding_is_a_task_with_its_place_and_words() -> None:
         "  > `jobs are lost`\n\n"
         "Written by AI agents, who can be wrong: check what matters. Moot review `dabc2345`.\n"
     )
+
+
+def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
+    found = a_review()
+    offline = {"provider": OFFLINE, "model": "offline-checklists"}
+    agents = tuple(one.model_copy(update=offline) for one in found.setup.agents)
+    judge = found.setup.judge.model_copy(update=offline)
+    setup = found.setup.model_copy(update={"agents": agents, "judge": judge})
+
+    assert "No findings." in task_list(found)
+    text = task_list(replace(found, setup=setup))
+    assert "No findings." not in text
+    assert "Written by AI agents" not in text
+    assert "No AI model was asked, so nothing was looked for" in text
 
 
 def test_hostile_words_mention_nobody_and_are_no_markup() -> None:

@@ -384,7 +384,7 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
             for demand in asked.reading.demands
         ],
         "decision": UNDECIDED if ours else NOT_JUDGED,
-        "solution": asked.render("verdict.md.j2", chosen=chosen, rest=rest, ours=ours),
+        "solution": asked.render("verdict.md.j2", chosen=chosen, rest=rest, ours=ours, asks=asks),
         "implementation": "",
         "tradeoffs": [],
         "recommendations": [_ADVICE],

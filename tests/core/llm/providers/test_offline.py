@@ -31,6 +31,7 @@ from core.llm.providers.offline_engine.question_reading import read_question
 from core.models import Act, Debate, Note, Person, Place, Status
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind
+from core.rules.formats import review
 from core.rules.formats.registry import FORMATS
 from core.settings import ModelChoice, Settings, agent_for
 from core.store.memory import InMemoryStore
@@ -39,8 +40,11 @@ from core.transcript.decision import decision_text
 from core.transcript.evaluation import evaluate
 from core.transcript.report import report
 from core.turns.take import Turns
+from tests.core.bench import TEXTS
 
 QUEUE = "Kafka or PostgreSQL for our job queue? It must keep every job."
+#: Formats that answer a question; a review says something of a text.
+ANSWERING = [form for form in FORMATS if form != review.NAME]
 #: Tried by people; the engine once answered each of them with a choice and a confidence.
 DECLINED = (
     "Which of our three hiring candidates should we pick?",
@@ -109,11 +113,12 @@ async def held(question: str, *notes: Note, form: str = "critique", rounds: int 
     for note in notes:
         await store.append("doffline", NoteAdded(note=note), at=clock.now())
     calls = ModelCalls({"offline": OfflineProvider()}, clock)
-    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+    turns = Turns(calls, reader=TEXTS)
+    engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
     return await engine.run("doffline")
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ANSWERING)
 @pytest.mark.parametrize("question", DECLINED)
 async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: str) -> None:
     debate = await held(question, form=form, rounds=2)
@@ -137,6 +142,17 @@ async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: st
     assert "dealt with" not in told
 
 
+async def test_a_review_is_not_decided_and_refers_to_nothing_that_is_not_there() -> None:
+    debate = await held("Our plan: we queue each order in a table.", form=review.NAME)
+    verdict = debate.verdict
+
+    assert debate.failures == {}
+    assert verdict
+    assert verdict.decision == UNDECIDED
+    assert (verdict.findings, verdict.open_questions) == ((), ())
+    assert "open questions" not in decision_text(debate)
+
+
 async def test_roles_ask_about_the_matter_in_words_of_their_own() -> None:
     debate = await held(DECLINED[0])
     assert debate.verdict
@@ -146,7 +162,7 @@ async def test_roles_ask_about_the_matter_in_words_of_their_own() -> None:
     assert "Architect asks: Which handover between people slows things down today?" in asked
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", ANSWERING)
 async def test_what_the_lists_know_is_named_as_theirs_and_as_no_judgement(form: str) -> None:
     debate = await held(QUEUE, form=form, rounds=2)
     verdict = debate.verdict
