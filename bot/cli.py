@@ -19,7 +19,7 @@ from core.figures import counted
 
 app = typer.Typer(
     name="moot",
-    help="Agents with different points of view debate a team's question in Slack and decide.",
+    help="Agents with different points of view debate a team's question and write a verdict.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -597,7 +597,8 @@ class WantedEvidence(Value):
     kinds: tuple[Literal["file", "link", "thread", "tool", "text"], ...] = Field(
         default=("file", "link", "thread", "tool", "text"),
         min_length=1,
-        description="What it may be; text: the words that a review was asked for with.",
+        description="`file`, `link`, `thread`, `tool` (what a tool of an MCP server returned) or "
+        "`text` (the words that a review was asked for with).",
     )
     words: tuple[_Words, ...] = Field(
         default=(),
@@ -634,12 +635,17 @@ class Playbook(Value):
         description="Agents of the settings or roles; at least two, or none: then those debate "
         "who would without it.",
     )
-    format: str | None = Field(default=None, description="null: as without it.")
-    rounds: Rounds | None = Field(default=None, description="At most so many; null: as without it.")
+    format: str | None = Field(
+        default=None,
+        description="critique, council, panel, review, or a plugin's; null: as without a playbook.",
+    )
+    rounds: Rounds | None = Field(
+        default=None, description="At most so many; null: as without a playbook."
+    )
     when: When | None = Field(
         default=None,
-        description="Debate only where first answers differ, always, or never; null: as without "
-        "it.",
+        description="`split`: debate only where first answers differ; `always`; `never`: vote at "
+        "once; null: as without a playbook.",
     )
     questions: tuple[StandingQuestion, ...] = Field(
         default=(), max_length=4, description="What people are asked before round 1, always."

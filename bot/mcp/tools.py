@@ -293,7 +293,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         name="stop_debate",
         title="Stop a debate",
         description="End a debate early: the judge decides on what is there. Only who started it, "
-        "and the stewards of its channel, may. It cannot be taken back here.",
+        "and whom its channel's settings name, may. It cannot be taken back here.",
         arguments=DebateArguments,
         result=results.StopResult,
         ends=True,

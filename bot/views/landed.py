@@ -46,7 +46,7 @@ def not_landed(debate: Debate, why: str, *, again_after: float | None) -> Messag
         "this is mended."
     )
     return notice_of(
-        f":warning:{who} The decision record could not be put where your team keeps them. "
+        f":warning:{who} The decision record could not be put where your team keeps its records. "
         f"{literal(why[:_MOST_LETTERS])} {next_try} Your decision itself is recorded."
     )
 

@@ -57,7 +57,9 @@ def usage(commands: Mapping[str, str], retention_days: int | None = None) -> Mes
     """
     lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
     text = listed(lines, PAGE_LIMIT - 200)
-    intro = "Agents with different points of view debate your question in a thread and decide."
+    intro = (
+        "Agents with different points of view debate your question in a thread and write a verdict."
+    )
     blocks: list[Block] = [header("How to use Moot"), *sections(f"{intro}\n{text}")]
     remark = "Only you can see this."
     if retention_days is not None:

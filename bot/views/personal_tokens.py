@@ -16,6 +16,7 @@ def made(token: str, until: datetime) -> MessageView:
         f":key: Your token, shown this once:\n```{token}```\n"
         "Put it where your editor or program keeps its secrets: it calls Moot with it over MCP and "
         f"may do there what you may do here, in your name, until {moment(until)}. Never post it. "
+        "Ask whoever runs Moot for the address to call; it ends in `/mcp`. "
         "`/debate token list` shows your tokens, `/debate token revoke N` ends one at once."
     )
 
@@ -37,4 +38,5 @@ def revoked(count: int) -> MessageView:
     """Return that tokens have ended."""
     if not count:
         return notice_of("You have no tokens; nothing was changed.")
-    return notice_of(f"{counted(count, 'token')} ended: nothing can be done with it any more.")
+    it = "it" if count == 1 else "them"
+    return notice_of(f"{counted(count, 'token')} ended: nothing can be done with {it} any more.")

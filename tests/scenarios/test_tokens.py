@@ -55,6 +55,7 @@ async def a_token(team: Team, user: str) -> str:
 async def test_a_token_is_shown_once_to_who_asked_and_to_nobody_else(team: Team) -> None:
     told = await typed(team, "token new my *laptop*", "dana")
     token = TOKEN.findall(told)[0]
+    assert "ends in `/mcp`" in told
     listed = await typed(team, "token list", "dana")
     assert "my *laptop*" in listed
     assert "never used" in listed
