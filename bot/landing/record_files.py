@@ -81,7 +81,11 @@ class RecordFolder:
             OSError: It cannot be written.
         """
         draft = self.folder / f".{debate.id}.part"
-        draft.write_bytes(record_text(debate))
+        # What an earlier attempt left, or a link that somebody put there, which would be written
+        # through to wherever it leads.
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as opened:
+            opened.write(record_text(debate))
         try:
             if name in self.records:
                 draft.replace(self.folder / name)

@@ -143,6 +143,19 @@ def test_names_of_files_are_plain_and_short(decision: str, name: str | None) -> 
     assert made == name or (name is None and len(made) < 70)
 
 
+async def test_a_link_in_the_place_of_a_draft_leads_nowhere(
+    office: Office, folder: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("as it was", encoding="utf-8")
+    (folder / f".{FIRST}.part").symlink_to(elsewhere)
+    await office.debated()
+    await office.decide()
+    await office.settle()
+    assert elsewhere.read_text(encoding="utf-8") == "as it was"
+    assert "0005-use-postgresql.md" in names(folder)
+
+
 async def test_the_folder_is_looked_at(folder: Path) -> None:
     receiver = FolderReceiver(RecordPlace(name="files", folder=str(folder)))
     assert await receiver.check() == "can be written"
