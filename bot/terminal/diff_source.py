@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from bot.terminal.sources import references_to
@@ -52,26 +53,34 @@ def handed_in(named: str, by: Person) -> tuple[SourceReference, ...]:
 
 
 def _git_diff(named: str) -> str:
-    """What git shows of a range in the current folder; nothing of its settings runs a program."""
+    """What git shows of a range in the current folder.
+
+    No program of the repository's settings shows or watches anything. Its filters (`git lfs` is
+    one) do read changed files, as with every other command of git.
+    """
     git = shutil.which("git")
     if git is None:
         raise BadInput(f"There is no file {named}, and git is not installed here.")
     plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--end-of-options")
     try:
-        with subprocess.Popen(  # noqa: S603 - no shell, and what was named is no option
-            [git, "diff", *plain, named, "--"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as running:
+        # A file: git, which may warn of every file there is, never waits for us to read it.
+        with (
+            tempfile.TemporaryFile() as warned,
+            subprocess.Popen(  # noqa: S603 - no shell, and what was named is no option
+                [git, "-c", "core.fsmonitor=false", "diff", *plain, named, "--"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=warned,
+            ) as running,
+        ):
             assert running.stdout  # noqa: S101 - it is a pipe
-            assert running.stderr  # noqa: S101 - it is a pipe
             shown = running.stdout.read(_MOST_BYTES + 1)
             if len(shown) > _MOST_BYTES:
                 running.kill()
                 return shown.decode(errors="replace")
-            said = running.stderr.read(_MOST_BYTES).decode(errors="replace").strip()
             code = running.wait(_SECONDS)
+            warned.seek(0)
+            said = warned.read(_MOST_BYTES).decode(errors="replace").strip()
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadInput(f"git cannot be asked for the changes {named}: {error}.") from None
     if code:

@@ -59,3 +59,26 @@ def test_a_change_beyond_all_measure_is_refused(folder: Path) -> None:
     (folder / "work.py").write_text("long line of text\n" * 70_000, encoding="utf-8")
     with pytest.raises(BadInput, match="review them in parts"):
         diff_references("HEAD", DANA)
+
+
+def setting(name: str, value: str) -> None:
+    subprocess.run(["git", "config", name, value], check=True)  # noqa: S603, S607 - git
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_program_of_the_repositorys_settings_watches_or_shows_the_changes() -> None:
+    for name in ("core.fsmonitor", "diff.external", "core.pager", "diff.own.textconv"):
+        setting(name, "touch ran; true")
+    Path(".gitattributes").write_text("work.py diff=own\n", encoding="utf-8")
+    (one,) = diff_references("HEAD", DANA)
+    assert "+two" in one.fetch
+    assert not Path("ran").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_warnings_without_an_end_do_not_hold_git_up() -> None:
+    # Far more than a pipe takes before somebody reads it.
+    setting("filter.loud.clean", "head -c 300000 /dev/zero >&2; cat")
+    Path(".gitattributes").write_text("work.py filter=loud\n", encoding="utf-8")
+    (one,) = diff_references("HEAD", DANA)
+    assert "+two" in one.fetch
