@@ -174,7 +174,13 @@ class StartDebate:
                 continue
             with suppress(LogBroken):
                 first = (await self.facts.debate(one.debate_id)).setup
-                if setup.model_copy(update={"delimiter": first.delimiter}) == first:
+                # Nobody chose these: what a token has left goes down while the first one runs, and
+                # an estimate may have come too late for one of the two.
+                same: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
+                if setup.token:
+                    cost = {"debate_cost": first.limits.debate_cost}
+                    same["limits"] = setup.limits.model_copy(update=cost)
+                if setup.model_copy(update=same) == first:
                     return StartedDebate(debate_id=one.debate_id, setup=first, fresh=False)
         return None
 

@@ -9,12 +9,13 @@ import pytest
 from core.errors import BadInput
 from core.estimate import Estimate
 from core.events import TurnFailed
-from core.models import Act, Failure, Person, Setup, Turn, Usage
+from core.models import Act, Failure, Forecast, Person, Setup, Turn, Usage
 from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.settings import AllLimits, Settings
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
+from core.use_cases.choices import Choices
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
 from core.use_cases.start import REPEATED_WITHIN, StartDebate
@@ -110,3 +111,28 @@ async def test_what_is_asked_again_while_it_runs_is_the_debate_that_has_begun() 
         assert (await start.start(other, origin=f"other{number}")).fresh
     clock.advance(REPEATED_WITHIN.total_seconds() + 1)
     assert (await start.start(request, origin="o3")).fresh
+
+
+async def test_a_program_that_asks_again_begins_no_second_debate_because_money_was_spent() -> None:
+    store, setup = InMemoryStore(), a_setup()
+    start = StartDebate(
+        facts=FactLog(store=store, clock=ManualClock(), wake=str),
+        settings=Settings,
+        estimating=no_estimate,
+        bounds=Bounds(),
+    )
+    request = DebateRequest(
+        question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place, token="aa"
+    )
+    one, less = (Choices(debate_cost=Decimal(left)) for left in ("1.00", "0.90"))
+    first = await start.start(request, origin="o1", choices=one)
+
+    again = await start.start(request, origin="o2", choices=less)
+    assert (again.debate_id, again.fresh) == (first.debate_id, False)
+    forecast = Forecast(calls=9, seconds=60, cost=Decimal(1), input_tokens=9, output_tokens=9)
+    estimated = first.setup.model_copy(update={"forecast": forecast})
+    assert not (await start.begin(estimated, origin="o3")).fresh
+    # A person who typed another cap wants another debate.
+    typed = replace(request, token="", question="Rust or Go?")
+    assert (await start.start(typed, origin="o4", choices=one)).fresh
+    assert (await start.start(typed, origin="o5", choices=less)).fresh
