@@ -5,6 +5,7 @@ and whose it is is asked anew with each. The SDK sees neither the token nor who 
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,13 @@ _UNKNOWN = (
 )
 #: Seconds between two looks whether a caller that is kept waiting is still there.
 _LOOK_AGAIN = 1.0
+#: Requests that one person's programs have answered at once, and those of all people: some wait for
+#: news for most of a minute, and Slack's requests come to the same server.
+MOST_OF_ONE, _MOST_OF_ALL = 10, 200
+_TOO_MANY = (
+    "Too many requests are being answered for you, or for everybody, right now. Try again in a "
+    "few seconds, with fewer at once."
+)
 _KEPT_FROM_SDK = frozenset({"authorization", "cookie"})
 
 
@@ -46,6 +54,10 @@ class McpRoutes:
     _manager: StreamableHTTPSessionManager | None = field(default=None, init=False)
     _serving: asyncio.Task[None] | None = field(default=None, init=False)
     _stopped: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    #: Requests that are being answered, by workspace and person.
+    _answering: Counter[tuple[str, str]] = field(
+        default_factory=Counter[tuple[str, str]], init=False
+    )
 
     def add_to(self, application: web.Application) -> None:
         """Add the path. Only POST: nothing is sent to a program but answers."""
@@ -96,12 +108,23 @@ class McpRoutes:
                 status=401,
                 headers={"WWW-Authenticate": 'Bearer realm="moot", error="invalid_token"'},
             )
+        whose = caller.workspace, caller.person.id
+        if self._answering[whose] >= MOST_OF_ONE or self._answering.total() >= _MOST_OF_ALL:
+            return web.json_response(
+                {"error": "too_many_requests", "error_description": _TOO_MANY},
+                status=429,
+                headers={"Retry-After": "5"},
+            )
         reply = _Reply(request)
         scope = _scope_of(request, caller)
+        self._answering[whose] += 1
         try:
             await self._manager.handle_request(scope, reply.receive, reply.send)
         except ConnectionResetError:
             _log.info("a caller hung up")
+        finally:
+            self._answering[whose] -= 1
+            self._answering += Counter()  # forgets who has none
         return reply.response
 
 

@@ -1,6 +1,8 @@
 """Programs call the bot over HTTP: a debate in a channel, and what a person may not do there."""
 
+import asyncio
 import io
+import json
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -19,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bot.mcp.caller import Caller
 from bot.mcp.in_slack import InSlack
-from bot.mcp.over_http import McpRoutes
+from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
 from bot.slack.connection.bounded import BoundedServer
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.clock import SystemClock
@@ -272,6 +274,39 @@ async def test_other_hosts_origins_and_too_large_requests_are_refused(house: Hou
     assert (await bot.posts(LIST_TOOLS, **token, Origin="https://evil.example.com"))[0] == 403
     assert (await bot.posts(b"x" * (1024 * 1024 + 1), **token))[0] == 413
     assert (await bot.posts(b"{", **token))[0] == 400
+
+
+async def test_who_has_many_requests_wait_keeps_nobody_else_from_being_answered(
+    house: House,
+) -> None:
+    bot = house.bot
+    dana, sam = ({"Authorization": f"Bearer {bot.lets_in(who)}"} for who in ("dana", "sam"))
+    waiting = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "debate_status",
+            "arguments": {"debate_id": house.open_to_all, "wait_seconds": 50},
+        },
+    }
+    body = json.dumps(waiting).encode()
+    asked = [asyncio.create_task(bot.posts(body, **dana)) for _ in range(MOST_OF_ONE + 1)]
+    try:
+        # Only what is refused is answered before the debate has news.
+        done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
+        status, headers, text = done.pop().result()
+        assert (status, headers["Retry-After"]) == (429, "5")
+        assert "fewer at once" in text
+        assert (await bot.posts(LIST_TOOLS, **sam))[0] == 200
+    finally:
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+    # Who hung up is not counted for ever.
+    async with asyncio.timeout(20):
+        while (await bot.posts(LIST_TOOLS, **dana))[0] != 200:  # noqa: ASYNC110 - the server says it
+            await asyncio.sleep(0.1)
 
 
 async def test_a_token_is_in_no_log_line(caplog: pytest.LogCaptureFixture) -> None:
