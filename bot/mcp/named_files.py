@@ -1,6 +1,7 @@
 """Sources that a program names on this machine: files below one folder, and pages."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from bot.terminal.sources import references_to
@@ -18,7 +19,8 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
     it to.
 
     Args:
-        folder: Only files below it can be sources; none that are hidden.
+        folder: Only files below it can be sources; none that are hidden. None at all where it
+            holds a whole machine, or all that is somebody's: some editors start servers there.
         named: Files, folders and addresses of pages.
         by: On whose behalf.
 
@@ -26,11 +28,20 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
         BadInput: One cannot be a source; says which and why.
     """
     found = list[str]()
+    is_too_wide = folder.parent == folder
+    with suppress(RuntimeError):  # nobody's account has no home
+        is_too_wide = is_too_wide or Path.home().resolve().is_relative_to(folder)
     for name in named:
         if name.startswith(("http://", "https://")):
             found.append(name)
             continue
         shown = visible(name)[:_LONGEST_NAME]
+        if is_too_wide:
+            raise BadInput(
+                f"The source “{shown}” may not be read: this server was started in {folder}, which "
+                "is no project. Have your editor start it in the project's folder, or put what "
+                "matters into the context. Nothing was started."
+            )
         try:
             path = (folder / name).resolve()
             is_inside = path.is_relative_to(folder)
