@@ -93,6 +93,8 @@ class Machine:
     workers: int = 1
     #: Slack's signed requests instead of a WebSocket.
     http: bool = False
+    #: Programs may call it over MCP.
+    mcp: bool = False
     process: Process | None = None
     #: Keeps the small disk mounted, which only processes entered into its namespace see.
     _disk: Process | None = None
@@ -129,6 +131,11 @@ class Machine:
     def has_clock(self) -> bool:
         """Whether its time is not ours."""
         return "LD_PRELOAD" in self._environment
+
+    @property
+    def url(self) -> str:
+        """Where its own server listens, without a path; the same after each start."""
+        return f"http://127.0.0.1:{self._ports[0]}"
 
     @property
     def log(self) -> str:
@@ -189,7 +196,7 @@ class Machine:
                 assert self.process.returncode is None, self.log[-3000:]
                 await asyncio.sleep(0.05)
         if self.http:
-            await self.workspace.use_http(f"http://127.0.0.1:{self._ports[0]}/slack/events")
+            await self.workspace.use_http(f"{self.url}/slack/events")
 
     async def stop(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
         """End Moot; return its exit code and the seconds that it took."""
@@ -218,7 +225,7 @@ class Machine:
         """What `/health` says; empty if nobody answers in time."""
         with suppress(httpx2.HTTPError, ValueError):
             async with httpx2.AsyncClient(timeout=5) as client:
-                answer = await client.get(f"http://127.0.0.1:{self._ports[0]}/health")
+                answer = await client.get(f"{self.url}/health")
                 return {**answer.json(), "code": answer.status_code}
         return {}
 
@@ -258,6 +265,7 @@ class Machine:
             "MOOT_CONFIG": str(self.folder / "moot.yaml"),
             "MOOT_PORT": str(self._ports[0]),
             "MOOT_METRICS_PORT": str(self._ports[1]),
+            "MOOT_MCP": str(self.mcp),
             "MOOT_LOG_FORMAT": "json",
             "OPENAI_API_KEY": "sk-drill-0000000000",
             "OPENAI_BASE_URL": f"{self.models}/v1",

@@ -33,10 +33,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
 class Site:
     """A machine on which Moot runs, and the people of one workspace."""
 
-    def __init__(self, workspace: Workspace, machine: Machine, models: DrillModels) -> None:
+    def __init__(
+        self, workspace: Workspace, machine: Machine, models: DrillModels, vendor: Vendor
+    ) -> None:
         self.workspace = workspace
         self.machine = machine
         self.models = models
+        #: Where the models are asked; its script can be changed.
+        self.vendor = vendor
 
     async def ask(self, question: str, user: str = "dana") -> None:
         """Type a question until somebody hears it."""
@@ -66,7 +70,8 @@ class Site:
 
     async def seen(self) -> Audit:
         """What became of the debates."""
-        async with await Database.look_into(self.machine.database) as database:
+        location = self.machine.database or f"sqlite+aiosqlite:///{self.machine.file}"
+        async with await Database.look_into(location) as database:
             store = SqlDebateStore(database)
             return await audit(store, self.workspace, [CHANNEL], self.models.asked)
 
@@ -82,16 +87,17 @@ async def at_work(
     *,
     workers: int = 2,
     http: bool = False,
+    mcp: bool = False,
     config: WorkspaceConfig = CONFIG,
 ) -> AsyncGenerator[Site]:
     """Have `moot run` at work for as long as the block lasts; without a server on SQLite."""
     models = DrillModels(wait=0.3)
     async with run_workspace(config) as workspace, Vendor(models) as vendor:
         machine = Machine(folder / "machine", workspace, vendor.url, workers=workers, http=http)
-        machine.database = database
+        machine.database, machine.mcp = database, mcp
         try:
             await machine.start()
-            yield Site(workspace, machine, models)
+            yield Site(workspace, machine, models, vendor)
         finally:
             await machine.close()
 

@@ -1,4 +1,4 @@
-"""`moot mcp` without a process of its own: this machine's debates, and the SDK's client on them."""
+"""Programs that speak MCP: the SDK's client, over HTTP or on this machine's debates at once."""
 
 import asyncio
 import json
@@ -9,7 +9,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import httpx2
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from bot.building import build_tools
@@ -96,6 +98,17 @@ class Editor:
             found = await self.calls("debate_status", debate_id=debate_id, wait_seconds=30)
             if found["state"] in {"concluded", "failed"}:
                 return found
+
+
+@asynccontextmanager
+async def program_at(url: str, token: str) -> AsyncGenerator[Editor]:
+    """A client of the SDK, over real HTTP."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(url, http_client=http), cache=None) as client,
+    ):
+        yield Editor(client)
 
 
 def text_of(answer: CallToolResult) -> str:

@@ -5,19 +5,17 @@ import io
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import aiohttp
-import httpx2
 import pytest
 import pytest_asyncio
 from aiohttp import web
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 
 from bot.mcp.caller import Caller
 from bot.mcp.in_slack import InSlack
@@ -30,7 +28,7 @@ from core.events import DebateStarted, fold
 from core.models import Clarifying, Person, Place
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
-from tests.bot.mcp.at_work import QUESTION, Editor, Held, asking, text_of
+from tests.bot.mcp.at_work import QUESTION, Editor, Held, asking, program_at, text_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 #: As a token of a person would look; no secret of anybody.
@@ -72,15 +70,9 @@ class Served:
         )
         return token
 
-    @asynccontextmanager
-    async def program(self, token: str) -> AsyncGenerator[Editor]:
-        """A client of the SDK, over real HTTP."""
-        headers = {"Authorization": f"Bearer {token}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            Client(streamable_http_client(self.url, http_client=http), cache=None) as client,
-        ):
-            yield Editor(client)
+    def program(self, token: str) -> AbstractAsyncContextManager[Editor]:
+        """A program with this token."""
+        return program_at(self.url, token)
 
     async def posts(self, body: bytes, **headers: str) -> tuple[int, Mapping[str, str], str]:
         """Status, headers and text of a bare request."""
