@@ -120,10 +120,13 @@ def access(oauth_server: OAuthServer, port: int, keys: tuple[str, ...] = (KEY,))
 
 @asynccontextmanager
 async def bot_of(
-    oauth_server: OAuthServer, database: Path | str, keys: tuple[str, ...] = (KEY,)
+    oauth_server: OAuthServer,
+    database: Path | str,
+    keys: tuple[str, ...] = (KEY,),
+    spec: BotSpec | None = None,
 ) -> AsyncGenerator[Hall]:
     port = free_port()
-    parts = BotSpec().parts(oauth_server.workspaces[0], database)
+    parts = (spec or BotSpec()).parts(oauth_server.workspaces[0], database)
     async with running(replace(parts, slack=access(oauth_server, port, keys), port=port)) as moot:
         for workspace in oauth_server.workspaces:
             await workspace.use_http(f"{moot.http.address}/slack/events")

@@ -1,0 +1,193 @@
+"""Programs with a token try debates that its person may not see: every tool, every document."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp import MCPError
+
+from bot.mcp.documents import templates
+from bot.mcp.results import DOCUMENTS, address_of
+from bot.mcp.tools import TOOLS
+from bot.testing import CHANNEL, BotSpec
+from core.events import fold
+from core.ports import DebateFilter
+from slack_on_loopback import run_oauth_server
+from tests.bot.mcp.at_work import Editor, Held, program_at
+from tests.scenarios.test_installing import Hall, a_workspace, bot_of
+from tests.scenarios.test_tokens import a_token
+
+#: One bot and its debates for all tests: whatever they try, nothing changes.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ROOM = "board-room"
+#: Said in the private channel only.
+SECRET = "wombat"
+QUESTION = f"Should we sell the {SECRET} project or keep it?"
+UNKNOWN, NO_ROOM, NO_CHANNEL = "dzzzzzz2", "no-such-room", "C0NOSUCHONE"
+#: What a tool that takes a debate is called with beside it.
+OF_A_DEBATE: Mapping[str, Mapping[str, Any]] = {
+    "debate_status": {},
+    "get_verdict": {},
+    "stop_debate": {},
+    "add_note": {"text": "Sell."},
+    "answer_question": {"answers": [{"number": 1, "answer": "Sell."}]},
+}
+#: In no channel of the debates: of the workspace, of none of the bot's channels, of another one.
+PEOPLE = ("outsider", "guest", "stranger")
+
+
+@dataclass(frozen=True)
+class Premises:
+    """Two workspaces of one bot, debates in the first, and people's tokens."""
+
+    hall: Hall
+    tokens: Mapping[str, str]
+    #: Id of the private channel.
+    private: str
+    #: In the private channel, decided and under way; the last in a channel open to all.
+    decided: str
+    running: str
+    open_to_all: str
+
+    def program(self, who: str) -> AbstractAsyncContextManager[Editor]:
+        """A program with this person's token."""
+        return program_at(f"{self.hall.moot.http.address}/mcp", self.tokens[who])
+
+    def hidden_from(self, who: str) -> Sequence[str]:
+        """Debates that this person may not see: the outsider is in the open channel."""
+        private = (self.decided, self.running)
+        return private if who == "outsider" else (*private, self.open_to_all)
+
+    async def done_by_people(self) -> Mapping[str, object]:
+        """What people told each debate so far, by its id."""
+        store, found = self.hall.moot.store, dict[str, object]()
+        for one in await store.find(DebateFilter(limit=100)):
+            debate = fold(await store.events(one.debate_id))
+            found[debate.id] = (debate.stop, debate.notes, debate.clarifications)
+        return found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def premises(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Premises]:
+    models = Held()
+    spec = BotSpec(provider=models, token_holds=timedelta(days=1))
+    database = tmp_path_factory.mktemp("access") / "moot.db"
+    async with (
+        run_oauth_server(a_workspace("Riverside"), a_workspace("Lakeside")) as oauth_server,
+        bot_of(oauth_server, database, spec=spec) as hall,
+    ):
+        here, there = await hall.connect(0), await hall.connect(1)
+        work = here.workspace
+        await work.channel_action("dana", "create", name=ROOM, is_private=True, members=["dana"])
+        await work.channel_action("dana", "invite", channel=ROOM, member="moot")
+        tokens = {
+            "insider": await a_token(here, "dana"),
+            "outsider": await a_token(here, "alex"),
+            "guest": await a_token(here, "sam"),
+            "stranger": await a_token(there, "dana"),
+        }
+        for channel in (CHANNEL, "general"):
+            await work.channel_action("dana", "kick", channel=channel, member="sam")
+        async with program_at(f"{hall.moot.http.address}/mcp", tokens["insider"]) as dana:
+            models.go.set()
+            decided = await begun(dana, QUESTION, ROOM)
+            assert (await dana.follows(decided))["state"] == "concluded"
+            models.go.clear()
+            running = await begun(dana, f"And what of the {SECRET} team?", ROOM)
+            open_to_all = await begun(dana, "Rust or Go for the workers?", CHANNEL)
+        private = work.channel(ROOM).id
+        yield Premises(hall, tokens, private, decided, running, open_to_all)
+
+
+async def begun(program: Editor, question: str, channel: str) -> str:
+    started = await program.calls("start_debate", question=question, channel=channel)
+    return started["debate_id"]
+
+
+async def is_not_read(program: Editor, address: str) -> str:
+    """The words with which a document is refused."""
+    with pytest.raises(MCPError) as refused:
+        await program.reads(address)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+async def test_no_tool_tells_a_hidden_debate_from_one_that_is_not_there(
+    premises: Premises, who: str
+) -> None:
+    async with premises.program(who) as program:
+        before = await premises.done_by_people()
+        for tool, rest in OF_A_DEBATE.items():
+            unknown = await program.is_refused(tool, debate_id=UNKNOWN, **rest)
+            for debate_id in premises.hidden_from(who):
+                forbidden = await program.is_refused(tool, debate_id=debate_id, **rest)
+                assert forbidden.replace(debate_id, UNKNOWN) == unknown
+        assert await premises.done_by_people() == before
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+async def test_no_document_tells_a_hidden_debate_from_one_that_is_not_there(
+    premises: Premises, who: str
+) -> None:
+    async with premises.program(who) as program:
+        for kind in DOCUMENTS:
+            unknown = await is_not_read(program, address_of(UNKNOWN, kind))
+            for debate_id in premises.hidden_from(who):
+                forbidden = await is_not_read(program, address_of(debate_id, kind))
+                assert forbidden.replace(debate_id, UNKNOWN) == unknown
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+async def test_no_list_and_no_search_shows_a_hidden_debate(premises: Premises, who: str) -> None:
+    async with premises.program(who) as program:
+        listed = [
+            await program.calls("list_debates", limit=50),
+            await program.calls("list_debates", limit=50, running_only=True),
+            await program.calls("search_decisions", query=QUESTION),
+            (await program.client.list_resources()).resources,
+        ]
+        assert [one for one in premises.hidden_from(who) if one in str(listed)] == []
+        assert SECRET not in str(listed)
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+async def test_no_debate_is_started_in_a_hidden_channel_nor_is_it_told_from_none(
+    premises: Premises, who: str
+) -> None:
+    async with premises.program(who) as program:
+        before = await premises.done_by_people()
+        for named, unknown in (
+            (ROOM, NO_ROOM),
+            (f"#{ROOM}", f"#{NO_ROOM}"),
+            (premises.private, NO_CHANNEL),
+        ):
+            wanted = {"question": "Sell the house?"}
+            forbidden = await program.is_refused("start_debate", channel=named, **wanted)
+            assert forbidden == await program.is_refused("start_debate", channel=unknown, **wanted)
+        assert await premises.done_by_people() == before
+
+
+async def test_who_is_in_the_channel_does_see_it(premises: Premises) -> None:
+    async with premises.program("insider") as dana:
+        assert (await dana.calls("get_verdict", debate_id=premises.decided))["decision"]
+        for kind in DOCUMENTS:
+            assert SECRET in await dana.reads(address_of(premises.decided, kind))
+        listed = str(await dana.calls("list_debates", limit=50))
+        assert all(one in listed for one in premises.hidden_from("stranger"))
+        found = await dana.calls("search_decisions", query=QUESTION)
+        assert premises.decided in str(found)
+        assert premises.decided in str((await dana.client.list_resources()).resources)
+
+
+async def test_every_tool_and_document_is_tried(premises: Premises) -> None:
+    async with premises.program("insider") as dana:
+        tools = {one.name for one in (await dana.client.list_tools()).tools}
+    others = {"start_debate", "search_decisions", "list_debates"}
+    assert tools == {one.name for one in TOOLS} == {*OF_A_DEBATE, *others}
+    assert [one.uri_template for one in templates()] == [
+        address_of("{debate_id}", kind) for kind in DOCUMENTS
+    ]
