@@ -263,8 +263,8 @@ TOOLS: tuple[ToolKind[Any], ...] = (
     ToolKind(
         name="get_verdict",
         title="Read the verdict",
-        description="The decision of a debate with reasons, dissent and confidence. It is the "
-        "agents' verdict; people accept or reject it.",
+        description="The decision of a debate with reasons, dissent and confidence; of a review "
+        "the findings, too. It is the agents' verdict; people accept or reject it.",
         arguments=DebateArguments,
         result=results.VerdictResult,
         reads_only=True,
