@@ -76,6 +76,7 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
 from core.transcript.differences import word_changes
+from core.transcript.found import as_code, in_text
 from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
 from core.transcript.shadow import says
@@ -596,6 +597,8 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.markdown.parsed": parsed,
     "core.transcript.differences.word_changes": lambda text: list(word_changes(text, text[::-1])),
     "core.transcript.shadow.says": lambda text: says(text, text),
+    "core.transcript.found.as_code": as_code,
+    "core.transcript.found.in_text": in_text,
     "core.transcript.inert.ends": lambda text: ends("```", text),
     "core.transcript.inert.inert": inert,
     "core.transcript.inert.inert_line": inert_line,
