@@ -61,7 +61,7 @@ def main() -> int:
                 )
             )
         print(survived)  # noqa: T201 - that is what it is for
-        return 1 if survived.audit.faults or survived.forgotten else 0
+        return 1 if survived.audit.faults else 0
     with _database(folder, postgres=asked.postgres) as location:
         outcome = asyncio.run(blow(storm, location, folder))
     print(outcome)  # noqa: T201 - that is what it is for

@@ -14,7 +14,6 @@ from pathlib import Path
 from bot.building import database_url
 from bot.slack.manifest import manifest
 from core.llm.providers.testing.server import Vendor
-from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import QUICK, ChannelSpec, UserSpec, WorkspaceConfig, run_workspace
@@ -35,8 +34,6 @@ class Survived:
     """What it came to."""
 
     audit: Audit
-    #: People who have no debate, and were not told either that nothing was recorded.
-    forgotten: int
     #: How often each target was hit.
     blows: Mapping[str, int]
     calls: int
@@ -47,7 +44,6 @@ class Survived:
         hit = ", ".join(f"{target} {count}" for target, count in self.blows.items())
         return "\n".join(
             (
-                f"questions that became nothing, and nobody said so: {self.forgotten}",
                 f"{found.debates} debates, {self.seconds:.0f} s; hit: {hit}",
                 f"posts: {found.posts}, lost {found.lost}, doubled {found.doubled}",
                 f"threads out of order: {found.displaced}",
@@ -93,21 +89,9 @@ async def blow_on_workers(
         finally:
             await machine.close()
         async with await Database.look_into(machine.database) as database:
-            store = SqlDebateStore(database)
-            found = await audit(store, workspace, names, models.asked)
-            begun = {one.asked_by for one in await store.find(DebateFilter(limit=1000))}
-        forgotten = 0
-        for number in range(debates):
-            told = workspace.ephemeral(asker(number), names[number % len(names)])
-            is_told = any("again" in str(one["text"]) for one in told)
-            forgotten += workspace.user(asker(number)).id not in begun and not is_told
-    return Survived(
-        audit=found,
-        forgotten=forgotten,
-        blows=hit,
-        calls=models.calls,
-        seconds=time.monotonic() - began,
-    )
+            found = await audit(SqlDebateStore(database), workspace, names, models.asked)
+    seconds = time.monotonic() - began
+    return Survived(audit=found, blows=hit, calls=models.calls, seconds=seconds)
 
 
 async def _hit(machine: Machine, server: PostgresForTests, blows: int) -> Mapping[str, int]:

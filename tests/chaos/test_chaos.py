@@ -35,6 +35,6 @@ async def test_workers_whose_supervisor_and_server_are_hit_too_lose_and_double_n
 ) -> None:
     with running_postgres() as server:  # one of its own: it is restarted
         survived = await blow_on_workers(server, tmp_path, workers=2, debates=3, blows=3)
-    assert (survived.audit.faults, survived.forgotten) == ({}, 0)
-    assert survived.audit.debates >= 1
+    assert survived.audit.faults == {}
+    assert survived.audit.debates >= 3
     assert survived.blows == {"worker": 1, "server": 1, "supervisor": 1}
