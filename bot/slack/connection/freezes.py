@@ -16,8 +16,8 @@ _log = logger(__name__)
 
 #: Seconds between two looks at the clock.
 _LOOK = 0.25
-#: Seconds of standing still after which Slack may have given up by the time of our answer.
-FROZEN_SECONDS = 2.0
+#: Seconds of standing still after which Slack has given up what came when it began.
+FROZEN_SECONDS = 3.0
 #: Seconds afterwards in which what waited on connections is read.
 SETTLING_SECONDS = 1.0
 
