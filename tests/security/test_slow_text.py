@@ -26,6 +26,8 @@ from bench.patterns import (
 PATTERN_SIZE, FUNCTION_SIZE = 3000, 1000
 #: What a person may write at once, and far more than any reply is; only where there is time.
 LONG, VERY_LONG = 12_000, 200_000
+#: What takes less for VERY_LONG cannot be told from noise, and holds nobody up.
+FEWEST_SECONDS = 0.05
 #: Seconds of CPU for LONG, several times what it takes where nothing else runs.
 MOST_SECONDS = 0.25
 #: Patterns made of settings, names, ids, debate's own codes, and of a schema's names.
@@ -124,7 +126,8 @@ def test_no_function_takes_long_for_a_long_text(name: str) -> None:
 def test_no_function_is_slower_than_a_very_long_text_is_long(name: str) -> None:
     found = worst_of_function(name, VERY_LONG)
 
-    assert not found.curved, f"it grows with power {found.exponent:.1f}: {found.text}"
+    curved = found.curved and found.seconds > FEWEST_SECONDS
+    assert not curved, f"it grows with power {found.exponent:.1f}: {found.text}"
 
 
 def test_a_quadratic_pattern_and_function_are_found() -> None:
