@@ -45,7 +45,7 @@ from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
-from bot.slack.connection.freezes import Freezes
+from bot.slack.connection.freezes import FROZEN_SECONDS, Freezes
 from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers, Routes
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
@@ -149,6 +149,8 @@ class Parts:
     #: Days after its end that a debate is deleted for good; None: never.
     retention_days: int | None = None
     pace: Pace = field(default_factory=Pace)
+    #: Seconds of standing still after which commands and clicks that waited are refused.
+    frozen_seconds: float = FROZEN_SECONDS
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
     #: Looks whether everything works, for `/debate doctor`.
@@ -230,7 +232,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             context = replace(context, share=share)
         missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
         app = _listening(parts, installation, context, missed)
-        stack.enter_context((freezes := Freezes()).watched())
+        stack.enter_context((freezes := Freezes(parts.frozen_seconds)).watched())
         gateway = None
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token, freezes=freezes)

@@ -6,6 +6,7 @@ async with run_workspace(quick_workspace()) as workspace:
         await team.wait_for_end(board)
 """
 
+import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -229,6 +230,8 @@ class BotSpec:
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
             metrics_port=0,
             pace=self.pace,
+            # A loop that several tests share stands still between them.
+            frozen_seconds=math.inf,
             bounds=self.bounds,
             examine=self.examine,
             traces=self.traces,

@@ -18,6 +18,7 @@ from bot.testing import BotSpec, Team, key_of
 from core.events import event_to_json
 from core.models import Debate, SourceKind, Status
 from core.ports import DebateFilter
+from core.use_cases.choices import NO_PLAYBOOK
 from tests.security.sending import a_command, example, http_team, send
 
 #: One bot and one debate for all tests: whatever they try, nothing changes.
@@ -68,6 +69,7 @@ class Intruder:
         return (await send(self.team, "view_submission", body))[1]
 
     async def types(self, words: str, channel: str = "") -> str:
+        self.heard.clear()  # what came late of an earlier form
         changes = {
             "user_id": self.user,
             "team_id": self.workspace,
@@ -94,7 +96,11 @@ FILLED: dict[str, Any] = {
             "value": {FieldId.COST_CAP: "2", FieldId.SOURCES: ""}.get(
                 field, "Should we do it or not?"
             ),
-            "selected_option": {"value": "reject"},
+            "selected_option": {
+                "value": {FieldId.PLAYBOOK: NO_PLAYBOOK, FieldId.FORMAT: "panel"}.get(
+                    field, "reject"
+                )
+            },
             "selected_options": [],
             "selected_date": "2999-01-01",
         }

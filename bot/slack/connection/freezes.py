@@ -26,6 +26,8 @@ SETTLING_SECONDS = 1.0
 class Freezes:
     """Looks at the clock for as long as its block lasts."""
 
+    #: Seconds of standing still after which what waited is refused.
+    frozen_seconds: float = FROZEN_SECONDS
     _looked_at: float = field(default=0.0, init=False)
     _settled_at: float = field(default=0.0, init=False)
     _next: asyncio.TimerHandle | None = field(default=None, init=False)
@@ -53,6 +55,6 @@ class Freezes:
     def _note(self) -> None:
         now = asyncio.get_running_loop().time()
         stood_still, self._looked_at = now - self._looked_at, now
-        if stood_still > FROZEN_SECONDS:
+        if stood_still > self.frozen_seconds:
             self._settled_at = now + SETTLING_SECONDS
             _log.warning("this process stood still", seconds=round(stood_still, 1))
