@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.landing.receivers import Landed, Landing, NotLanded
-from bot.store.landings import Landings
+from bot.store.landings import Landings, LandingState
 from bot.store.purging import purge_traces
 from core.events import DebateConcluded, Recorded
 from core.models import Debate
@@ -122,8 +122,9 @@ async def test_what_another_process_has_taken_over_is_left_to_it(location: str) 
         left = await office.landings.next_for("desk")
         await office.queue.close()
 
-    assert desk.got == [FIRST]
-    assert [left] == taken
+    assert set(desk.got) == {FIRST}
+    assert left
+    assert left.state is LandingState.SENDING, "the other one's attempt stands"
     assert office.outcomes == []
 
 
