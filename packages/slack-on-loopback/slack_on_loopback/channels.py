@@ -58,8 +58,18 @@ def page_channel(channel: Channel, viewer: str) -> Json:
 
 def page_channels(runtime: Runtime, viewer: str) -> list[Json]:
     """Return the channels a viewer may see, as the page shows them."""
-    seen = [channel for channel in runtime.state.channels.values() if channel.sees(viewer)]
-    return [page_channel(channel, viewer) for channel in seen]
+    return [
+        {
+            **page_channel(channel, viewer),
+            "canvases": [
+                {"id": one.id, "title": one.title}
+                for one in runtime.state.canvases.values()
+                if channel.id in one.channels
+            ],
+        }
+        for channel in runtime.state.channels.values()
+        if channel.sees(viewer)
+    ]
 
 
 def recent(runtime: Runtime, viewer: str) -> dict[str, list[str]]:

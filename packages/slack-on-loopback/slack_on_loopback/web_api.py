@@ -12,6 +12,7 @@ from slack_on_loopback.errors import RateLimited, SlackRefusal
 from slack_on_loopback.json_values import Json, without
 from slack_on_loopback.methods import (
     agents,
+    canvases,
     chat,
     conversations,
     files,
@@ -30,6 +31,7 @@ METHODS: Methods = {
     **users.METHODS,
     **files.METHODS,
     **views.METHODS,
+    **canvases.METHODS,
 }
 _ERROR_PAGE = "<!DOCTYPE html><html><body><h1>Server Error</h1></body></html>"
 

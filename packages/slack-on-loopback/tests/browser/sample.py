@@ -41,13 +41,21 @@ def ts(minutes_ago: float) -> str:
     return f"{_NOW - minutes_ago * 60:.6f}"
 
 
+CANVAS = "# Decided\n\n- **Use PostgreSQL** for jobs\n- ~~Use Kafka~~ <img src=x onerror=x>"
+
+
 def channels() -> list[Json]:
     """Return four channels: public, private, not joined, archived."""
     return [
         _channel(
             "C1", "architecture", "Decisions about how we build · see <https://example.com|notes>"
         ),
-        _channel("C2", "gallery", "Every block there is"),
+        _channel(
+            "C2",
+            "gallery",
+            "Every block there is",
+            canvases=[{"id": "F1", "title": "Decisions"}],
+        ),
         _channel("C3", "leadership", "", is_private=True),
         _channel("C4", "random", "", is_member=False),
         _channel("C5", "old-project", "", is_archived=True),
