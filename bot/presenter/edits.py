@@ -62,10 +62,12 @@ def edits_of(
                 is_changed = bool(numbers) and isinstance(event, _FOR_ALL_CARDS)
         if is_changed:
             edits.append(card_edit(debate, asked))
-    # Somebody votes late, or the team decides.
-    if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally:
+    # Somebody votes late, or the team decides. A quiet debate's vote is a part of its verdict.
+    quiet = debate.setup.quiet
+    if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally and not quiet:
         edits.append(vote_edit(debate, debate.tally))
-    if isinstance(event, DecisionRecorded | OutcomeGiven) and debate.verdict:
+    told = DecisionRecorded | OutcomeGiven
+    if isinstance(event, told | PeopleBallotCast if quiet else told) and debate.verdict:
         edits.append(headline_edit(debate, debate.verdict, pages=pages))
     if isinstance(event, DecisionRecorded):
         edits += replaced_edits(debate)

@@ -182,6 +182,9 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
                 for part, message in enumerate(turn(debate, made))
             ]
         case VoteTallied(tally=tally, edition=edition):
+            # In a quiet debate it is a part of the verdict's post; until then the board has it.
+            if debate.setup.quiet:
+                return ()
             return [_reply(debate, vote_key(debate.id, edition), vote(debate, tally).payload)]
         case DebateWanted(by=by):
             # Said in the thread; the board is pinned again, where it had been unpinned.
@@ -279,7 +282,7 @@ def board_edit(
     links = dict[str, str]()
     if debate.status is not Status.RUNNING and debate.verdict:
         links["Verdict"] = address_of(headline_key(debate.id, debate.edition))
-    if debate.status is not Status.RUNNING and debate.tally:
+    if debate.status is not Status.RUNNING and debate.tally and not debate.setup.quiet:
         links["Vote"] = address_of(vote_key(debate.id, debate.edition))
     shown = board(debate, enabled=enabled, remarks=remarks, links=links).payload
     running = debate.status is Status.RUNNING
@@ -333,7 +336,7 @@ def superseded_edits(before: Debate, by: Person) -> Sequence[NewPost]:
     """
     why = notices.superseded(by)
     edits = list[NewPost]()
-    if before.tally:
+    if before.tally and not before.setup.quiet:
         shown = vote(before, before.tally, superseded=why)
         edits.append(_edit(before, vote_key(before.id, before.edition), shown))
     if before.verdict:

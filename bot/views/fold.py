@@ -18,6 +18,8 @@ VERDICT = "verdict"
 #: Characters of a message's blocks as JSON: about 13,200 were refused, and addresses are filled in.
 _MESSAGE_LIMIT = 11_500
 _MOST_INSIDE = 10
+#: Characters of a fold's value, at most.
+_VALUE_LIMIT = 200
 _TITLE_LIMIT = 150
 
 
@@ -63,6 +65,11 @@ def folded(fold: Fold, above: Sequence[Block], below: Sequence[Block] = ()) -> l
         default_collapsed=True,
     )
     return [*above, as_json(container), *([] if fits else [button]), *below]
+
+
+def has_room(above: Sequence[Block], below: Sequence[Block]) -> bool:
+    """Whether a message can hold these blocks and a fold, or at least its button."""
+    return _size([*above, *below, read_all_button("")]) + _VALUE_LIMIT <= _MESSAGE_LIMIT
 
 
 def in_full(fold: Fold, most: int) -> list[Block]:

@@ -9,11 +9,12 @@ from bot.slack.mrkdwn.split import split
 from bot.views.clarifications import assumptions
 from bot.views.decision import decision_buttons, earlier_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.fold import VERDICT, Fold, folded
+from bot.views.fold import VERDICT, Fold, folded, has_room
 from bot.views.follow_up import after_buttons
 from bot.views.message import (
     PAGE_LIMIT,
     SECTION_LIMIT,
+    Block,
     MessageView,
     context,
     header,
@@ -30,8 +31,9 @@ from bot.views.options import (
     option_name,
     single_answer,
 )
+from bot.views.people_vote import ballot_button, people_votes
 from bot.views.review import finding_line, findings_in_short
-from bot.views.vote import outcome, result
+from bot.views.vote import each_ballot, in_figures, outcome, result
 from bot.views.words import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,
@@ -118,7 +120,11 @@ def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> li
 
 def whole(debate: Debate, reached: Verdict) -> Fold:
     """Return the whole synthesis, as it is folded away below its short form."""
-    parts = [*_parts(debate, reached, assumptions(debate)), _spent(debate, reached)]
+    parts = [*_parts(debate, reached, assumptions(debate))]
+    if debate.tally:
+        ballots = filter(None, each_ballot(debate, debate.tally))
+        parts.append(_titled("The agents' ballots", "\n".join(ballots)))
+    parts.append(_spent(debate, reached))
     return Fold(
         title="The whole reasoning",
         parts=[piece for part in parts for piece in split(part, SECTION_LIMIT)],
@@ -137,23 +143,36 @@ def headline(
         superseded: Why it counts no more, as safe mrkdwn; its buttons are gone then.
         pages: Debates can be shared as pages.
     """
-    text = "\n".join(filter(None, (superseded, told(debate, reached))))
     judge = debate.setup.judge
-    blocks = [*sections(text)]
+    text = "\n".join(filter(None, (superseded, told(debate, reached))))
+    # People's ballots: only where the vote has no post of its own, and while it counts.
+    is_vote_here = debate.setup.quiet and debate.tally and not superseded
+    beside = [words for words in people_votes(debate) if words] if is_vote_here else []
+    below = [*context(disclaimer(debate))]
+    buttons = list[Block]()
     if not superseded:
-        blocks += [
+        buttons += [
+            *(ballot_button(debate) if is_vote_here else []),
             *decision_buttons(debate),
             *earlier_buttons(debate),
             *after_buttons(debate, pages=pages),
             *anyway_button(debate),
         ]
-    below = [*context(disclaimer(debate))]
-    if not superseded:
         below += feedback_buttons(debate)
+    above = [*sections("\n".join([text, *beside])), *buttons]
+    if debate.setup.quiet and debate.tally:
+        # The table says by option what the text does; where it has no room the text stays.
+        figures = [
+            *sections("\n".join([*filter(None, [superseded]), *_argued(debate, reached)])),
+            *in_figures(debate, debate.tally, "*The vote*"),
+            *sections("\n".join([*_weighed(debate, reached), *beside])),
+            *buttons,
+        ]
+        above = figures if has_room(figures, below) else above
     quiet = debate.setup.quiet
-    blocks = folded(whole(debate, reached), blocks, below) if quiet else [*blocks, *below]
+    blocks = folded(whole(debate, reached), above, below) if quiet else [*above, *below]
     # Edited when the team decides: an edit takes less text than a post.
-    beginning = split(text, PAGE_LIMIT)[0]
+    beginning = split("\n".join([text, *beside]), PAGE_LIMIT)[0]
     return MessageView(
         text=beginning, blocks=blocks, username=named(title(judge)), icon=icon(judge)
     )
@@ -161,15 +180,23 @@ def headline(
 
 def told(debate: Debate, reached: Verdict) -> str:
     """Return the verdict in as few lines as tell it, and what the team made of it."""
-    lines = [shortcomings(reached), *_short(debate, cited_verdict(reached))]
-    lines += [standing(debate)] if debate.decision else []
-    return "\n".join(filter(None, lines))
+    voted = ""
+    if debate.tally:
+        # In a quiet debate no other post tells of the vote.
+        by_option = (outcome if debate.setup.quiet else result)(debate, debate.tally)
+        voted = f"*The vote*\n{by_option}" if debate.tally.options else by_option
+    return "\n".join(filter(None, (*_argued(debate, reached), voted, *_weighed(debate, reached))))
 
 
-def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
+def _argued(debate: Debate, reached: Verdict) -> Iterator[str]:
+    """What stands above the vote: what is decided and why."""
+    if lacks := shortcomings(reached):
+        yield lacks
+    reached = cited_verdict(reached)
     yield f"*{decided_on(debate, reached, _DECISION_LIMIT)}*"
     yield f"> {gist(debate.setup.question, _NOTE_LIMIT)}"
-    yield findings_in_short(debate, reached.findings)
+    if findings := findings_in_short(debate, reached.findings):
+        yield findings
     for reason in reached.reasons[:_MOST_REASONS]:
         yield f"• {gist(reason, _NOTE_LIMIT)}"
     if reached.dissent.strip():
@@ -184,19 +211,18 @@ def _short(debate: Debate, reached: Verdict) -> Iterator[str]:
         why = f": {gist(one.why, _NOTE_LIMIT)}" if one.why else ""
         mark = ":warning: " if one.relation is Relation.CONTRADICTS else ""
         yield f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {shown}{why}"
-    if debate.tally:
-        by_option = result(debate, debate.tally)
-        yield f"*The vote*\n{by_option}" if debate.tally.options else by_option
+
+
+def _weighed(debate: Debate, reached: Verdict) -> Iterator[str]:
+    """What stands below the vote: how it came about, how sure it is, what the team decided."""
     checked = cross_check_words(debate, reached)
     if checked.startswith(":warning:"):
         yield checked
-    yield how_it_ended(debate)
-    yield single_answer(debate)
-    yield (
-        _sure(reached)
-        if debate.setup.quiet
-        else (f"{_sure(reached)} The whole reasoning is in the thread.")
-    )
+    yield from filter(None, (how_it_ended(debate), single_answer(debate)))
+    sure = _sure(cited_verdict(reached))
+    yield sure if debate.setup.quiet else f"{sure} The whole reasoning is in the thread."
+    if debate.decision:
+        yield standing(debate)
 
 
 def _spent(debate: Debate, reached: Verdict) -> str:

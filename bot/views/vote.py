@@ -1,4 +1,7 @@
-"""The counted vote: by option, whose text was ranked best, a table, each ballot (pure)."""
+"""The counted vote: by option, whose text was ranked best, a table, each ballot (pure).
+
+A post of its own where every turn is one; in a quiet debate a part of the verdict's.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -58,22 +61,32 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
         tally: The count.
         superseded: Why it counts no more, as safe mrkdwn; empty while it does.
     """
-    above, below = [superseded] if superseded else [], list(_remarks(debate, tally))
-    said = [*above, outcome(debate, tally), *below]
-    # The table has what the text says by option.
-    shown = (
-        [*above, _beside_table(debate, tally), *below]
-        if tally.options and tally.winners and tally.voters
-        else said
-    )
-    beside = [words for words in people_votes(debate) if words and not superseded]
-    blocks: list[Block] = [header("The vote"), *sections("\n".join(shown))]
+    above = [superseded] if superseded else []
+    said = [*above, outcome(debate, tally), *_remarks(debate, tally)]
+    blocks = [header("The vote"), *in_figures(debate, tally, superseded)]
+    beside = list[str]()
+    if not superseded:
+        beside = [words for words in people_votes(debate) if words]
+        blocks += [block for words in beside for block in sections(words)]
+        blocks += ballot_button(debate)
+    blocks += context(*each_ballot(debate, tally))
+    # Edited when people vote: an edit takes less text than a post.
+    text = split("\n".join(["The vote", *said, *beside]), PAGE_LIMIT)[0]
+    return MessageView(text=text, blocks=blocks)
+
+
+def in_figures(debate: Debate, tally: Tally, heading: str = "") -> list[Block]:
+    """Return the result as a chart and a table; above them the heading and what they do not say."""
+    is_by_option = tally.options and tally.winners and tally.voters
+    said = _beside_table(debate, tally) if is_by_option else outcome(debate, tally)
+    blocks = sections("\n".join(filter(None, (heading, said, *_remarks(debate, tally)))))
     if tally.options:
-        blocks += _options_table(debate, tally)
-    elif tally.scores:
-        blocks += _positions_table(debate, tally)
-    for words in beside:
-        blocks += sections(words)
+        return [*blocks, *_options_table(debate, tally)]
+    return [*blocks, *_positions_table(debate, tally)] if tally.scores else blocks
+
+
+def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
+    """Return what every agent's ballot says, and how ballots are counted."""
     ballots = list[str]()
     options = options_of(debate)
     for ballot in voting.counted(debate, tally):
@@ -86,11 +99,7 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
         ballots.append(f"{name_of(debate, ballot.voter)}: {held}ranked {ranking}{sure}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
     rules = (_BY_TEXT if tally.options else _RULES).format(own=own)
-    blocks += [] if superseded else ballot_button(debate)
-    blocks += context(listed(ballots, _BALLOTS_LIMIT), rules)
-    # Edited when people vote: an edit takes less text than a post.
-    text = split("\n".join(["The vote", *said, *beside]), PAGE_LIMIT)[0]
-    return MessageView(text=text, blocks=blocks)
+    return [listed(ballots, _BALLOTS_LIMIT), rules]
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:

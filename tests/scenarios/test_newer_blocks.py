@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.models import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
@@ -24,7 +24,8 @@ def text_of(message: Message) -> str:
 
 
 def vote_of(team: Team, board: str) -> Message:
-    return next(one for one in team.replies(board) if one["text"].startswith("The vote"))
+    """The vote stands in the verdict's post."""
+    return next(one for one in team.replies(board) if key_of(one).endswith("/headline"))
 
 
 def states(message: Message) -> dict[str, str]:

@@ -24,6 +24,8 @@ AGREEING = BotSpec(rounds=2, when=When.SPLIT)
 #: The buttons below a verdict.
 DECIDING = ("Accept", "Reject", "Revisit", "Supersede")
 AFTER = ("Ask about it", "Debate it on")
+#: Above them, as long as the team has not decided.
+BALLOT = "Cast or change your ballot"
 
 
 def split(request: ModelRequest) -> str:
@@ -92,10 +94,9 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         old = await the_post(team, board, "headline", "Counts no more")
         assert buttons_of(old) == []
         assert second["subtype"] == "thread_broadcast"
-        assert buttons_of(second) == [*DECIDING, *AFTER]
+        assert buttons_of(second) == [BALLOT, *DECIDING, *AFTER]
         assert "All 2 rounds were held" in second["text"]
-        await the_post(team, board, "vote", "Counts no more")
-        assert len(posts(team, board, "vote/2")) == 1
+        assert "*PostgreSQL*: 3 of 3 agents" in old["text"]
         assert len(posts(team, board, "report/2")) <= 1
         names = [file["name"] for one in team.thread(board) for file in one.get("files", ())]
         assert names.count(f"moot-{debate.id}-report.md") == 2
@@ -188,7 +189,7 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert all("Redis streams" in str(request.parts) for request in final)
         assert debate.tally is not None
         assert {score.option for score in debate.tally.options} == set(names)
-        shown = (await the_post(team, board, "vote"))["text"]
+        shown = (await the_post(team, board, "headline"))["text"]
         assert "*Kafka, managed*: 1 of 3 agents" in shown
 
 
@@ -220,7 +221,7 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert any(
             isinstance(e.event, OptionsMerged) for e in await team.moot.store.events(debate.id)
         )
-        vote = await the_post(team, board, "vote")
+        vote = await the_post(team, board, "headline")
         assert "*PostgreSQL*: 2 of 3 agents, 60% on average" in vote["text"]
         assert "Whose text was ranked best" in vote["text"]
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
@@ -230,7 +231,7 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert rank_field(1) in answer["errors"]
         once = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o1")}
         await team.workspace.submit("alex", view["id"], once)
-        shown = (await the_post(team, board, "vote", "(1 ballot)"))["text"]
+        shown = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
         assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in shown
         assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in shown
         await board_saying(team, board, "Team and agents differ")

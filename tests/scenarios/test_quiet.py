@@ -82,7 +82,7 @@ async def choose(team: Team, **fields: str | Sequence[str]) -> None:
     await team.workspace.submit("dana", view["id"], chosen(**fields))
 
 
-@pytest.mark.parametrize(("form", "posts"), [("critique", 12), ("council", 9), ("panel", 12)])
+@pytest.mark.parametrize(("form", "posts"), [("critique", 11), ("council", 8), ("panel", 11)])
 async def test_a_default_debate_is_at_most_twelve_posts_and_1500_words(form: str, posts: int):
     async with team_at_work(spec=wordy()) as team:
         await choose(team, format=form)
@@ -155,6 +155,7 @@ async def test_the_whole_verdict_is_folded_away_below_its_short_form():
         inside = "\n".join(texts_of(fold["child_blocks"], opened=True))
         assert "*How to do it*" in inside
         assert "*Requirements*" in inside
+        assert inside.count("; ranked ") == 3  # the agents' ballots
         assert "*How to do it*" not in "\n".join(texts_of(verdict["blocks"], opened=False))
 
 

@@ -248,7 +248,13 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     final = [vote.ballot for vote in votes if vote.ballot.turn.round]
     positions = dict.fromkeys(ids, "o1" if known.items else "")
     tally = count(positions, final, abstained=ids, options=known)
-    check(vote(a_debate(merged, *votes, VoteTallied(tally=tally), setup=setup), tally))
+    debate = a_debate(merged, *votes, VoteTallied(tally=tally), setup=setup)
+    check(vote(debate, tally))
+    # In a quiet debate the vote is a part of the verdict.
+    quiet = replace(debate, setup=setup.model_copy(update={"quiet": True}))
+    for long in (0, 1, 4):
+        reached = a_verdict(decision=NASTY * 4 * long or "x", reasons=(NASTY * long,) * 3)
+        check(headline(quiet, reached))
 
 
 @given(debates(), short, short)
