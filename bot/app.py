@@ -55,6 +55,7 @@ from bot.slack.install.workspaces import Installation, many_workspaces, one_work
 from bot.slack.outbox.methods import SESSION
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
+from bot.slack.register_canvas import RegisterReceiver
 from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
@@ -64,6 +65,7 @@ from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts, PostState
 from bot.store.refused_features import RefusedFeatures
+from bot.store.registers import Registers
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -381,10 +383,23 @@ def _connect(
             await clock.sleep(0.5)
         return ""
 
+    registers = (
+        RegisterReceiver(
+            register=one,
+            clients=clients,
+            store=store,
+            registers=Registers(database),
+            refused=RefusedFeatures(database),
+            clock=clock,
+            link_of=address_of,
+        )
+        for one in parts.settings.landing.registers
+    )
+    receivers = {one.name: one for one in (*parts.receivers, *registers)}
     landing = LandingQueue(
         landings=Landings(database),
         store=store,
-        receivers={one.name: one for one in parts.receivers},
+        receivers=receivers,
         clock=clock,
         tell=LandingPosts(outbox),
         link_of=link_of,
@@ -405,7 +420,7 @@ def _connect(
     runner = sharing.runner(engine, store, clock)
     context = replace(
         _use_cases(parts, database, runner=runner, outbox=outbox, access=access),
-        retry_landings=landing.retry if parts.receivers else None,
+        retry_landings=landing.retry if receivers else None,
     )
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
     outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)

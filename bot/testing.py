@@ -26,6 +26,7 @@ from bot.slack.payloads import PostFound
 from core.clock import SystemClock
 from core.events import fold
 from core.evidence.tools import FetchTools
+from core.landing import LandingPlaces
 from core.llm.call import ModelCalls
 from core.models import Clarifying, Debate, Playbook, Status, When
 from core.ports import DebateFilter, Embedder, ModelProvider
@@ -206,6 +207,8 @@ class BotSpec:
     embedder: Embedder | None = None
     #: Places outside Slack that get debates and decisions.
     receivers: Sequence[Receiver] = ()
+    #: Places that settings name.
+    landing: LandingPlaces = field(default_factory=LandingPlaces)
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
@@ -226,6 +229,7 @@ class BotSpec:
                 casting=self.casting,
                 playbooks=self.playbooks,
                 evidence=self.evidence,
+                landing=self.landing,
             ),
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
             metrics_port=0,

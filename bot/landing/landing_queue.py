@@ -1,5 +1,6 @@
 """The queues of what is sent outside Slack: one per receiver, in order, until landed or dead."""
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,9 +40,9 @@ class TellsLandings(Protocol):
         ...
 
     async def failed(
-        self, receiver: str, landing: Landing, why: str, *, again_after: float | None
+        self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        """Say why it is not there, and when it is tried again; None: not by itself.
+        """Say what is undone and why, and when it is tried again; None: not by itself.
 
         Raises:
             StoreDown: Nothing was queued.
@@ -167,7 +168,7 @@ class LandingQueue:
             words = f"It failed unexpectedly ({type(error).__name__}); the log says more."
             await self._failed(receiver, row, landing, NotLanded(words))
         else:
-            if self.tell and receiver.is_told:
+            if self.tell and receiver.undone:
                 await self.tell.landed(receiver.name, landing, landed)
             await self.landings.land(row, landed.place)
             self.on_outcome("landed")
@@ -192,7 +193,7 @@ class LandingQueue:
 
     async def _read(self, debate_id: str) -> Debate | None:
         try:
-            return fold(await self.store.events(debate_id))
+            return await asyncio.to_thread(fold, await self.store.events(debate_id))
         except (DebateUnknown, LogBroken):
             return None
 
@@ -209,8 +210,9 @@ class LandingQueue:
         elif not error.is_final and row.failures < len(WAITS):
             asked = min(error.after or 0.0, LONGEST_PAUSE)
             wait = max(WAITS[row.failures], asked)
-        if self.tell and receiver.is_told and (wait is None or row.failures + 1 == TOLD_AFTER):
-            await self.tell.failed(name, landing, why, again_after=wait)
+        is_due = (wait is None or row.failures + 1 == TOLD_AFTER) and not error.is_known
+        if self.tell and receiver.undone and is_due:
+            await self.tell.failed(receiver, landing, why, again_after=wait)
         if wait is None:
             await self.landings.bury(row, why)
         else:

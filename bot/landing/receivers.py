@@ -13,7 +13,12 @@ class NotLanded(MootError):
     """A place outside did not take what it was sent."""
 
     def __init__(
-        self, message: str = "", *, after: float | None = None, is_final: bool = False
+        self,
+        message: str = "",
+        *,
+        after: float | None = None,
+        is_final: bool = False,
+        is_known: bool = False,
     ) -> None:
         """Say why, and whether it makes sense to try again.
 
@@ -21,10 +26,12 @@ class NotLanded(MootError):
             message: A sentence for people, without secrets.
             after: Seconds the place asks us to wait.
             is_final: Only a person can mend it.
+            is_known: People were told of the same trouble before.
         """
         super().__init__(message)
         self.after = after
         self.is_final = is_final
+        self.is_known = is_known
 
 
 class ReceiverClosed(NotLanded):
@@ -75,8 +82,8 @@ class Receiver(Protocol):
         ...
 
     @property
-    def is_told(self) -> bool:
-        """Whether people in the thread are told what became of it."""
+    def undone(self) -> str:
+        """The sentence that tells the thread what could not be done; empty: it is told nothing."""
         ...
 
     def wants(self, debate: Debate, recorded: Recorded) -> bool:

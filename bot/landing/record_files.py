@@ -16,6 +16,8 @@ from core.transcript.adr import adr, title_of
 _MOST_LETTERS = 50
 #: So much of a file is read to see whose record it is: facts stand at its top.
 _HEAD_BYTES = 16_384
+#: What the thread reads where a record could not be put anywhere.
+RECORD_UNDONE = "The decision record could not be put where your team keeps its records."
 _NUMBERED = re.compile(r"(\d{4,6})-[^/]{1,200}\.md")
 _OWN_LINE = re.compile(r"- Source: Moot debate `(d[a-z2-7]{7})`")
 

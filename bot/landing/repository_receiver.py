@@ -16,6 +16,7 @@ from bot.landing.git_failures import refusal_of
 from bot.landing.git_program import Git, GitFailed, GitMissing
 from bot.landing.receivers import Landed, Landing, NotLanded
 from bot.landing.record_files import (
+    RECORD_UNDONE,
     RecordFolder,
     is_kept,
     next_number,
@@ -65,9 +66,9 @@ class RepositoryReceiver:
         return self.records.name
 
     @property
-    def is_told(self) -> bool:
-        """The thread is told where the record is."""
-        return True
+    def undone(self) -> str:
+        """The thread is told where the record is, or that it is nowhere."""
+        return RECORD_UNDONE
 
     def wants(self, debate: Debate, recorded: Recorded) -> bool:
         """Whether the event changes the record of an accepted decision held in its channels."""

@@ -139,9 +139,9 @@ class WebhookReceiver:
         return self.webhook.name
 
     @property
-    def is_told(self) -> bool:
+    def undone(self) -> str:
         """It is administrators' business, not the thread's."""
-        return False
+        return ""
 
     def wants(self, debate: Debate, recorded: Recorded) -> bool:
         """Whether the settings name this kind of event and the debate's channel."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.landing.receivers import Landed, Landing
+from bot.landing.receivers import Landed, Landing, Receiver
 from bot.presenter.example_mark import marked
 from bot.presenter.sink import PostQueue
 from bot.slack.ids import board_key, event_key
@@ -35,15 +35,16 @@ class LandingPosts:
             await self._post(landing, f"landed/{receiver}", shown)
 
     async def failed(
-        self, receiver: str, landing: Landing, why: str, *, again_after: float | None
+        self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        """Say why the record is not there.
+        """Say what is undone, and why.
 
         Raises:
             StoreDown: Nothing was queued.
         """
-        part = f"{'not' if again_after is None else 'late'}/{receiver}"
-        await self._post(landing, part, not_landed(landing.debate, why, again_after=again_after))
+        part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
+        shown = not_landed(landing.debate, receiver.undone, why, again_after=again_after)
+        await self._post(landing, part, shown)
 
     async def _post(self, landing: Landing, part: str, shown: MessageView) -> None:
         debate = landing.debate

@@ -30,12 +30,13 @@ def landed(
     return notice_of(f"{words}.{opened}")
 
 
-def not_landed(debate: Debate, why: str, *, again_after: float | None) -> MessageView:
-    """Return the line that says why the record is not there, to whoever decided last.
+def not_landed(debate: Debate, undone: str, why: str, *, again_after: float | None) -> MessageView:
+    """Return the line that says what could not be done and why, to whoever decided last.
 
     Args:
         debate: The debate with their decision.
-        why: A sentence.
+        undone: What could not be done, a sentence.
+        why: Another one.
         again_after: Seconds until it is tried again; None: it is not tried by itself.
     """
     who = f" {person(debate.decision.by)}" if debate.decision else ""
@@ -46,8 +47,8 @@ def not_landed(debate: Debate, why: str, *, again_after: float | None) -> Messag
         "this is mended."
     )
     return notice_of(
-        f":warning:{who} The decision record could not be put where your team keeps its records. "
-        f"{literal(why[:_MOST_LETTERS])} {next_try} Your decision itself is recorded."
+        f":warning:{who} {literal(undone)} {literal(why[:_MOST_LETTERS])} {next_try} "
+        "Your decision itself is recorded."
     )
 
 

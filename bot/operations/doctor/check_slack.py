@@ -1,6 +1,6 @@
 """Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,8 +18,19 @@ from core.errors import ConfigurationBroken
 _SECONDS = 5
 #: Slack pins no more than so many messages in a channel.
 _MOST_PINS = 100
-#: In the manifest, and nothing but files as evidence needs it.
-_READS_FILES = "files:read"
+#: In the manifest, each needed for one thing only: with it, without it, and what to do.
+_OPTIONAL = {
+    "files:read": (
+        "files that people attach are read as evidence",
+        "files that people attach are not read, and who attached one is told",
+        "To have them read, paste manifest.yaml into the app's settings.",
+    ),
+    "canvases:write": (
+        "a canvas can list a channel's decisions",
+        "no canvas lists a channel's decisions",
+        "If landing.registers is set, paste manifest.yaml into the app's settings.",
+    ),
+}
 #: Slack gives it to apps that are agents: manifest.agent.yaml.
 _OF_AGENTS = "assistant:write"
 _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
@@ -87,7 +98,7 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
         return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]
     identity = Identity.model_validate(who.body)
     named = set(manifest()["oauth_config"]["scopes"]["bot"])
-    wanted = named - {_READS_FILES}
+    wanted = named - _OPTIONAL.keys()
     missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - named - {_OF_AGENTS})
     more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
     scopes = good("scopes", f"all {len(wanted)} that are needed are granted{more}")
@@ -98,19 +109,19 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
     return [
         good(_BOT, f"accepted by {identity.team} ({access.api_url})"),
         scopes,
-        _files(who.scopes),
+        *_optional(who.scopes),
         await _socket(client, access),
         await _pinning(client, channel),
     ]
 
 
-def _files(granted: Collection[str]) -> Finding:
-    """Whether files can be read as evidence; nothing else needs it."""
-    what = f"optional scope {_READS_FILES}"
-    if _READS_FILES in granted:
-        return good(what, "granted: files that people attach are read as evidence")
-    words = "not granted: files that people attach are not read, and who attached one is told"
-    return skipped(what, words, "To have them read, paste manifest.yaml into the app's settings.")
+def _optional(granted: Collection[str]) -> Iterator[Finding]:
+    """Whether each optional scope is granted; without it all else is well."""
+    for scope, (with_it, without, remedy) in _OPTIONAL.items():
+        if scope in granted:
+            yield good(f"optional scope {scope}", f"granted: {with_it}")
+        else:
+            yield skipped(f"optional scope {scope}", f"not granted: {without}", remedy)
 
 
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:

@@ -104,7 +104,6 @@ def playbook_findings(settings: Settings) -> Sequence[Finding]:
 async def landing_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
     """Findings about what is sent outside Slack; none where nothing is."""
     places = settings.landing
-    names = [one.name for one in (*places.webhooks, *places.records)]
     try:
         receivers = build_receivers(places, environment, SystemClock())
     except ConfigurationBroken as error:
@@ -115,7 +114,7 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
             unlanded = await landings.unlanded(MOST_TOLD)
     except (StoreError, ConfigurationBroken):
         return reached  # said where the database is checked
-    return [*reached, *unlanded_findings(unlanded, names)]
+    return [*reached, *unlanded_findings(unlanded, places.names)]
 
 
 async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:

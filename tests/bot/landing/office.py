@@ -40,7 +40,7 @@ class Told:
         self.landings.append(landed)
 
     async def failed(
-        self, receiver: str, landing: Landing, why: str, *, again_after: float | None
+        self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
         del receiver, landing
         self.failures.append((why, again_after))

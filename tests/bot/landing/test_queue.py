@@ -26,7 +26,7 @@ class Desk:
     """A receiver that wants to know of the end of debates."""
 
     name: str = "desk"
-    is_told: bool = True
+    undone: str = "The desk is empty."
     #: Done when something comes.
     act: Callable[[Landing], Awaitable[None]] = _nothing
     got: list[str] = field(default_factory=list[str])

@@ -35,6 +35,7 @@ async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -
         "SLACK_BOT_TOKEN": CheckMark.GOOD,
         "scopes": CheckMark.GOOD,
         "optional scope files:read": CheckMark.GOOD,
+        "optional scope canvases:write": CheckMark.GOOD,
         "SLACK_APP_TOKEN": CheckMark.GOOD,
         f"pinning in {channel}": CheckMark.GOOD,
     }
@@ -84,16 +85,23 @@ async def test_the_scope_of_an_agent_is_not_called_unneeded(workspace: Workspace
     assert "not needed: team:read" in as_text(found)
 
 
-async def test_files_need_an_optional_scope_without_which_all_is_well(
-    workspace: Workspace,
+@pytest.mark.parametrize(
+    ("scope", "without"),
+    [
+        ("files:read", "files that people attach are not read"),
+        ("canvases:write", "no canvas lists a channel's decisions"),
+    ],
+)
+async def test_without_an_optional_scope_all_else_is_well(
+    workspace: Workspace, scope: str, without: str
 ) -> None:
     app = workspace.app
-    app.scopes = [scope for scope in app.scopes if scope != "files:read"]
+    app.scopes = [one for one in app.scopes if one != scope]
     found = await check_access(socket_access(workspace), "")
 
     assert marks(found)["scopes"] is CheckMark.GOOD
-    assert marks(found)["optional scope files:read"] is CheckMark.SKIPPED
-    assert "files:read: not granted: files that people attach are not read" in as_text(found)
+    assert marks(found)[f"optional scope {scope}"] is CheckMark.SKIPPED
+    assert f"{scope}: not granted: {without}" in as_text(found)
 
 
 async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None:

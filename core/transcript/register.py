@@ -1,0 +1,64 @@
+"""The register of a channel's decisions as Markdown, newest first (pure)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from core.figures import counted, day
+from core.models import Debate, DecisionKind
+from core.transcript.adr import title_of
+from core.transcript.inert import inert_line
+from core.transcript.people import adr_status, outcome_words
+
+#: Decisions that one register lists.
+MOST_LISTED = 100
+_OWN_WORDS = (
+    "Moot writes this list anew whenever something is decided in this channel. Nobody else can "
+    "write in it."
+)
+_NONE = "No decision of this channel is kept any more."
+
+
+def register(debates: Sequence[Debate], links: Mapping[str, str]) -> str:
+    """The list of decisions that the team accepted at some time, with what became of them.
+
+    Args:
+        debates: Of one channel, as they are now; those nobody accepted are left out.
+        links: Where each verdict is, by the debate's id; empty or missing: nobody knows.
+    """
+    accepted = sorted(
+        (one for one in debates if one.accepted), key=lambda one: (_at(one), one.id), reverse=True
+    )
+    known = {one.id: one for one in accepted}
+    lines = [f"- {_line(one, known, links)}" for one in accepted[:MOST_LISTED]]
+    if older := len(accepted) - len(lines):
+        lines.append(f"- {counted(older, 'older decision')}: `/debate list` finds them")
+    return "\n\n".join([_OWN_WORDS, "\n".join(lines) or _NONE]) + "\n"
+
+
+def _at(debate: Debate) -> datetime:
+    """When it was accepted."""
+    origin = debate.accepted.origin if debate.accepted else ""
+    return debate.times.get(f"decision/{origin}", debate.now)
+
+
+def _line(debate: Debate, known: Mapping[str, Debate], links: Mapping[str, str]) -> str:
+    accepted, newest = debate.accepted, debate.decision
+    who = accepted.by.name or accepted.by.id if accepted else ""
+    stands = newest is None or newest.kind in {DecisionKind.ACCEPT, DecisionKind.REVISIT}
+    mark = "**" if stands else "~~"
+    words = [f"{day(_at(debate))} {mark}{_title(debate)}{mark}: accepted by {inert_line(who)}"]
+    newer = newest.superseded_by if newest else None
+    if newer and newer in known:
+        words.append(f"superseded by “{_title(known[newer])}”")
+    elif newest and newest.kind is not DecisionKind.ACCEPT:
+        by = inert_line(newest.by.name or newest.by.id)
+        words.append(f"{adr_status(debate)} (said by {by})")
+    if debate.outcome:
+        words.append(inert_line(outcome_words(debate.outcome)).rstrip("."))
+    link = links.get(debate.id, "")
+    return ", ".join(words) + (f". [Thread]({link})" if link else ".")
+
+
+def _title(debate: Debate) -> str:
+    """What was decided, without marks that would end the line's own."""
+    return inert_line(title_of(debate).replace("**", "").replace("~", ""))
