@@ -71,7 +71,16 @@ def confidence(grounds: Grounds) -> Confidence | None:
         return None
     said: list[str] = []
     percent = _from_agreement(grounds, said)
-    percent -= _missing(grounds, said)
+    # Uncounted ballots and failed turns take something off.
+    uncounted = max(0, grounds.voters - len(grounds.votes))
+    off = 0.0
+    if uncounted:
+        said.append(f"{_count(uncounted, 'ballot')} could not be counted")
+        off += _MISSING * uncounted / grounds.voters
+    if grounds.turns_failed and grounds.turns_planned:
+        said.append(f"{grounds.turns_failed} of {grounds.turns_planned} turns failed")
+        off += _MISSING * min(1.0, grounds.turns_failed / grounds.turns_planned)
+    percent -= min(off, _MISSING)
     if grounds.swap_disagreed:
         percent -= _SWAP
         said.append("the judge decided otherwise when it read the positions in another order")
@@ -110,19 +119,6 @@ def _from_agreement(grounds: Grounds, said: list[str]) -> float:
         apart = f"{round(spread * 100)} points apart"
         said.append(f"{len(by_model)} different models; their first answers on it lay {apart}")
     return worth * agreed
-
-
-def _missing(grounds: Grounds, said: list[str]) -> float:
-    """What uncounted ballots and failed turns take off."""
-    uncounted = max(0, grounds.voters - len(grounds.votes))
-    off = 0.0
-    if uncounted:
-        said.append(f"{_count(uncounted, 'ballot')} could not be counted")
-        off += _MISSING * uncounted / grounds.voters
-    if grounds.turns_failed and grounds.turns_planned:
-        said.append(f"{grounds.turns_failed} of {grounds.turns_planned} turns failed")
-        off += _MISSING * min(1.0, grounds.turns_failed / grounds.turns_planned)
-    return min(off, _MISSING)
 
 
 def _count(number: int, noun: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from core.figures import counted
-from core.models import Act, Contribution, Debate, FindingStatus, ReviewFinding, Severity
+from core.models import Act, Debate, FindingStatus, ReviewFinding, Severity
 
 #: Findings that one agent may make, on each look.
 MOST_FINDINGS = 8
@@ -41,7 +41,18 @@ def merged(
         same_as: For each the place (from 0) of the first one that says the same, its own where
             none does; empty: by their words.
     """
-    firsts = same_as or _alike(found)
+    # For each the first one of another agent that says the same in nearly the same words.
+    firsts = list(same_as)
+    for place, finding in enumerate(() if same_as else found):
+        same = (
+            firsts[other]
+            for other in range(place)
+            if not set(found[other].raised_by) & set(finding.raised_by)
+            and found[other].citation.source == finding.citation.source
+            and _share(found[other].citation.words, finding.citation.words) >= _SAME_PLACE
+            and _share(found[other].wrong, finding.wrong) >= _SAME_FAULT
+        )
+        firsts.append(next(same, place))
     groups: dict[int, list[ReviewFinding]] = {}
     for place, finding in enumerate(found):
         groups.setdefault(firsts[place], []).append(finding)
@@ -133,29 +144,9 @@ def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
     return [
         one.model_copy(update={"raised_by": (agent.id,)})
         for agent in debate.setup.agents
-        for one in _findings(made.get(agent.id))
+        for one in (made[agent.id].findings if agent.id in made else ())
         if one.counts
     ]
-
-
-def _findings(made: Contribution | None) -> Sequence[ReviewFinding]:
-    return made.findings if made else ()
-
-
-def _alike(found: Sequence[ReviewFinding]) -> list[int]:
-    """For each the first one of another agent that says the same in nearly the same words."""
-    firsts = list[int]()
-    for place, finding in enumerate(found):
-        same = (
-            firsts[other]
-            for other in range(place)
-            if not set(found[other].raised_by) & set(finding.raised_by)
-            and found[other].citation.source == finding.citation.source
-            and _share(found[other].citation.words, finding.citation.words) >= _SAME_PLACE
-            and _share(found[other].wrong, finding.wrong) >= _SAME_FAULT
-        )
-        firsts.append(next(same, place))
-    return firsts
 
 
 def _share(one: str, other: str) -> float:

@@ -88,7 +88,13 @@ def due(debate: Debate) -> Turn | None:
 def weigh(debate: Debate, number: int) -> Gate | None:
     """What is to be said about another round after that one; None while it is not clear."""
     found = _first(debate) if number == 0 else _after(debate, number)
-    return found.model_copy(update={"saved": _saved(debate, number)}) if found else None
+    forecast = debate.setup.forecast
+    if not found or not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
+        return found
+    # What the rounds after that one were expected to cost.
+    left = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
+    saved = max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * left)
+    return found.model_copy(update={"saved": saved})
 
 
 def _first(debate: Debate) -> Gate | None:
@@ -173,15 +179,6 @@ def _differ(how: Agreement, votes: Mapping[str, Probabilities]) -> bool:
 def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str] = ()) -> Gate:
     option = how.option if reason in {GateReason.AGREED, GateReason.SETTLED} else how.widest
     return Gate(turn=turn, reason=reason, option=option, spread=how.spread, moved=tuple(movers))
-
-
-def _saved(debate: Debate, number: int) -> Decimal | None:
-    """What the rounds after that one were expected to cost."""
-    forecast = debate.setup.forecast
-    if forecast is None or forecast.cost is None or forecast.cost_if_agreed is None:
-        return None
-    left = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
-    return max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * left)
 
 
 def _rounds_left(debate: Debate, number: int) -> int:

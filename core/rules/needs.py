@@ -32,7 +32,22 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
         case Act.QUESTIONS | Act.CLARIFICATION:
             return clarifying.needs(debate, turn)
         case Act.SUMMARY:
-            return _summed_up(debate, turn)
+            if turn.agent == JUDGE:
+                return cut_by(debate) or _rounds_outcomes(debate, turn.round)
+            if turn.agent in {agent.id for agent in debate.setup.agents}:
+                return [made.turn.key for made in perspective(debate, turn.agent, turn.round)]
+            if turn.target and turn.target in debate.contributions:
+                return (turn.target,)
+            if turn.target in set(Act):
+                return [key for key in _outcomes(debate, 1) if f"/{turn.target}/" in key]
+            if turn.target:  # several rounds in one
+                rounds = range(1, turn.round + 1)
+                return [turn.model_copy(update={"round": n, "target": None}).key for n in rounds]
+            said = [made.turn.key for made in round_of(debate, turn.round)]
+            return (
+                *said,
+                *([panel.facilitation(turn.round).key] * (debate.setup.format == panel.NAME)),
+            )
         case Act.FINDINGS:
             return form.needs(debate, turn)
         case Act.OPTIONS:
@@ -47,7 +62,14 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
                 return (ended.turn.key,)
             return cut_by(debate) or _rounds_outcomes(debate, turn.round)
         case Act.GATE:
-            return _weighed(debate, turn.round)
+            # What was compared: of an open question only what kind it is.
+            gate = gate_after(debate, turn.round)
+            if gate and gate.reason is GateReason.OPEN_QUESTION:
+                return (_OPTIONS,)
+            if not turn.round:
+                return (_OPTIONS, *_ballots(debate, 0))
+            act = format_of(debate).STANCE_ACT
+            return [key for key in _outcomes(debate, turn.round) if f"/{act}/" in key]
         case Act.TALLY:
             skipping = closing_gate(debate)
             if skipping and not skipping.turn.round:
@@ -106,17 +128,6 @@ def _let_on(debate: Debate, turn: Turn, own: Sequence[str]) -> Sequence[str]:
     return (gate.turn.key,) if gate else ()
 
 
-def _weighed(debate: Debate, number: int) -> Sequence[str]:
-    """Keys of what was compared: of an open question only what kind it is."""
-    gate = gate_after(debate, number)
-    if gate and gate.reason is GateReason.OPEN_QUESTION:
-        return (_OPTIONS,)
-    if not number:
-        return (_OPTIONS, *_ballots(debate, 0))
-    act = format_of(debate).STANCE_ACT
-    return [key for key in _outcomes(debate, number) if f"/{act}/" in key]
-
-
 def tally_key(debate: Debate) -> str:
     """Key of the count of the votes that stands."""
     return "tally" if debate.edition == 1 else f"tally/{debate.edition}"
@@ -156,20 +167,3 @@ def _outcomes(debate: Debate, number: int) -> Sequence[str]:
     made = (debate.contributions, debate.guidance, debate.failures)
     turns = (one.turn for outcomes in made for one in outcomes.values())
     return [turn.key for turn in turns if turn.round == number and turn.act in phases]
-
-
-def _summed_up(debate: Debate, turn: Turn) -> Sequence[str]:
-    """What a summary is made of."""
-    if turn.agent == JUDGE:
-        return cut_by(debate) or _rounds_outcomes(debate, turn.round)
-    if turn.agent in {agent.id for agent in debate.setup.agents}:
-        return [made.turn.key for made in perspective(debate, turn.agent, turn.round)]
-    if turn.target and turn.target in debate.contributions:
-        return (turn.target,)
-    if turn.target in set(Act):
-        return [key for key in _outcomes(debate, 1) if f"/{turn.target}/" in key]
-    if turn.target:  # several rounds in one
-        rounds = range(1, turn.round + 1)
-        return [turn.model_copy(update={"round": n, "target": None}).key for n in rounds]
-    said = [made.turn.key for made in round_of(debate, turn.round)]
-    return (*said, *([panel.facilitation(turn.round).key] * (debate.setup.format == panel.NAME)))

@@ -74,11 +74,9 @@ class OptionList:
 
 def options_of(debate: Debate) -> OptionList:
     """The options of the debate as they stand; none before the drafts were merged."""
-    return debate.once("options", lambda: _options_of(debate))
-
-
-def _options_of(debate: Debate) -> OptionList:
-    return after_edits(as_named(debate), debate.option_edits) if debate.options else OptionList()
+    if not debate.options:
+        return OptionList()
+    return debate.once("options", lambda: after_edits(as_named(debate), debate.option_edits))
 
 
 def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionList:

@@ -52,19 +52,25 @@ def _ready(debate: Debate) -> Sequence[Turn]:
         return reading
     if _unreadable(debate):
         return ()  # nobody is asked about what nobody can review
-    return (*reading, *_debating(debate), *shadow.ready(debate))
-
-
-def _debating(debate: Debate) -> Sequence[Turn]:
     asking = clarifying.ready(debate)
     if asking is not None:
-        return asking
-    turns = _rounds(debate)
+        return (*reading, *asking, *shadow.ready(debate))
+    # The format's turns and what runs beside them: options, blind ballots, people's questions.
+    rounds = rounds_open(debate)
+    turns = turns_ready(debate, rounds)
+    weighed = gate.due(debate)
+    turns = (
+        *turns,
+        *clarifying.asked_by_facilitator(debate),
+        *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
+        *_blind_ballots(debate),
+        *([weighed] if weighed else []),
+    )
     if not _awaited(debate, turns) and not debate.open_clarifications:
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
-    rounds = rounds_open(debate)
-    return (*turns, *(strategies.ready(debate, rounds) if rounds else ()))
+    summaries = strategies.ready(debate, rounds) if rounds else ()
+    return (*reading, *turns, *summaries, *shadow.ready(debate))
 
 
 def unanswered(debate: Debate) -> Sequence[Turn]:
@@ -197,29 +203,11 @@ def ballot_turns(debate: Debate) -> Sequence[Turn]:
     return _ballot_turns(debate, rounds_open(debate))
 
 
-def _rounds(debate: Debate) -> Sequence[Turn]:
-    """The format's turns and what runs beside them: options, blind ballots, people's questions."""
-    rounds = rounds_open(debate)
-    turns = turns_ready(debate, rounds)
-    weighed = gate.due(debate)
-    return (
-        *turns,
-        *clarifying.asked_by_facilitator(debate),
-        *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
-        *_blind_ballots(debate),
-        *([weighed] if weighed else []),
-    )
-
-
 def _blind_ballots(debate: Debate) -> Sequence[Turn]:
     """Ballots on the isolated drafts: they show whether to debate, and later who moved."""
     if not gate.votes_blind(debate) or debate.options is None:
         return ()
-    return _missing_ballots(debate, 0)
-
-
-def _missing_ballots(debate: Debate, number: int) -> Sequence[Turn]:
-    return _undone(debate, _ballot_turns(debate, number))
+    return _undone(debate, _ballot_turns(debate, 0))
 
 
 def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
@@ -233,10 +221,19 @@ def _undone(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
 def _end(debate: Debate) -> Sequence[Turn]:
     """The vote, with the judge's summary beside it, then the synthesis."""
     vote = _vote(debate)
-    summary = strategies.judge_summary_turn(debate) if vote else None
-    if summary:
-        return (*vote, *_undone(debate, [summary]))
-    return vote or _synthesis(debate)
+    if vote:
+        summary = strategies.judge_summary_turn(debate)
+        return (*vote, *(_undone(debate, [summary]) if summary else ()))
+    if not format_of(debate).positions(debate):
+        return ()
+    number = rounds_open(debate)
+    # A judge that follows rules reads positions in no order.
+    judges = debate.setup.judge.provider != OFFLINE
+    if judges and debate.tally and debate.tally.options and debate.tally.controversial:
+        check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
+        if check:
+            return check
+    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 
 def _vote(debate: Debate) -> Sequence[Turn]:
@@ -255,19 +252,6 @@ def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     able = _able(debate)
     waived = frozenset(able).difference(awaited(debate, able))
     return [turn for turn in turns if turn.agent not in waived]
-
-
-def _synthesis(debate: Debate) -> Sequence[Turn]:
-    if not format_of(debate).positions(debate):
-        return ()
-    number = rounds_open(debate)
-    # A judge that follows rules reads positions in no order.
-    judges = debate.setup.judge.provider != OFFLINE
-    if judges and debate.tally and debate.tally.options and debate.tally.controversial:
-        check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
-        if check:
-            return check
-    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 
 def _reasons(debate: Debate, *acts: Act) -> str:

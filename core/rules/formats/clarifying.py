@@ -72,7 +72,18 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
         return review.put(debate, turn)
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
-    merged = _merged(list(_questions(debate, turn)))
+    # Each question once, with everybody who asks it; the first wording stays. What one agent asks
+    # twice it means twice.
+    merged: list[_Merged] = []
+    for one in _questions(debate, turn):
+        for at, known in enumerate(merged):
+            repeats = set(one.agents) & set(known.agents)
+            if not repeats and is_same(known.question.text, one.question.text):
+                agents, place = (*known.agents, *one.agents), min(known.place, one.place)
+                merged[at] = _Merged(known.question, agents, place)
+                break
+        else:
+            merged.append(one)
     left_out: Sequence[_Merged] = ()
     if turn.round == 0:
         merged = sorted(
@@ -181,21 +192,3 @@ def _questions(debate: Debate, turn: Turn) -> Iterator[_Merged]:
         asked = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
         for place, question in enumerate(asked.questions[:most] if asked else ()):
             yield _Merged(question, (agent.id,), place)
-
-
-def _merged(asked: Sequence[_Merged]) -> list[_Merged]:
-    """Each question once, with everybody who asks it; the first wording stays.
-
-    What one agent asks twice it means twice.
-    """
-    merged: list[_Merged] = []
-    for one in asked:
-        for at, known in enumerate(merged):
-            repeats = set(one.agents) & set(known.agents)
-            if not repeats and is_same(known.question.text, one.question.text):
-                agents, place = (*known.agents, *one.agents), min(known.place, one.place)
-                merged[at] = _Merged(known.question, agents, place)
-                break
-        else:
-            merged.append(one)
-    return merged

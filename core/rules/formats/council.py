@@ -77,7 +77,8 @@ def drafts(debate: Debate) -> Mapping[str, Contribution]:
 
 def carried_over(debate: Debate, turn: Turn) -> Contribution | None:
     """The formulated position where nobody criticised it."""
-    if turn.act is Act.ADJUST and not _others(debate, Act.DEBATE, turn.agent):
+    others = (agent.id for agent in debate.setup.agents if agent.id != turn.agent)
+    if turn.act is Act.ADJUST and not any(_made(debate, Act.DEBATE, one) for one in others):
         return _made(debate, Act.FORMULATE, turn.agent)
     return None
 
@@ -229,11 +230,6 @@ def _turn(act: Act, agent: str) -> Turn:
 
 def _made(debate: Debate, act: Act, agent: str) -> Contribution | None:
     return debate.contributions.get(_turn(act, agent).key)
-
-
-def _others(debate: Debate, act: Act, me: str) -> Sequence[Contribution]:
-    agents = (agent.id for agent in debate.setup.agents if agent.id != me)
-    return [made for agent in agents if (made := _made(debate, act, agent))]
 
 
 def _own(debate: Debate, me: str, *acts: Act) -> Sequence[Part]:

@@ -76,7 +76,18 @@ def material(debate: Debate, turn: Turn) -> Material | None:
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The debate so far, the rounds since, and the last round with its long texts condensed."""
     last = [condensed(debate, made) for made in round_of(debate, turn.round - 1)]
-    older = _older(debate, turn.round - 1)
+    # The newest text on the debate so far, then the rounds it does not cover.
+    upto, text = 0, ""
+    for number in range(DEBATE_AFTER, turn.round - 1):
+        summary = debate.summaries.get(debate_turn(number).key)
+        if summary:
+            upto, text = number, summary.text
+    label = f"The debate up to round {upto} in short"
+    older = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
+    for number in range(upto + 1, turn.round - 1):
+        said = [condensed(debate, made) for made in round_of(debate, number)]
+        part = by_round.in_short_or_full(debate, number, said)
+        older += [part] if part else []
     if not last:
         return older
     over = is_complete(debate, turn.round - 1)
@@ -107,19 +118,3 @@ def contribution_turn(made: Contribution) -> Turn:
 def debate_turn(number: int) -> Turn:
     """The turn on which all rounds up to that one are summed up."""
     return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target="debate")
-
-
-def _older(debate: Debate, before: int) -> Sequence[Part]:
-    """The newest text on the debate so far, then the rounds it does not cover."""
-    upto, text = 0, ""
-    for number in range(DEBATE_AFTER, before):
-        summary = debate.summaries.get(debate_turn(number).key)
-        if summary:
-            upto, text = number, summary.text
-    label = f"The debate up to round {upto} in short"
-    parts = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
-    for number in range(upto + 1, before):
-        said = [condensed(debate, made) for made in round_of(debate, number)]
-        part = by_round.in_short_or_full(debate, number, said)
-        parts += [part] if part else []
-    return parts
