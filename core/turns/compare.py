@@ -39,7 +39,23 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
             options=terms_for(debate, turn),
         )
     except CallFailed as error:
-        return OptionsMerged(options=_by_rules(debate, turn, error))
+        # The answer stands in bold, as prompts ask for it; else the first line has it.
+        answers: dict[str, str] = {}
+        texts = {one.position: one.text for one in candidates(debate, turn)}
+        for agent in [one.id for one in debate.setup.agents if one.id in texts]:
+            bold = _BOLD.search(texts[agent][:_OPENING])
+            answers[agent] = bold[1] if bold else first_sentence(texts[agent])
+        items, stances = merge_by_rules(answers)
+        return OptionsMerged(
+            options=Options(
+                turn=turn,
+                question_kind=QuestionKind.CHOICE,
+                items=items,
+                stances=stances,
+                lost=error.usage,
+                warnings=(f"{_BY_WORDS} {error}",),
+            )
+        )
     # No names: no position gives an answer.
     names = [short_name(name) for name in reply.options][:MOST_OPTIONS]
     items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
@@ -64,21 +80,3 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     if found is None:
         raise AssertionError(f"{turn.key} was taken before it was clear.")
     return GatePassed(gate=found)
-
-
-def _by_rules(debate: Debate, turn: Turn, error: CallFailed) -> Options:
-    # The answer stands in bold, as prompts ask for it; else the first line has it.
-    answers: dict[str, str] = {}
-    texts = {one.position: one.text for one in candidates(debate, turn)}
-    for agent in [one.id for one in debate.setup.agents if one.id in texts]:
-        bold = _BOLD.search(texts[agent][:_OPENING])
-        answers[agent] = bold[1] if bold else first_sentence(texts[agent])
-    items, stances = merge_by_rules(answers)
-    return Options(
-        turn=turn,
-        question_kind=QuestionKind.CHOICE,
-        items=items,
-        stances=stances,
-        lost=error.usage,
-        warnings=(f"{_BY_WORDS} {error}",),
-    )

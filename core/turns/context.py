@@ -48,7 +48,11 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     if turn.act is Act.SHADOW:
         return _unmarked(_asked(debate))
     if turn.act is Act.SHADOW_CHOICE:
-        return _unmarked((_asked(debate)[0], *_options(debate), *_shadow(debate)))
+        # Whoever says which option it is sees what one model answered alone.
+        alone = debate.shadow
+        text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
+        answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []
+        return _unmarked((_asked(debate)[0], *_options(debate), *answer))
     if turn.act is Act.FINDINGS:
         # What is wrong is told with the words it is about: the subject need not be read again.
         return (_asked(debate)[0], *format_of(debate).sees(debate, turn))
@@ -179,15 +183,6 @@ def _asked(debate: Debate) -> list[Part]:
     if debate.setup.context:
         parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
     return [*parts, *playbook_part(debate), *source_parts(debate)]
-
-
-def _shadow(debate: Debate) -> Sequence[Part]:
-    """What one model answered alone, for whoever says which option that is."""
-    shadow = debate.shadow
-    if shadow is None:
-        return ()
-    text = "\n".join((shadow.decision, *shadow.reasons))
-    return (Part(kind=PartKind.CANDIDATE, label="Answer", text=text),)
 
 
 def _question(debate: Debate) -> Sequence[Part]:

@@ -19,7 +19,11 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
     else:
         try:
             found = await reader.read(reference, debate.setup.place)
-            fault = _unwanted(debate, found)
+            same = [one.id for one in debate.evidence if one.sha256 == found.sha256]
+            if same:
+                fault = f"it is the same as {same[0]}"
+            elif sum(len(one.text) for one in debate.evidence) + len(found.text) > MOST_CHARACTERS:
+                fault = "the sources of this debate have too much text already"
         except BadInput as error:
             fault = str(error)
     # A decision that was given by hand is found by itself as well.
@@ -30,13 +34,3 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
     return SourceRead(
         source=Source(turn=turn, reference=reference, fault=fault, label=label, **whole)
     )
-
-
-def _unwanted(debate: Debate, found: SourceText) -> str:
-    """Why a text that was read is not taken, as the end of a sentence; empty if it is."""
-    same = [one.id for one in debate.evidence if one.sha256 == found.sha256]
-    if same:
-        return f"it is the same as {same[0]}"
-    if sum(len(one.text) for one in debate.evidence) + len(found.text) > MOST_CHARACTERS:
-        return "the sources of this debate have too much text already"
-    return ""

@@ -47,7 +47,9 @@ _DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
 
 def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0912, PLR0915
     """What to ask a model on this turn."""
-    values: dict[str, object] = {"words": ACTS[turn.act].words, "letter": _letter(debate, turn)}
+    # The agent reads its own letter where what it is shown calls agents by letters.
+    letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
+    values: dict[str, object] = {"words": ACTS[turn.act].words, "letter": letter}
     match turn.act:
         case Act.PROPOSAL:
             values["fresh"] = turn.round > 1
@@ -67,7 +69,16 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             values |= {"most": debate.setup.clarifying.per_agent, "followup": asking > 1}
             values["last"] = asking == MOST_ROUNDS
         case Act.REVIEW | Act.SECOND_LOOK:
-            values |= _review_values(debate, turn)
+            changed = [one.id for one in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
+            read = [one.id for one in subject(debate)]
+            values |= {
+                "subject": ", ".join((*read, *changed)) or "the question",
+                "handed_in": ", ".join(changed),
+                "in_part": bool(passages_left_out(debate)),
+                "labels": ", ".join(f"f{one.number}" for one in own(debate, turn.agent)),
+                "most": MOST_FINDINGS,
+                "options": ", ".join(f'"{one}" ({name})' for one, name in review.VERDICTS.items()),
+            }
         case Act.FINDINGS:
             numbers = range(1, len(raised(debate)) + 1)
             values["labels"] = ", ".join(f"f{number}" for number in numbers)
@@ -81,7 +92,22 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             values |= {"roles": who, "sceptic": casting.SCEPTIC}
             values |= {"fewest": casting.FEWEST, "most": casting.MOST}
         case Act.BALLOT:
-            values |= _ballot_values(debate, turn)
+            shown = candidates(debate, turn)
+            letters = [
+                f"Position {debate.setup.letter(one.position)} is {one.label}"
+                for one in shown
+                if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
+            ]
+            values |= {
+                "review": debate.setup.format == review.NAME,
+                "count": len(shown),
+                "labels": ", ".join(candidate.label for candidate in shown),
+                "options": ", ".join(options_shown(debate)),
+                "before": options_of(debate).name(held_before(debate, turn)),
+                "movers": ", ".join(movers_shown(debate, turn)),
+                "letters": ", ".join(letters),
+                "sources": ", ".join(sources_shown(debate)),
+            }
         case Act.CROSS_CHECK | Act.SHADOW_CHOICE:
             values["options"] = ", ".join(options_shown(debate))
         case Act.SYNTHESIS:
@@ -125,6 +151,11 @@ def request_with(
             has_register=any(one.reference.kind in _DECIDED for one in debate.evidence),
         )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
+    tokens, playbook = ACTS[turn.act].max_tokens, debate.setup.playbook
+    if turn.act is Act.SYNTHESIS and playbook:
+        # What a playbook asks of the verdict takes more.
+        cells = len(playbook.criteria) * len(options_shown(debate))
+        tokens += _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
     return ModelRequest(
         model=agent.model,
         act=turn.act,
@@ -132,20 +163,11 @@ def request_with(
         system=render.system(),
         parts=(*parts, task),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=ACTS[turn.act].max_tokens + _for_playbook(debate, turn),
+        max_output_tokens=tokens,
         temperature=agent.temperature,
         effort=ACTS[turn.act].effort,
         cache_key=debate.id,
     )
-
-
-def _for_playbook(debate: Debate, turn: Turn) -> int:
-    """Tokens that a verdict may have besides, for what its playbook asks."""
-    playbook = debate.setup.playbook
-    if turn.act is not Act.SYNTHESIS or playbook is None:
-        return 0
-    cells = len(playbook.criteria) * len(options_shown(debate))
-    return _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
 
 
 def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOptions:
@@ -157,43 +179,6 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         prompt_source=render.source(turn.act, agent),
         patient=is_patient(debate, turn.act),
     )
-
-
-def _letter(debate: Debate, turn: Turn) -> str:
-    """The agent's own letter, where what it is shown calls agents by letters."""
-    return debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
-
-
-def _ballot_values(debate: Debate, turn: Turn) -> dict[str, object]:
-    shown = candidates(debate, turn)
-    letters = [
-        f"Position {debate.setup.letter(one.position)} is {one.label}"
-        for one in shown
-        if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
-    ]
-    return {
-        "review": debate.setup.format == review.NAME,
-        "count": len(shown),
-        "labels": ", ".join(candidate.label for candidate in shown),
-        "options": ", ".join(options_shown(debate)),
-        "before": options_of(debate).name(held_before(debate, turn)),
-        "movers": ", ".join(movers_shown(debate, turn)),
-        "letters": ", ".join(letters),
-        "sources": ", ".join(sources_shown(debate)),
-    }
-
-
-def _review_values(debate: Debate, turn: Turn) -> dict[str, object]:
-    changed = [one.id for one in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
-    read = [one.id for one in subject(debate)]
-    return {
-        "subject": ", ".join((*read, *changed)) or "the question",
-        "handed_in": ", ".join(changed),
-        "in_part": bool(passages_left_out(debate)),
-        "labels": ", ".join(f"f{one.number}" for one in own(debate, turn.agent)),
-        "most": MOST_FINDINGS,
-        "options": ", ".join(f'"{one}" ({name})' for one, name in review.VERDICTS.items()),
-    }
 
 
 def _why_early(debate: Debate) -> str:
