@@ -110,7 +110,8 @@ class AnthropicProvider:
             params = parameters(request, self._limits(request.model))
             params["timeout"] = patience(self._stall_seconds, request.silence)
             since = asyncio.get_running_loop().time()
-            messages = self._client().messages.with_streaming_response
+            self._sdk = self._sdk or self._new_client()
+            messages = self._sdk.messages.with_streaming_response
             async with messages.create(**params, stream=True) as answer:
                 return await read_reply(
                     reading,
@@ -135,11 +136,6 @@ class AnthropicProvider:
         messages = self._new_client(http).messages.with_streaming_response
         async with messages.create(model="", max_tokens=limit, messages=[], stream=True) as answer:
             await read_through(_events(answer.http_response))
-
-    def _client(self) -> "AsyncAnthropic":
-        """The SDK's client, made on first use."""
-        self._sdk = self._sdk or self._new_client()
-        return self._sdk
 
     def _new_client(self, http: httpx2.AsyncClient | None = None) -> "AsyncAnthropic":
         """A client of the SDK.

@@ -207,7 +207,11 @@ def reply_to(request: ModelRequest) -> str:
             shown = next(iter(_texts(request, PartKind.POSITION).values()), "")
             return written.agents[_author(written, shown)].criticised_by[request.role].strip()
         case Act.REFINEMENT if own:
-            return f"{own.refinement.strip()}\n{_stance(own, _options(request))}"
+            # The last line says how likely each option is the best.
+            ids = _options(request)
+            named = {name: ids.get(name, f'"{name}"') for name in own.stance}
+            shares = [f"{named[name]} {own.stance[name]:g} %" for name in named]
+            return f"{own.refinement.strip()}\nStance: {', '.join(shares)}"
         case Act.OPTIONS:
             numbers = {name: number for number, name in enumerate(written.options, start=1)}
             whose = _positions(written, request)
@@ -271,12 +275,6 @@ def _positions(written: Example, request: ModelRequest) -> Mapping[str, str]:
     """Whose positions stand on a ballot, by their labels."""
     shown = _texts(request, PartKind.CANDIDATE)
     return {label: _author(written, text) for label, text in shown.items()}
-
-
-def _stance(own: ExampleAgent, ids: Mapping[str, str]) -> str:
-    """The last line of a refinement: how likely each option is the best."""
-    named = {name: ids.get(name, f'"{name}"') for name in own.stance}
-    return f"Stance: {', '.join(f'{named[name]} {own.stance[name]:g} %' for name in named)}"
 
 
 def _ballot(written: Example, own: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:

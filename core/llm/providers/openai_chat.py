@@ -91,17 +91,12 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
             params["prompt_cache_options"] = {"mode": "explicit"}
     if dialect.extra_body:
         params["extra_body"] = dict(dialect.extra_body)
-    return params | _form(request, limits)
-
-
-def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """The form of a structured answer."""
-    if not request.answer or limits.answers == "prompt":
-        return {}
-    if limits.answers == "object":
-        return {"response_format": {"type": "json_object"}}
-    form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
-    return {"response_format": {"type": "json_schema", "json_schema": form}}
+    if request.answer and limits.answers == "object":
+        params["response_format"] = {"type": "json_object"}
+    elif request.answer and limits.answers != "prompt":
+        form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
+        params["response_format"] = {"type": "json_schema", "json_schema": form}
+    return params
 
 
 class ChatReading:

@@ -50,20 +50,18 @@ async def _rehearse(rehearsals: Sequence[Rehearsal]) -> None:
     with TemporaryDirectory(prefix="moot-") as folder:
         socket = str(Path(folder) / "rehearsal")
         for events, ask in rehearsals:
-            server = await asyncio.start_unix_server(partial(_answer, _as_stream(events)), socket)
+            head = (
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+            )
+            lines = list[str]()
+            for event in events:
+                name = f"event: {event['type']}\n" if "type" in event else ""
+                lines.append(f"{name}data: {json.dumps(event)}\n\n")
+            stream = head + "".join(lines).encode()
+            server = await asyncio.start_unix_server(partial(_answer, stream), socket)
             transport = httpx2.AsyncHTTPTransport(uds=socket)
             async with server, httpx2.AsyncClient(transport=transport) as http:
                 await ask(http)
-
-
-def _as_stream(events: Sequence[Mapping[str, Any]]) -> bytes:
-    """An HTTP answer with these events."""
-    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
-    lines = list[str]()
-    for event in events:
-        name = f"event: {event['type']}\n" if "type" in event else ""
-        lines.append(f"{name}data: {json.dumps(event)}\n\n")
-    return head + "".join(lines).encode()
 
 
 async def _answer(

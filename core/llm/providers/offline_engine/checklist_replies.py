@@ -195,7 +195,24 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
         case Act.BALLOT:
             return json.dumps(_ballot(asked), ensure_ascii=False)
         case Act.QUESTIONS:
-            return json.dumps({"questions": _open_points(asked)}, ensure_ascii=False)
+            # What the question leaves open and this role wants to know first.
+            said = words_of(
+                "\n".join(asked.joined(k) for k in (PartKind.QUESTION, PartKind.CONTEXT))
+            )
+            before = asked.joined(PartKind.CLARIFICATIONS)
+            points = [checklists().open_points[key] for key in asked.role.asks]
+            return json.dumps(
+                {
+                    "questions": [
+                        {"question": point.question, "assumption": point.assumption}
+                        for point in points
+                        if (not point.topics or set(point.topics) & set(asked.reading.topics))
+                        and not any(mentions(said, word) for word in point.words)
+                        and point.question not in before
+                    ][:_MOST_QUESTIONS]
+                },
+                ensure_ascii=False,
+            )
         case Act.FACILITATION:
             # Another round only where positions differ: checklists do not change their minds.
             stands = (asked.stands_for(text.text) for text in asked.texts(PartKind.POSITION))
@@ -210,7 +227,18 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
                 ensure_ascii=False,
             )
         case Act.REVIEW | Act.SECOND_LOOK:
-            return json.dumps(_no_review(asked), ensure_ascii=False)
+            # No finding and no verdict, only what the role would ask of any such text.
+            questions = f" It would ask: {' '.join(asked.questions)}" if asked.questions else ""
+            return json.dumps(
+                {
+                    "looks": [],
+                    "findings": [],
+                    "new": [],
+                    "summary": _NO_REVIEW + questions,
+                    "verdict": "none",
+                },
+                ensure_ascii=False,
+            )
         case Act.FINDINGS:
             # Whether two say the same takes a model; their words have to do.
             raise RequestRejected(_COMPARES_NOTHING)
@@ -276,32 +304,6 @@ def _rank(line: str) -> int:
     return next((n for n, begins in enumerate(_WORTH) if line.startswith(begins)), len(_WORTH))
 
 
-def _open_points(asked: _Asked) -> Sequence[Mapping[str, str]]:
-    """What the question leaves open and this role wants to know first."""
-    said = words_of("\n".join(asked.joined(k) for k in (PartKind.QUESTION, PartKind.CONTEXT)))
-    before = asked.joined(PartKind.CLARIFICATIONS)
-    points = [checklists().open_points[key] for key in asked.role.asks]
-    return [
-        {"question": point.question, "assumption": point.assumption}
-        for point in points
-        if (not point.topics or set(point.topics) & set(asked.reading.topics))
-        and not any(mentions(said, word) for word in point.words)
-        and point.question not in before
-    ][:_MOST_QUESTIONS]
-
-
-def _no_review(asked: _Asked) -> Mapping[str, object]:
-    """No finding and no verdict, only what the role would ask of any such text."""
-    questions = f" It would ask: {' '.join(asked.questions)}" if asked.questions else ""
-    return {
-        "looks": [],
-        "findings": [],
-        "new": [],
-        "summary": _NO_REVIEW + questions,
-        "verdict": "none",
-    }
-
-
 def _options(asked: _Asked) -> Mapping[str, object]:
     """The things that positions stand for; none where no checklist takes a side."""
     stands = [asked.stands_for(text.text) for text in asked.texts(PartKind.CANDIDATE)]
@@ -316,15 +318,6 @@ def _options(asked: _Asked) -> Mapping[str, object]:
         ],
         "kind": QuestionKind.CHOICE,
     }
-
-
-def _shares(asked: _Asked) -> Sequence[int]:
-    """Percent for each option of the ballot, in its order: most for the checklist's choice."""
-    named = [line.partition(": ")[2] for line in asked.joined(PartKind.OPTIONS).splitlines()]
-    own = asked.choice.title if asked.choice else ""
-    others = max(1, len(named) - (own in named))
-    rest = (100 - (_FOR_ITS_CHOICE if own in named else 0)) // others
-    return [_FOR_ITS_CHOICE if name == own else rest for name in named]
 
 
 def _ballot(asked: _Asked) -> Mapping[str, object]:
@@ -348,10 +341,15 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
         else "A checklist cannot read this position."
         for label in stands
     ]
+    # Percent for each option of the ballot, in its order: most for the checklist's choice.
+    named = [line.partition(": ")[2] for line in asked.joined(PartKind.OPTIONS).splitlines()]
+    own = asked.choice.title if asked.choice else ""
+    others = max(1, len(named) - (own in named))
+    rest = (100 - (_FOR_ITS_CHOICE if own in named else 0)) // others
     return {
         "reasons": reasons,
         "ranking": ranking,
-        "probabilities": _shares(asked),
+        "probabilities": [_FOR_ITS_CHOICE if name == own else rest for name in named],
         "moved_by": "none",
     }
 
