@@ -15,7 +15,6 @@ from core.models import (
     SHADOW,
     SUMMARIZER,
     Act,
-    Agenda,
     Agent,
     CastingModels,
     ContextMethod,
@@ -128,7 +127,11 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         request = replace(request, agents=playbook.agents)
     chosen = _roster(request, settings)
     agenda = next((one for one in settings.agendas if one.name == form), None)
-    settings = settings.model_copy(update={"prompts": _tasks(agenda) | dict(settings.prompts)})
+    if agenda:
+        # What its acts ask stands in place of the built-in prompts.
+        prompts = agenda.prompts.items()
+        tasks = {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
+        settings = settings.model_copy(update={"prompts": tasks | dict(settings.prompts)})
     usual_rounds = (playbook and playbook.rounds) or settings.rounds
     rounds, notices = _rounds(request.rounds, usual_rounds, formats[form])
     when = request.when or (playbook and playbook.when) or settings.when
@@ -192,7 +195,9 @@ def with_subject(request: DebateRequest) -> DebateRequest:
     given = [one for one in request.references if one.kind in KINDS]
     asked, context = request.question.strip(), request.context.strip()
     text = "" if given else context or asked
-    if not given and (not text or (text == asked and _only_asks(asked))):
+    # One question that proposes nothing is no subject.
+    only_asks = asked.endswith("?") and "\n" not in asked and len(asked) <= _QUESTION_MAX_CHARS
+    if not given and (not text or (text == asked and only_asks)):
         raise BadInput(NO_SUBJECT)
     if text:
         kept = redact(text)
@@ -211,11 +216,6 @@ def with_subject(request: DebateRequest) -> DebateRequest:
         more = ", …" if len(given) > _MOST_TITLES else ""
         request = replace(request, question=f"Is this ready, and what has to change? {named}{more}")
     return request
-
-
-def _only_asks(text: str) -> bool:
-    """Whether a text is one question and proposes nothing."""
-    return text.endswith("?") and "\n" not in text and len(text) <= _QUESTION_MAX_CHARS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -389,14 +389,6 @@ def known_agents(settings: Settings) -> list[str]:
     """What agents can be asked for by: ids of the settings' own, then roles."""
     own = (agent.id for agent in settings.agents if agent.enabled)
     return [*own, *roles_with(settings.roles)]
-
-
-def _tasks(agenda: Agenda | None) -> dict[str, PromptText]:
-    """What an agenda's acts ask, in place of the built-in prompts."""
-    if agenda is None:
-        return {}
-    prompts = agenda.prompts.items()
-    return {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
 
 
 def _completed(agent: Agent, settings: Settings) -> Agent:

@@ -48,7 +48,13 @@ class CountOutcomes:
         found: list[Case] = []
         for entry in await self.store.find(wanted):
             try:
-                case = await self._case(entry.debate_id)
+                read, case = self._known.get(entry.debate_id, (0, None))
+                log = await self.store.events(entry.debate_id, after=read)
+                if log:
+                    whole = log if not read else await self.store.events(entry.debate_id)
+                    # A long log takes a while, and others wait for this thread.
+                    case = await asyncio.to_thread(_case_in, whole)
+                    self._known[entry.debate_id] = (whole[-1].seq, case)
             except StoreDown:
                 raise
             except DebateUnknown:  # deleted meanwhile
@@ -60,16 +66,6 @@ class CountOutcomes:
             if case:
                 found.append(case)
         return found
-
-    async def _case(self, debate_id: str) -> Case | None:
-        read, case = self._known.get(debate_id, (0, None))
-        log = await self.store.events(debate_id, after=read)
-        if log:
-            whole = log if not read else await self.store.events(debate_id)
-            # A long log takes a while, and others wait for this thread.
-            case = await asyncio.to_thread(_case_in, whole)
-            self._known[debate_id] = (whole[-1].seq, case)
-        return case
 
 
 def _case_in(log: Sequence[Recorded]) -> Case | None:

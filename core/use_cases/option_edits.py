@@ -49,7 +49,7 @@ def checked(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]
     """
     kept = list[OptionEdit]()
     for edit in edits:
-        before = _after(debate, kept)
+        before = after_edits(as_named(debate), (*debate.option_edits, *kept))
         clean = edit.model_copy(update={"name": " ".join(redact(edit.name).split())})
         if edit.change is OptionChange.RENAME and before.name(edit.option) == clean.name:
             continue
@@ -57,10 +57,6 @@ def checked(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]
             raise EditRefused(edit, wrong)
         kept.append(clean)
     return kept
-
-
-def _after(debate: Debate, edits: Sequence[OptionEdit]) -> OptionList:
-    return after_edits(as_named(debate), (*debate.option_edits, *edits))
 
 
 def _fault(options: OptionList, edit: OptionEdit) -> str:
