@@ -99,11 +99,6 @@ def _table() -> Mapping[str, Any]:
     return tomllib.loads(text)
 
 
-def _built_in() -> tuple[Record, ...]:
-    """The records that come with the program."""
-    return tuple(_table()["models"])
-
-
 def usual_models() -> Mapping[str, UsualModels]:
     """The models that serve where nobody names one, by provider; Ollama has what was pulled."""
     return {row["provider"]: UsualModels.model_validate(row) for row in _table()["usual"]}
@@ -129,9 +124,11 @@ def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> C
         ValueError: An override has a field that does not exist or a value that does not fit.
     """
     found: dict[str, Any] = {}
-    for record in (*_built_in(), *overrides):
+    for record in (*_table()["models"], *overrides):
         if fits(record, provider, model):
-            found.update(_fields(record))
+            found.update(
+                {key: value for key, value in record.items() if key not in {"provider", "match"}}
+            )
     return Capability.model_validate(found)
 
 
@@ -148,8 +145,3 @@ def fits(record: Record, provider: str, model: str) -> bool:
     return fnmatchcase(provider, str(record.get("provider", "*"))) and (
         fnmatchcase(name, pattern) or fnmatchcase(model.lower(), pattern)
     )
-
-
-def _fields(record: Record) -> dict[str, Any]:
-    """The record without the two patterns."""
-    return {key: value for key, value in record.items() if key not in {"provider", "match"}}

@@ -876,7 +876,9 @@ def _fault(debate: Debate, event: Event) -> str:  # noqa: C901, PLR0912 - one ca
             return f"answers question {answer.number}, which nobody was asked"
         case AnswerWithdrawn(number=number) if not debate.clarification(number):
             return f"withdraws an answer to question {number}, which nobody was asked"
-        case FollowUpAnswered(answer=answer) if not _is_asked(debate, answer):
+        case FollowUpAnswered(answer=answer) if answer.turn.target not in {
+            str(question.number) for question in debate.follow_ups
+        }:
             return f"answers {answer.turn.key}, which nobody asked"
         case ClarificationsClosed(which=which) if which not in debate.clarifications:
             return f"closes {which}, which nobody has opened"
@@ -892,10 +894,6 @@ def _fault(debate: Debate, event: Event) -> str:  # noqa: C901, PLR0912 - one ca
             pass
     unknown = [agent for agent in named if agent not in agents]
     return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
-
-
-def _is_asked(debate: Debate, answer: FollowUpAnswer) -> bool:
-    return answer.turn.target in {str(question.number) for question in debate.follow_ups}
 
 
 def _moved_on(debate: Debate, recorded: Recorded) -> Debate:

@@ -180,13 +180,9 @@ def rendered(text: str, show: Callable[[Found, bool], str], *, of_record: bool =
     """
 
     def shown(found: Found) -> str:
-        return show(found, not _is_struck(text, found))
+        return show(found, not text.startswith("~~", found.start))
 
     return _replaced(text, shown, of_record=of_record)
-
-
-def _is_struck(text: str, found: Found) -> bool:
-    return text.startswith("~~", found.start)
 
 
 def _replaced(text: str, show: Callable[[Found], str], *, of_record: bool) -> str:

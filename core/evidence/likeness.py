@@ -112,14 +112,12 @@ def _alike(word: str, others: Iterable[str]) -> frozenset[str]:
     """Those of the words that are forms of this one by their letters."""
     if len(word) < _SHORTEST:
         return frozenset()
-    return frozenset(other for other in others if _are_alike(word, other))
-
-
-def _are_alike(one: str, other: str) -> bool:
-    """Whether two words are forms of one, or one is a part of the other."""
-    if len(other) < _SHORTEST:
-        return False
-    return one in other or other in one or fuzz.ratio(one, other, score_cutoff=_ALIKE_FROM) > 0
+    return frozenset(
+        other
+        for other in others
+        if len(other) >= _SHORTEST
+        and (word in other or other in word or fuzz.ratio(word, other, score_cutoff=_ALIKE_FROM))
+    )
 
 
 @cache

@@ -161,9 +161,12 @@ class FetchTools:
         except ValidationError:
             raise BadInput("it names no tool") from None
         server, tool = self._listed(called, place)
+        key = self._key_in(server.key_variable) if server.key_variable else ""
+        if server.key_variable and not key:
+            raise BadInput(f"{server.key_variable} is not set")
         order = {
             "url": server.url,
-            "key": self._key(server),
+            "key": key,
             "tool": tool.name,
             "arguments": filled(tool.arguments, called.question),
             "is_vouched_for": tool.read_only,
@@ -178,7 +181,13 @@ class FetchTools:
             raise BadInput(said)
         files = [part for part in answer.parts if part.file]
         if len(files) == len(answer.parts) == 1:
-            return _file_in(files[0])
+            # A file that is the whole answer.
+            part = files[0]
+            try:
+                content = base64.b64decode(part.file, validate=True)
+            except (binascii.Error, ValueError):
+                raise BadInput("the tool answers with a file that is damaged") from None
+            return FetchedFile(content=content, name=part.name, media_type=part.media_type)
         texts = [part.text for part in answer.parts if part.text.strip()]
         if not texts:
             raise BadInput("the tool answers with no text")
@@ -199,17 +208,6 @@ class FetchTools:
         for found in listed:
             return found
         raise BadInput("the settings do not list it for this channel")
-
-    def _key(self, server: ToolServer) -> str:
-        """The token that the server is sent.
-
-        Raises:
-            BadInput: It is wanted and not set.
-        """
-        key = self._key_in(server.key_variable) if server.key_variable else ""
-        if server.key_variable and not key:
-            raise BadInput(f"{server.key_variable} is not set")
-        return key
 
     def _read(self, texts: Sequence[str], left_out: int) -> SourceText:
         most, sections, warnings = (
@@ -318,19 +316,6 @@ async def _kill(process: Process) -> None:
     with suppress(ProcessLookupError):
         process.kill()
     await process.wait()
-
-
-def _file_in(part: _Part) -> FetchedFile:
-    """A file that is the whole answer.
-
-    Raises:
-        BadInput: It is none.
-    """
-    try:
-        content = base64.b64decode(part.file, validate=True)
-    except (binascii.Error, ValueError):
-        raise BadInput("the tool answers with a file that is damaged") from None
-    return FetchedFile(content=content, name=part.name, media_type=part.media_type)
 
 
 def _one_line(text: str) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from statistics import fmean
 
 from core.figures import counted, number, percent
-from core.models import Debate, Decision, OutcomeKind
+from core.models import Debate, OutcomeKind
 from core.proof.statistics import ALPHA, Interval, exact_p, holm, wilson
 from core.rules.confidence import BANDS
 from core.rules.gate import gate_after
@@ -121,7 +121,7 @@ def case_of(debate: Debate) -> Case | None:
     best = {agent.id: leading(held_by(debate, agent.id)) for agent in debate.setup.agents}
     return Case(
         debate_id=debate.id,
-        accepted_at=_at(debate, accepted),
+        accepted_at=debate.times.get(f"decision/{accepted.origin}") if accepted else None,
         asked=bool(accepted and accepted.origin in debate.outcomes_asked),
         replaced=accepted is not None and debate.decision != accepted,
         outcome=said.kind if said else None,
@@ -174,10 +174,6 @@ def interval_words(share: Interval) -> str:
     """A share with its interval: `83% (44–97%)`."""
     low, high = percent(share.low).removesuffix("%"), percent(share.high)
     return f"{percent(share.mean)} ({low}–{high})"
-
-
-def _at(debate: Debate, decision: Decision | None) -> datetime | None:
-    return debate.times.get(f"decision/{decision.origin}") if decision else None
 
 
 def _rows(known: Sequence[Case]) -> Iterable[Row]:

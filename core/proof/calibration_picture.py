@@ -27,7 +27,15 @@ def calibration_svg(found: Calibration) -> str:
     height = _TOP + heights + _BOTTOM
     end = height - _BOTTOM
     lines = [text(16, 24, "How often accepted decisions held", size=15)]
-    lines += _legend()
+    interval, promised = _LEFT + 70, _LEFT + 210
+    lines += [
+        dot(_LEFT, 45, _DOT),
+        text(_LEFT + 10, 49, "held"),
+        bar(interval, interval + 30, 45, _BAR),
+        text(interval + 38, 49, "95% interval"),
+        mark(promised, 45, _STATED),
+        text(promised + 8, 49, "what their confidence promised"),
+    ]
     for step in range(_STEPS + 1):
         x = _at(step / _STEPS)
         lines.append(rule(x, _TOP - 8, x, end))
@@ -66,15 +74,3 @@ def _drawn(row: Row, y: float) -> Sequence[str]:
     if row.group == CONFIDENCE and row.stated is not None:
         lines.append(mark(_at(row.stated), middle, _STATED))
     return lines
-
-
-def _legend() -> Sequence[str]:
-    interval, promised = _LEFT + 70, _LEFT + 210
-    return [
-        dot(_LEFT, 45, _DOT),
-        text(_LEFT + 10, 49, "held"),
-        bar(interval, interval + 30, 45, _BAR),
-        text(interval + 38, 49, "95% interval"),
-        mark(promised, 45, _STATED),
-        text(promised + 8, 49, "what their confidence promised"),
-    ]

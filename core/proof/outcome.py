@@ -1,7 +1,6 @@
 """What an arm answered, read from its debate's log (pure)."""
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from core.events import CallsDropped, Recorded, spent_by
 from core.models import Debate, Status, Usage, VerdictSource
@@ -38,13 +37,21 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
     if verdict and judged and arm.form.kind is ArmKind.DEBATE:
         chosen = (options_of(debate).resolve(verdict.option),)
     even = {option.id: 1 / len(task.options) for option in task.options}
+    # What it cost, without what is only presumed of calls that a kill cut off.
+    events = [one.event for one in log]
+    real = [
+        event
+        for event in events
+        if not (isinstance(event, CallsDropped) and event.origin.startswith(PRESUMED))
+    ]
+    cost = sum((spent_by(event) for event in real), start=Usage()).cost
     return Answer(
         arm=arm.name,
         question=task.id,
         truth=task.answer,
         probabilities=shares or even,
         chosen=tuple(one for one in chosen if one),
-        cost=_cost(log),
+        cost=cost,
         is_read=bool(shares),
         sides=_sides(debate),
     )
@@ -73,17 +80,6 @@ def reasons_of(debate: Debate) -> str:
         return text_of(debate)
     lists = (*verdict.reasons, *verdict.tradeoffs, verdict.dissent, *verdict.overturned_by)
     return "\n".join(filter(str.strip, lists))
-
-
-def _cost(log: Sequence[Recorded]) -> Decimal | None:
-    """What the debate cost, without what is only presumed of calls that a kill cut off."""
-    events = [one.event for one in log]
-    real = [
-        event
-        for event in events
-        if not (isinstance(event, CallsDropped) and event.origin.startswith(PRESUMED))
-    ]
-    return sum((spent_by(event) for event in real), start=Usage()).cost
 
 
 def _sides(debate: Debate) -> Sequence[tuple[str, str]]:

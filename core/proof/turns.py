@@ -54,7 +54,17 @@ class BenchTurns:
         task, has_judge = self._tasks[debate.id], self._judged
         has_judge = has_judge and debate.setup.when is not When.NEVER
         if turn.act is Act.OPTIONS:
-            return OptionsMerged(options=_options(debate, turn, task))
+            # The question's own options, and which of them each draft holds best.
+            drafts = format_of(debate).drafts(debate)
+            held = {agent: leading(stance_of(draft.text, task)) for agent, draft in drafts.items()}
+            return OptionsMerged(
+                options=Options(
+                    turn=turn,
+                    question_kind=QuestionKind.CHOICE,
+                    items=task.options,
+                    stances={agent: option for agent, option in held.items() if option},
+                )
+            )
         if turn.act is Act.SYNTHESIS and not has_judge:
             return VerdictReached(verdict=_winner(debate), edition=debate.edition)
         if turn.act is Act.CROSS_CHECK and not has_judge:
@@ -76,18 +86,6 @@ class BenchCaps:
         """The bench's cap."""
         del debate
         return [self._cap] if self._cap else []
-
-
-def _options(debate: Debate, turn: Turn, task: Task) -> Options:
-    """The question's own options, and which of them each draft holds best."""
-    drafts = format_of(debate).drafts(debate)
-    held = {agent: leading(stance_of(draft.text, task)) for agent, draft in drafts.items()}
-    return Options(
-        turn=turn,
-        question_kind=QuestionKind.CHOICE,
-        items=task.options,
-        stances={agent: option for agent, option in held.items() if option},
-    )
 
 
 def _winner(debate: Debate) -> Verdict:
