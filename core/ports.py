@@ -15,10 +15,6 @@ from core.models import Cap, Debate, Place, SourceReference, SourceText, Turn
 from core.request import ModelReply, ModelRequest
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 class ModelProvider(Protocol):
     """Serves models. One call, one attempt: retries are the caller's business."""
 
@@ -26,7 +22,7 @@ class ModelProvider(Protocol):
     name: str
 
     async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = _nothing
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
         """Ask the model once.
 

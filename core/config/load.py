@@ -1,7 +1,7 @@
 """The text of a configuration file → `Settings`, or every problem in it with file, line and key."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path as FilePath
@@ -268,13 +268,6 @@ class _Filling:
         settings = laid_over(base, file.debate)
         settings = laid_over(settings, CommonSettings.model_construct(**set_here))
         rules = self._summaries(settings.summarization, "for summaries", None)
-        # The usual models are dealt in turn to the agents that name none.
-        usual = mixed or (agent_model,)
-        agents, dealt = list[Agent](), cycle(usual)
-        for one in file.agents:
-            same = [choice for choice in usual if choice.provider == one.provider]
-            model = (*same, usual[0])[0] if one.provider or one.model else next(dealt)
-            agents.append(self._agent(one, model, rules))
         changes: dict[str, object] = {
             "agent_model": agent_model,
             "judge_model": judge_model,
@@ -282,7 +275,7 @@ class _Filling:
             "mixed_models": mixed,
             "strongest_model": base.strongest_model if mixed else None,
             "judge_models": () if names_model or names_judge else base.judge_models,
-            "agents": tuple(agents),
+            "agents": self._agents(file.agents, mixed or (agent_model,), rules),
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
             "prompts": self._prompts(file.prompts, "for every agent"),
             "summary_model": base.summary_model,
@@ -305,6 +298,17 @@ class _Filling:
         model = named.model or (usual.model if provider == usual.provider else "")
         model = model or self._providers.get(provider, usual.model)
         return ModelChoice(provider=provider, model=model)
+
+    def _agents(
+        self, named: Sequence[Agent], usual: Sequence[ModelChoice], rules: Summarization
+    ) -> tuple[Agent, ...]:
+        """The agents; the usual models are dealt in turn to those that name none."""
+        found, dealt = list[Agent](), cycle(usual)
+        for one in named:
+            same = [choice for choice in usual if choice.provider == one.provider]
+            model = (*same, usual[0])[0] if one.provider or one.model else next(dealt)
+            found.append(self._agent(one, model, rules))
+        return tuple(found)
 
     def _agent(self, one: Agent, usual: ModelChoice, rules: Summarization) -> Agent:
         """The agent; an unknown role argues as a generalist, under the name it was given."""

@@ -17,7 +17,6 @@ from core.figures import counted, number
 # Each library is imported where its kind of file is read: a process reads one file, and most of
 # its time would go into libraries it has no use for.
 if TYPE_CHECKING:
-    from docx.text.paragraph import Paragraph
     from pptx.shapes.base import BaseShape
 
 #: A file in a package of Office may be compressed so many times, the whole to so many bytes.
@@ -172,7 +171,9 @@ def _word(content: bytes, _most_pages: int) -> Extract:
             if isinstance(block, Table):
                 lines += ["", *_rows([cell.text for cell in row.cells] for row in block.rows), ""]
                 continue
-            level = _heading_level(block)
+            name = block.style.name if block.style else ""
+            found = re.fullmatch(r"(?:Heading|Überschrift|heading) (\d)", name or "")
+            level = min(int(found[1]), 6) if found else 1 if name == "Title" else 0
             if level and block.text.strip():
                 yield Section(label, "\n".join(lines))
                 title = " ".join(block.text.split())
@@ -182,14 +183,6 @@ def _word(content: bytes, _most_pages: int) -> Extract:
         yield Section(label, "\n".join(lines))
 
     return Extract("Word", sections())
-
-
-def _heading_level(paragraph: "Paragraph") -> int:
-    name = paragraph.style.name if paragraph.style else ""
-    found = re.fullmatch(r"(?:Heading|Überschrift|heading) (\d)", name or "")
-    if found:
-        return min(int(found[1]), 6)
-    return 1 if name == "Title" else 0
 
 
 def _rows(rows: Iterator[list[str]]) -> Iterator[str]:

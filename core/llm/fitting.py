@@ -80,16 +80,14 @@ def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]
 
 
 def _shortened(request: ModelRequest, level: int, kept: float) -> ModelRequest:
-    """The request with only that share of each part of one level."""
-    parts = [_cut(part, kept) if part.trim_priority == level else part for part in request.parts]
+    """The request with only the beginning, that share, of each part of one level."""
+    parts = list[Part]()
+    for part in request.parts:
+        length = max(_LEAST, int(len(part.text) * kept))
+        left_out = len(part.text) - length
+        if part.trim_priority == level and left_out > 0:
+            mark = f"\n[… {counted(left_out, 'character')} left out to fit the model's context]"
+            parts.append(replace(part, text=part.text[:length].rstrip() + mark))
+        else:
+            parts.append(part)
     return replace(request, parts=parts)
-
-
-def _cut(part: Part, kept: float) -> Part:
-    """The beginning of a part, and a mark that says how much is left out."""
-    length = max(_LEAST, int(len(part.text) * kept))
-    if length >= len(part.text):
-        return part
-    left_out = len(part.text) - length
-    mark = f"\n[… {counted(left_out, 'character')} left out to fit the model's context]"
-    return replace(part, text=part.text[:length].rstrip() + mark)

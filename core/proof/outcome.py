@@ -45,6 +45,16 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
         if not (isinstance(event, CallsDropped) and event.origin.startswith(PRESUMED))
     ]
     cost = sum((spent_by(event) for event in real), start=Usage()).cost
+    # First and last choice of everybody who voted before a debate; none where none was held.
+    if not rounds_held(debate):
+        sides = ()
+    else:
+        options = options_of(debate)
+        first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
+        sides = tuple(
+            (leading(options.probabilities(shares)), leading(held_by(debate, voter)))
+            for voter, shares in first.items()
+        )
     return Answer(
         arm=arm.name,
         question=task.id,
@@ -53,7 +63,7 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
         chosen=tuple(one for one in chosen if one),
         cost=cost,
         is_read=bool(shares),
-        sides=_sides(debate),
+        sides=sides,
     )
 
 
@@ -80,15 +90,3 @@ def reasons_of(debate: Debate) -> str:
         return text_of(debate)
     lists = (*verdict.reasons, *verdict.tradeoffs, verdict.dissent, *verdict.overturned_by)
     return "\n".join(filter(str.strip, lists))
-
-
-def _sides(debate: Debate) -> Sequence[tuple[str, str]]:
-    """First and last choice of everybody who voted before a debate; none where none was held."""
-    if not rounds_held(debate):
-        return ()
-    options = options_of(debate)
-    first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
-    return tuple(
-        (leading(options.probabilities(shares)), leading(held_by(debate, voter)))
-        for voter, shares in first.items()
-    )

@@ -96,7 +96,16 @@ def _lines(text: str, name: str) -> Iterator[Row]:
 def _task(row: Row, at: int) -> Task:
     """One record as a task, by the fields it has."""
     if "Best Answer" in row:
-        return _truthful(row, at)
+        # TruthfulQA: the best answer against the best incorrect one, or against the first three.
+        best, single = row["Best Answer"].strip(), (row.get("Best Incorrect Answer") or "").strip()
+        several = [one.strip() for one in row["Incorrect Answers"].split(";") if one.strip()]
+        return a_task(
+            identity=f"truthfulqa-{at}",
+            question=row["Question"],
+            options=[best, *([single] if single else several[:_MOST_WRONG])],
+            answer=best,
+            area=row.get("Category") or "",
+        )
     if "mc1_targets" in row or "mc0_targets" in row:
         targets = cast("Mapping[str, int]", row.get("mc0_targets") or row["mc1_targets"])
         right = next(text for text, value in targets.items() if value)
@@ -146,21 +155,6 @@ def _forecast(row: Row, at: int, answer: str) -> Task:
         kind=TaskKind.FORECAST,
         context="\n\n".join(str(one) for one in told if one and one != "N/A"),
         area=str(row.get("area") or row.get("source") or ""),
-    )
-
-
-def _truthful(row: Row, at: int) -> Task:
-    """TruthfulQA: the best answer against the best incorrect one, or against the first three."""
-    right = row["Best Answer"].strip()
-    single = (row.get("Best Incorrect Answer") or "").strip()
-    several = [one.strip() for one in row["Incorrect Answers"].split(";") if one.strip()]
-    wrong = [single] if single else several[:_MOST_WRONG]
-    return a_task(
-        identity=f"truthfulqa-{at}",
-        question=row["Question"],
-        options=[right, *wrong],
-        answer=right,
-        area=row.get("Category") or "",
     )
 
 

@@ -66,7 +66,21 @@ class BenchTurns:
                 )
             )
         if turn.act is Act.SYNTHESIS and not has_judge:
-            return VerdictReached(verdict=_winner(debate), edition=debate.edition)
+            # The text that won the vote, or the only one.
+            positions = format_of(debate).positions(debate)
+            winners = voting.best_texts(debate.tally) if debate.tally else ()
+            best = winners[0] if winners else next(iter(positions))
+            return VerdictReached(
+                verdict=Verdict(
+                    decision=first_sentence(positions[best].text),
+                    option=option_of(debate, best),
+                    solution=positions[best].text,
+                    confidence=None,
+                    source=VerdictSource.WINNER,
+                    warnings=(_NO_JUDGE,),
+                ),
+                edition=debate.edition,
+            )
         if turn.act is Act.CROSS_CHECK and not has_judge:
             return TurnFailed(failure=Failure(turn=turn, reason=_NO_JUDGE, usage=Usage()))
         return await self._turns.take(debate, turn, book, prove=prove, tell_away=tell_away)
@@ -86,18 +100,3 @@ class BenchCaps:
         """The bench's cap."""
         del debate
         return [self._cap] if self._cap else []
-
-
-def _winner(debate: Debate) -> Verdict:
-    """The text that won the vote, or the only one."""
-    positions = format_of(debate).positions(debate)
-    winners = voting.best_texts(debate.tally) if debate.tally else ()
-    best = winners[0] if winners else next(iter(positions))
-    return Verdict(
-        decision=first_sentence(positions[best].text),
-        option=option_of(debate, best),
-        solution=positions[best].text,
-        confidence=None,
-        source=VerdictSource.WINNER,
-        warnings=(_NO_JUDGE,),
-    )

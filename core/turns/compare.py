@@ -64,13 +64,8 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
         for one, number in zip(shown, reply.stands_for, strict=True)
         if 1 <= number <= len(items)
     }
-    options = Options(
-        turn=turn,
-        question_kind=QuestionKind(reply.kind),
-        items=items,
-        stances=stances,
-        call=call,
-    )
+    kind = QuestionKind(reply.kind)
+    options = Options(turn=turn, question_kind=kind, items=items, stances=stances, call=call)
     return OptionsMerged(options=options)
 
 

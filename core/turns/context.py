@@ -346,20 +346,17 @@ def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
 def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     """What there is to choose between, and for the judge whose positions stand for it."""
     held = by_option(debate)
-    lines = [
-        f"{item.id}: {' '.join(item.name.split())}"
-        + (_held(debate, held[item.id]) if by_name else "")
-        for item in options_of(debate).items
-    ]
+    lines = list[str]()
+    for item in options_of(debate).items:
+        line = f"{item.id}: {' '.join(item.name.split())}"
+        if by_name:
+            names = ", ".join(case.name_of(debate, agent) for agent in held[item.id])
+            line += f" (stood for by {names})" if names else " (nobody's position stands for it)"
+        lines.append(line)
     if not lines:
         return ()
     text = "\n".join(lines)
     return (Part(kind=PartKind.OPTIONS, label="Options", text=text),)
-
-
-def _held(debate: Debate, agents: Sequence[str]) -> str:
-    names = ", ".join(case.name_of(debate, agent) for agent in agents)
-    return f" (stood for by {names})" if names else " (nobody's position stands for it)"
 
 
 def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:

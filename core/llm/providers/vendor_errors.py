@@ -136,11 +136,7 @@ def wait_in(headers: Mapping[str, str]) -> float | None:
     try:
         return max(0.0, float(millis) / 1000 if millis else float(value))
     except ValueError:
-        return _until(value, headers.get("date", ""))
-
-
-def _until(value: str, now: str) -> float | None:
-    """Seconds from one HTTP date to another."""
+        now = headers.get("date", "")
     try:
         return max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(now)).total_seconds())
     except (ValueError, TypeError):

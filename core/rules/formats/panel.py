@@ -31,8 +31,15 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     if not rounds:
         first = (_statement(1, agent) for agent in alive(debate))
         return tuple(turn for turn in first if not debate.is_done(turn))
-    most = min(rounds, MOST_ROUNDS)
-    turns = (turn for number in range(1, most + 1) for turn in _round(debate, number, most))
+    turns, most = list[Turn](), min(rounds, MOST_ROUNDS)
+    for number in range(1, most + 1):
+        if number > 1 and not _goes_on_after(debate, number - 1):
+            break
+        turns += [_statement(number, agent) for agent in alive(debate)]
+        is_last = number >= most or _is_called(debate, number - 1)
+        heard = [_statement(number, agent) for agent in awaited(debate, alive(debate))]
+        if not is_last and all(debate.is_done(turn) for turn in heard):
+            turns.append(facilitation(number))
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
@@ -175,18 +182,6 @@ def is_closing(debate: Debate, turn: Turn) -> bool:
 def facilitation(number: int) -> Turn:
     """The facilitator's turn after that round."""
     return Turn(act=Act.FACILITATION, round=number, agent=FACILITATOR)
-
-
-def _round(debate: Debate, number: int, most: int) -> Sequence[Turn]:
-    """Every turn of this round whose inputs exist, done or not."""
-    if number > 1 and not _goes_on_after(debate, number - 1):
-        return ()
-    said = [_statement(number, agent) for agent in alive(debate)]
-    is_last = number >= most or _is_called(debate, number - 1)
-    heard = [_statement(number, agent) for agent in awaited(debate, alive(debate))]
-    if not is_last and all(debate.is_done(turn) for turn in heard):
-        return (*said, facilitation(number))
-    return said
 
 
 def _goes_on_after(debate: Debate, number: int) -> bool:

@@ -96,18 +96,17 @@ def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> 
         said: The contributions, as they are to be read.
         mine: Id of the agent who reads: its own are called so.
     """
-    return "\n\n".join(
-        f"[Round {made.turn.round}: {_what(debate, made.turn, mine)}]\n{made.text}" for made in said
-    )
-
-
-def _what(debate: Debate, turn: Turn, mine: str) -> str:
-    """`A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`."""
-    whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
-    if not turn.target:
-        return f"{whose} {SAID[turn.act]}"
-    of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
-    return f"{whose} {SAID[turn.act]} of {of} proposal"
+    texts = list[str]()
+    for made in said:
+        turn = made.turn
+        # `A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`.
+        whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
+        what = f"{whose} {SAID[turn.act]}"
+        if turn.target:
+            of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
+            what += f" of {of} proposal"
+        texts.append(f"[Round {turn.round}: {what}]\n{made.text}")
+    return "\n\n".join(texts)
 
 
 def by_name(debate: Debate, said: Sequence[Contribution]) -> str:

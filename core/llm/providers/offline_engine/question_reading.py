@@ -76,7 +76,13 @@ def read_question(question: str, context: str = "") -> QuestionReading:
         for key, topic in checklists().topics.items()
     }
     topics = sorted((key for key in counts if counts[key]), key=lambda key: -counts[key])
-    unknown = _why_unknown(asked, options, things, purpose)
+    strange = [quote(o) for o, thing in zip(options, things, strict=True) if not thing]
+    if len(options) > 1 and " or " in asked and strange:
+        unknown = f"No checklist holds anything about {' or '.join(strange)}."
+    elif _shared_topics(things) and purpose:
+        unknown = f"The checklists know these options, but nothing about {quote(purpose)}."
+    else:
+        unknown = "No checklist knows this matter."
     return QuestionReading((), tuple(topics[:_MOST_TOPICS]), demands, unknown)
 
 
@@ -141,13 +147,3 @@ def _shared_topics(things: Sequence[str]) -> tuple[str, ...]:
 def _demands(sentence: str) -> bool:
     words = normal(sentence)
     return not sentence.endswith("?") and any(f" {word} " in words for word in _DEMANDS)
-
-
-def _why_unknown(asked: str, options: Sequence[str], things: Sequence[str], purpose: str) -> str:
-    """Why nothing can be compared, as a sentence that claims no more than was read."""
-    strange = [quote(o) for o, thing in zip(options, things, strict=True) if not thing]
-    if len(options) > 1 and " or " in asked and strange:
-        return f"No checklist holds anything about {' or '.join(strange)}."
-    if _shared_topics(things) and purpose:
-        return f"The checklists know these options, but nothing about {quote(purpose)}."
-    return "No checklist knows this matter."
