@@ -83,17 +83,12 @@ def set_up_logs(
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    _set_levels(logging.getLevelNamesMapping()[level.value.upper()])
-
-
-def _set_levels(level: int) -> None:
-    """Our own loggers as wished, the libraries' never below warnings.
-
-    At DEBUG they log what passes through them: aiosqlite every value that is stored.
-    """
-    logging.getLogger().setLevel(max(level, logging.WARNING))
+    # Our own loggers as wished, the libraries' never below warnings: at DEBUG they log what passes
+    # through them, aiosqlite every value that is stored.
+    ours = logging.getLevelNamesMapping()[level.value.upper()]
+    root.setLevel(max(ours, logging.WARNING))
     for name in OWN:
-        logging.getLogger(name).setLevel(level)
+        logging.getLogger(name).setLevel(ours)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
 

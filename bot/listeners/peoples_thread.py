@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners.context import ListenerContext
 from bot.log import logger
@@ -55,7 +54,12 @@ async def read_thread(
     try:
         async with asyncio.timeout(READ_SECONDS):
             workspace = await context.clients.of(team)
-            is_whole = await _read_pages(workspace.client, channel, root, found)
+            asked: dict[str, Any] = {"channel": channel, "ts": root, "limit": _PAGE}
+            while not is_whole:
+                answer = await workspace.client.conversations_replies(**asked)
+                page = ThreadPage.model_validate(answer.data)
+                found += page.messages
+                is_whole, asked["cursor"] = not page.next_cursor, page.next_cursor
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("thread of people not read to its end", reason=type(error).__name__)
     said = [one for one in found if one.ts != without and one.words]
@@ -69,20 +73,6 @@ async def read_thread(
         is_whole=is_whole,
         names=await _names(context.access.of(team), wanted),
     )
-
-
-async def _read_pages(
-    client: AsyncWebClient, channel: str, root: str, found: list[PostedMessage]
-) -> bool:
-    """Read page after page into `found`; True at the end of the thread."""
-    wanted: dict[str, Any] = {"channel": channel, "ts": root, "limit": _PAGE}
-    while True:
-        answer = await client.conversations_replies(**wanted)
-        page = ThreadPage.model_validate(answer.data)
-        found += page.messages
-        if not page.next_cursor:
-            return True
-        wanted["cursor"] = page.next_cursor
 
 
 async def _names(access: Access, people: Sequence[str]) -> dict[str, str]:

@@ -226,12 +226,22 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     typed = "\n\n".join(filter(None, (draft.whole_context, source)))
     room = context.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)
+    given = target.references
+    if target.message and form.all_chosen(FieldId.THREAD.value):
+        thread = thread_reference(
+            target.channel,
+            target.thread or target.message,
+            without=target.message,
+            by=person(form),
+            address=target.source,
+        )
+        given = (thread, *given)
     request = DebateRequest(
         question=draft.question,
         context="\n\n".join(filter(None, (typed, more))),
         asked_by=person(form),
         place=here,
-        references=(*_evidence(form, target), *await _pasted(context, form, here)),
+        references=(*given, *await _pasted(context, form, here)),
         continues=target.continues,
     )
     await context.start.start(request, origin=form.view_id, choices=draft.choices)
@@ -259,20 +269,6 @@ async def _long_message(
     if not found:
         raise SlackSilent
     return cut(f"The message:\n{readable(found[0], read.names)}", room)
-
-
-def _evidence(form: FormSubmitted, target: FormTarget) -> tuple[SourceReference, ...]:
-    """The thread of the message, where it is wanted, and the message's files."""
-    if not target.message or not form.all_chosen(FieldId.THREAD.value):
-        return target.references
-    thread = thread_reference(
-        target.channel,
-        target.thread or target.message,
-        without=target.message,
-        by=person(form),
-        address=target.source,
-    )
-    return (thread, *target.references)
 
 
 async def _pasted(

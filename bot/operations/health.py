@@ -79,26 +79,23 @@ class Probe:
     async def works(self) -> bool:
         """Return whether the part works."""
         async with self._asking:
-            if time.monotonic() >= self._until:
-                fault = await self._ask()
-                if fault and fault != self._fault:
-                    _log.error("not healthy", part=self.name, reason=fault)
-                elif self._fault and not fault:
-                    _log.info("healthy again", part=self.name)
-                self._fault = fault
-                self._until = time.monotonic() + self.kept
+            if time.monotonic() < self._until:
+                return not self._fault
+            fault = ""
+            try:
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self.check()
+            except TimeoutError:
+                fault = f"no answer within {CHECK_SECONDS:g} seconds"
+            except (MootError, OSError) as error:
+                fault = str(error) or type(error).__name__
+            if fault and fault != self._fault:
+                _log.error("not healthy", part=self.name, reason=fault)
+            elif self._fault and not fault:
+                _log.info("healthy again", part=self.name)
+            self._fault = fault
+            self._until = time.monotonic() + self.kept
         return not self._fault
-
-    async def _ask(self) -> str:
-        """Why it does not work; empty if it does."""
-        try:
-            async with asyncio.timeout(CHECK_SECONDS):
-                await self.check()
-        except TimeoutError:
-            return f"no answer within {CHECK_SECONDS:g} seconds"
-        except (MootError, OSError) as error:
-            return str(error) or type(error).__name__
-        return ""
 
 
 @dataclass(frozen=True, kw_only=True)

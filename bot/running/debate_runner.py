@@ -56,7 +56,13 @@ class DebateRunner:
 
         async def advance() -> Debate:
             if faults > MOST_FAULTS:
-                await self._give_up(debate_id)
+                # It fails again and again: recorded, so that people are told.
+                try:
+                    edition = fold(await self.store.events(debate_id)).edition
+                    failed = DebateFailed(reason=_BROKEN, edition=edition)
+                    await self.store.append(debate_id, failed, at=self.clock.now())
+                except StoreError:
+                    _log.exception("cannot record the failure")
             return await self.engine.run(debate_id)
 
         def again(error: Exception, wait: float) -> float | None:
@@ -83,15 +89,6 @@ class DebateRunner:
         is_parked = debate.status is Status.RUNNING
         _log.info("parked" if is_parked else "ended", status=debate.status.value)
         return debate
-
-    async def _give_up(self, debate_id: str) -> None:
-        """Record that a debate failed that fails again and again, so that people are told."""
-        try:
-            edition = fold(await self.store.events(debate_id)).edition
-            failed = DebateFailed(reason=_BROKEN, edition=edition)
-            await self.store.append(debate_id, failed, at=self.clock.now())
-        except StoreError:
-            _log.exception("cannot record the failure")
 
 
 async def unfinished(store: DebateStore, clock: Clock) -> Sequence[str]:

@@ -61,25 +61,24 @@ async def prepare(conninfo: str) -> None:
     try:
         async with await psycopg.AsyncConnection[Any].connect(conninfo) as connection:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            for step in await _missing(connection):
+            # Everything, or the migrations that were not run yet.
+            await connection.execute(
+                "CREATE TABLE IF NOT EXISTS moot_jobs_migrations (name text PRIMARY KEY)"
+            )
+            cursor = await connection.execute("SELECT name FROM moot_jobs_migrations")
+            done = {row[0] for row in await cursor.fetchall()}
+            steps = _steps()
+            fresh = [name for name in sorted(steps) if name not in done]
+            for name in fresh:
+                await connection.execute("INSERT INTO moot_jobs_migrations VALUES (%s)", (name,))
+            wanted: list[LiteralString] = (
+                [steps[name] for name in fresh] if done else [SchemaManager.get_schema()]
+            )
+            for step in wanted:
                 await connection.execute(sql.SQL(step))
     except psycopg.Error as error:
         words = f"The tables of the job queue cannot be made ({type(error).__name__})."
         raise StoreDown(words) from error
-
-
-async def _missing(connection: psycopg.AsyncConnection[Any]) -> list[LiteralString]:
-    """What is to be run: everything, or the migrations that were not run yet."""
-    await connection.execute(
-        "CREATE TABLE IF NOT EXISTS moot_jobs_migrations (name text PRIMARY KEY)"
-    )
-    cursor = await connection.execute("SELECT name FROM moot_jobs_migrations")
-    done = {row[0] for row in await cursor.fetchall()}
-    steps = _steps()
-    fresh = [name for name in sorted(steps) if name not in done]
-    for name in fresh:
-        await connection.execute("INSERT INTO moot_jobs_migrations VALUES (%s)", (name,))
-    return [steps[name] for name in fresh] if done else [SchemaManager.get_schema()]
 
 
 def _steps() -> dict[str, LiteralString]:

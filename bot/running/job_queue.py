@@ -58,7 +58,21 @@ class Jobs:
         self._closing: set[str] = set()
         # It tells of every job, every two seconds.
         logging.getLogger("procrastinate").setLevel(logging.WARNING)
-        self._add_chores()
+
+        # Jobs about jobs. They have no lock: a replica that dies in one must not hold it up.
+        async def rescue(timestamp: int) -> None:
+            del timestamp
+            await self._rescue()
+
+        async def later(kind: str, key: str) -> None:
+            await self.put(kind, key)
+
+        # Six fields: the seconds come last.
+        every = f"* * * * * */{self.beat.rescue}"
+        task = self._app.task(name=_RESCUE, queue=_CHORES, queueing_lock=_RESCUE)(rescue)
+        self._app.periodic(cron=every)(task)
+        self._app.task(name=_LATER, queue=_CHORES, retry=RetryStrategy())(later)
+        self._works[_CHORES] = 2
 
     def add(self, kind: str, work: Callable[[str], Awaitable[None]], *, at_once: int) -> None:
         """Say how a kind of job is done. Before `start`.
@@ -128,23 +142,6 @@ class Jobs:
             self._freeze.cancel()
             await asyncio.wait([self._freeze])
         await self._app.close_async()
-
-    def _add_chores(self) -> None:
-        """Jobs about jobs. They have no lock: a replica that dies in one must not hold it up."""
-
-        async def rescue(timestamp: int) -> None:
-            del timestamp
-            await self._rescue()
-
-        async def later(kind: str, key: str) -> None:
-            await self.put(kind, key)
-
-        # Six fields: the seconds come last.
-        every = f"* * * * * */{self.beat.rescue}"
-        task = self._app.task(name=_RESCUE, queue=_CHORES, queueing_lock=_RESCUE)(rescue)
-        self._app.periodic(cron=every)(task)
-        self._app.task(name=_LATER, queue=_CHORES, retry=RetryStrategy())(later)
-        self._works[_CHORES] = 2
 
     async def _defer(
         self, task: str, queueing_lock: str, at: datetime | None, **arguments: str

@@ -25,7 +25,7 @@ class Signals:
     """
 
     def __init__(
-        self, conninfo: str, *, heard: Callable[[str], None], missed: Callable[[], None]
+        self, conninfo: str, *, heard: Callable[[str], object], missed: Callable[[], None]
     ) -> None:
         """Keep whom to tell.
 

@@ -40,7 +40,7 @@ class ReplicatedRunner:
         self._debates = JobTasks[str](jobs, "debates", self._hold, _DEBATES)
         self._telling = KeyedTasks[str](self._tell)
         self._taking_up = KeyedTasks[str](self._take_up)
-        self._signals = Signals(jobs.conninfo, heard=self._hear, missed=self._look_again)
+        self._signals = Signals(jobs.conninfo, heard=engine.wake, missed=self._look_again)
         jobs.reminders.append(self._remind)
 
     @property
@@ -84,9 +84,6 @@ class ReplicatedRunner:
         except (ConnectorException, OSError) as error:
             # The job says it too, later.
             _log.warning("not signalled", reason=type(error).__name__)
-
-    def _hear(self, debate_id: str) -> None:
-        self._engine.wake(debate_id)
 
     def _look_again(self) -> None:
         for debate_id in self.held:

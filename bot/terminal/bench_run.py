@@ -167,7 +167,10 @@ class Bench:
             debate_id = await self.store.begun(origin)
             is_new = debate_id is None
             if debate_id is None:
-                debate_id = await self._begin(setup, origin)
+                started = await self.store.create(
+                    new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
+                )
+                debate_id = started.recorded.debate_id
             debate = fold(await self.store.events(debate_id))
             was_running = debate.status is Status.RUNNING
             self._tasks[debate_id] = task
@@ -186,12 +189,6 @@ class Bench:
                 self.failed.append(f"{arm.name}, {task.id}: {why}")
                 return None
         return None
-
-    async def _begin(self, setup: Setup, origin: str) -> str:
-        started = await self.store.create(
-            new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
-        )
-        return started.recorded.debate_id
 
     async def _is_affordable(self, arms: Sequence[Arm], task: Task) -> bool:
         """Whether what this question will probably still cost is left under the cap.

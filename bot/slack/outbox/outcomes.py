@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -116,28 +116,24 @@ def outcome_of(error: BaseException) -> Outcome:
     was never made was not. Anything else is a fault of ours that no repeating mends.
     """
     if isinstance(error, SlackApiError):
-        return _of_answer(error)
+        # The SDK passes its own response, or aiohttp's when the body was not JSON.
+        answer = cast("Any", error.response)
+        refusal = refusal_of(answer)
+        status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
+        if status == TOO_MANY or refusal.error in _PASSING:
+            asked = answer.headers.get("Retry-After") or ""
+            after = float(asked) if asked.replace(".", "", 1).isdecimal() else None
+            return Retry("Slack asks for a slower pace", after)
+        if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
+            return Unknown(f"Slack failed ({refusal.error or status})")
+        if refusal.error in REFUSED_TOKENS:
+            return Retry(f"Slack refuses the bot token ({refusal.error})")
+        return Rejected(in_words(refusal), refusal.error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return Retry("Slack cannot be reached")
     if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
         return Unknown(f"no answer from Slack ({type(error).__name__})")
     return Rejected(f"Moot itself failed ({type(error).__name__})", "our_fault")
-
-
-def _of_answer(error: SlackApiError) -> Outcome:
-    # The SDK passes its own response, or aiohttp's when the body was not JSON.
-    answer: Any = error.response
-    refusal = refusal_of(answer)
-    status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
-    if status == TOO_MANY or refusal.error in _PASSING:
-        asked = answer.headers.get("Retry-After") or ""
-        after = float(asked) if asked.replace(".", "", 1).isdecimal() else None
-        return Retry("Slack asks for a slower pace", after)
-    if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
-        return Unknown(f"Slack failed ({refusal.error or status})")
-    if refusal.error in REFUSED_TOKENS:
-        return Retry(f"Slack refuses the bot token ({refusal.error})")
-    return Rejected(in_words(refusal), refusal.error)
 
 
 def in_words(refusal: Refusal) -> str:

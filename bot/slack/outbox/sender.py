@@ -3,12 +3,11 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -29,7 +28,6 @@ from bot.slack.outbox.methods import (
 )
 from bot.slack.outbox.outcomes import (
     NOT_FOR_THIS_APP,
-    Outcome,
     Rejected,
     Retry,
     Unknown,
@@ -255,7 +253,14 @@ class Outbox:
         row = await self.posts.mark_sending(
             call.row.key, call.row.process_token or self.process_token, self.clock.now()
         )
-        linked = replace(row, payload=await self._linked(row, call.team_url))
+        # The addresses of posts of ours; of one that is not there, its channel's.
+        # Files hold what people and models wrote, as they wrote it: no link in them is ours.
+        shown = {name: value for name, value in row.payload.items() if name != "files"}
+        text = json.dumps(shown)
+        found = {
+            key: await self._address(call.team_url, row.channel, key) for key in addressed(text)
+        }
+        linked = replace(row, payload={**row.payload, **json.loads(fill_in(text, found))})
         if time.monotonic() - began > FREEZE_SECONDS:
             # Others may have found the row by now: what was begun so long ago is in doubt.
             return False
@@ -263,7 +268,14 @@ class Outbox:
         try:
             ts = await self._carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
-            return await self._after(outcome_of(error), row, way, errors)
+            outcome = outcome_of(error)
+            self.on_error(type(outcome).__name__)
+            if isinstance(outcome, Rejected):
+                return await self._refuse(row, outcome)
+            _log.warning("not sent", post=row.key, reason=outcome.words)
+            if isinstance(outcome, Retry) or way.repeatable:
+                await self._postpone(row, outcome, way, errors)
+            return False
         await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
         return True
 
@@ -332,16 +344,6 @@ class Outbox:
             with suppress(StoreDown):
                 await self.refused.note(workspace, features, self.clock.now())
 
-    async def _after(self, outcome: Outcome, row: PostRow, way: SlackMethod, errors: int) -> bool:
-        """Record what a failed call came to."""
-        self.on_error(type(outcome).__name__)
-        if isinstance(outcome, Rejected):
-            return await self._refuse(row, outcome)
-        _log.warning("not sent", post=row.key, reason=outcome.words)
-        if isinstance(outcome, Retry) or way.repeatable:
-            await self._postpone(row, outcome, way, errors)
-        return False
-
     async def _postpone(
         self, row: PostRow, outcome: Retry | Unknown, way: SlackMethod, errors: int
     ) -> None:
@@ -369,7 +371,16 @@ class Outbox:
         try:
             ts = await find_post(call)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
-            return await self._not_found_out(outcome_of(error), row)
+            # Slack did not let us look: try later, or send again where it never will. A post that
+            # comes twice is worse than none only until nobody can tell: then it is sent.
+            outcome = outcome_of(error)
+            _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
+            if isinstance(outcome, Rejected):
+                await self._free(row, outcome.words)
+                return True
+            after = outcome.after if isinstance(outcome, Retry) else None
+            await self.clock.sleep(after or self.pace.first_pause)
+            return False
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
         if ts is None and row.state is PostState.WAITING:
             return await _unhurried(self._send(call, WAYS[row.method], errors))
@@ -378,21 +389,20 @@ class Outbox:
             return True
         await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
         if row.state is PostState.WAITING and row.method == "post":
-            await self.replace(_edit_of(row))
+            # From before a restore: it is to say what the log says now.
+            shown = {name: row.payload[name] for name in ("text", "blocks") if name in row.payload}
+            await self.replace(
+                NewPost(
+                    key=f"{row.key}/restored",
+                    workspace=row.workspace,
+                    channel=row.channel,
+                    method="update",
+                    payload={**shown, "target_key": row.key},
+                    debate_id=row.debate_id,
+                    thread_key=row.thread_key,
+                )
+            )
         return True
-
-    async def _not_found_out(self, outcome: Outcome, row: PostRow) -> bool:
-        """Slack did not let us look: try later, or send again where it never will.
-
-        A post that comes twice is worse than none only until nobody can tell: then it is sent.
-        """
-        _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
-        if isinstance(outcome, Rejected):
-            await self._free(row, outcome.words)
-            return True
-        after = outcome.after if isinstance(outcome, Retry) else None
-        await self.clock.sleep(after or self.pace.first_pause)
-        return False
 
     async def _free(self, row: PostRow, words: str) -> None:
         """Let it be sent again at once."""
@@ -412,14 +422,6 @@ class Outbox:
         target_ts = await self._ts_of(target_key) if target_key else row.payload.get("target_ts")
         workspace = await self.clients.of(row.workspace)
         return SlackCall(workspace.client, row, thread_ts, target_ts, workspace.identity.url)
-
-    async def _linked(self, row: PostRow, team_url: str) -> Mapping[str, Any]:
-        """Fill in the addresses of posts of ours; of one that is not there, its channel's."""
-        # Files hold what people and models wrote, as they wrote it: no link in them is ours.
-        shown = {name: value for name, value in row.payload.items() if name != "files"}
-        text = json.dumps(shown)
-        found = {key: await self._address(team_url, row.channel, key) for key in addressed(text)}
-        return {**row.payload, **json.loads(fill_in(text, found))}
 
     async def _address(self, team_url: str, channel: str, key: str) -> str:
         found = await self.posts.row_by_key(key)
@@ -453,20 +455,6 @@ def _seconds_until(due: datetime | None, clock: Clock, most: float) -> float:
 
 def _channel_of(row: PostRow) -> Channel:
     return Channel(row.workspace, row.channel)
-
-
-def _edit_of(row: PostRow) -> NewPost:
-    """Return what makes a post from before a restore say what the log says now."""
-    shown = {name: row.payload[name] for name in ("text", "blocks") if name in row.payload}
-    return NewPost(
-        key=f"{row.key}/restored",
-        workspace=row.workspace,
-        channel=row.channel,
-        method="update",
-        payload={**shown, "target_key": row.key},
-        debate_id=row.debate_id,
-        thread_key=row.thread_key,
-    )
 
 
 async def _unhurried(work: Coroutine[None, None, bool]) -> bool:
