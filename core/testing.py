@@ -1,4 +1,4 @@
-"""PUBLIC doubles for tests: a scripted model, a recording sink, a clock one owns, a debate at hand.
+"""PUBLIC doubles for tests: a scripted model, a sink, a clock, channels' choices, a debate at hand.
 
 They keep the ports' contracts; nothing in the product imports this module. The in-memory store is
 `core.store.memory.InMemoryStore`.
@@ -17,6 +17,7 @@ from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.settings import ModelChoice, Settings
+from core.use_cases.choices import ChannelChoices
 
 #: What a `ScriptedProvider` answers: a reply's text, or the error to raise.
 Script = Callable[[ModelRequest], str | ProviderError]
@@ -226,6 +227,21 @@ class Members:
         if self.silent:
             raise BadInput("Slack did not answer.")
         return self.channels is None or place.channel in self.channels
+
+
+class InMemoryChannelChoices:
+    """A `ChannelChoicesStore` in memory."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[tuple[str, str], ChannelChoices] = {}
+
+    async def get(self, place: Place) -> ChannelChoices:
+        """What the channel has set; nothing where it has set nothing."""
+        return self._chosen.get((place.workspace, place.channel), ChannelChoices())
+
+    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+        """Set all of the channel's settings."""
+        self._chosen[place.workspace, place.channel] = chosen
 
 
 class RecordingSink:

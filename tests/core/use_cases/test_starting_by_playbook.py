@@ -1,11 +1,14 @@
 """Which playbook a debate is held by: chosen by hand, the channel's, or none."""
 
+from functools import partial
+
 from core.config.playbooks import built_in
-from core.models import Person, Place, Setup
+from core.estimate import rehearse
+from core.models import Person, Place
 from core.opening import DebateRequest
 from core.settings import Settings
 from core.store.memory import InMemoryStore
-from core.testing import ManualClock
+from core.testing import InMemoryChannelChoices, ManualClock
 from core.use_cases.choices import NO_PLAYBOOK, ChannelChoices, Choices
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
@@ -14,29 +17,15 @@ from core.use_cases.start import StartDebate
 PLACE = Place(surface="slack", workspace="T1", channel="C1")
 
 
-class Channel:
-    """A channel that has chosen."""
-
-    def __init__(self, choices: Choices) -> None:
-        self.choices = choices
-
-    async def get(self, place: Place) -> ChannelChoices:
-        assert place == PLACE
-        return ChannelChoices(choices=self.choices)
-
-    async def put(self, place: Place, chosen: ChannelChoices) -> None:
-        raise NotImplementedError
-
-
-def starting(channel: Choices) -> StartDebate:
-    async def unknown(setup: Setup) -> object:
-        raise NotImplementedError
-
+async def starting(chosen: Choices) -> StartDebate:
+    """What starts debates, where the channel has chosen so."""
+    clock, channels = ManualClock(), InMemoryChannelChoices()
+    await channels.put(PLACE, ChannelChoices(choices=chosen))
     return StartDebate(
-        facts=FactLog(store=InMemoryStore(), clock=ManualClock(), wake=lambda _: None),
+        facts=FactLog(store=InMemoryStore(), clock=clock, wake=lambda _: None),
         settings=lambda: Settings(playbooks=built_in()),
-        channels=Channel(channel),
-        estimating=unknown,  # pyright: ignore[reportArgumentType] - nobody estimates here
+        channels=channels,
+        estimating=partial(rehearse, clock=clock),
         bounds=UNBOUNDED,
     )
 
@@ -48,7 +37,7 @@ def asked(playbook: str | None = None) -> DebateRequest:
 
 
 async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() -> None:
-    start = starting(Choices(playbook="vendor-choice", rounds=5, agents=("legal", "finance")))
+    start = await starting(Choices(playbook="vendor-choice", rounds=5, agents=("legal", "finance")))
 
     usual = await start.setup_for(asked())
     other = await start.setup_for(asked("build-or-buy"))
@@ -62,15 +51,17 @@ async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() 
 
 
 async def test_a_channels_playbook_that_is_gone_is_left_out_with_a_word() -> None:
-    setup = await starting(Choices(playbook="old-kind")).setup_for(asked())
+    start = await starting(Choices(playbook="old-kind"))
+
+    setup = await start.setup_for(asked())
 
     assert setup.playbook is None
     assert "This channel's playbook “old-kind” is left out: it is gone." in setup.warnings
-    assert (await starting(Choices(playbook="old-kind")).usual(PLACE)).playbook == NO_PLAYBOOK
+    assert (await start.usual(PLACE)).playbook == NO_PLAYBOOK
 
 
 async def test_what_a_form_says_wins_over_the_playbook_it_was_filled_by() -> None:
-    start = starting(Choices())
+    start = await starting(Choices())
     filled = await start.usual(PLACE, "vendor-choice")
 
     as_filled = await start.setup_for(asked(), filled)
