@@ -83,12 +83,17 @@ def set_up_logs(
     )
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    # Our own loggers as wished, the libraries' never below warnings: at DEBUG they log what passes
-    # through them, aiosqlite every value that is stored.
-    ours = logging.getLevelNamesMapping()[level.value.upper()]
-    root.setLevel(max(ours, logging.WARNING))
+    _set_levels(logging.getLevelNamesMapping()[level.value.upper()])
+
+
+def _set_levels(level: int) -> None:
+    """Our own loggers as wished, the libraries' never below warnings.
+
+    At DEBUG they log what passes through them: aiosqlite every value that is stored.
+    """
+    logging.getLogger().setLevel(max(level, logging.WARNING))
     for name in OWN:
-        logging.getLogger(name).setLevel(ours)
+        logging.getLogger(name).setLevel(level)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -44,8 +44,18 @@ class MissedMentions:
     async def read(self) -> None:
         """Look through all channels of all workspaces; what cannot be read is left out."""
         for team in await self._context.clients.teams():
+            found = pages(
+                self._context.clients,
+                team,
+                lambda client, asked: client.users_conversations(**asked),
+                ChannelsPage,
+                clock=self._context.clock,
+                pace=self._pace,
+                types="public_channel,private_channel",
+                exclude_archived=True,
+            )
             try:
-                channels = [channel async for channel in self._channels(team)]
+                channels = [channel.id async for page in found for channel in page.channels]
             except (SlackApiError, SlackAway, SlackRefuses, NotInstalled) as error:
                 _log.warning("channels not looked through", team=team, reason=str(error))
                 continue
@@ -54,20 +64,6 @@ class MissedMentions:
                     await self._read(team, channel)
                 except (SlackAway, SlackRefuses, NotInstalled, StoreError) as error:
                     _log.warning("channel not looked through", channel=channel, reason=str(error))
-
-    async def _channels(self, team: str) -> AsyncGenerator[str]:
-        async for page in pages(
-            self._context.clients,
-            team,
-            lambda client, asked: client.users_conversations(**asked),
-            ChannelsPage,
-            clock=self._context.clock,
-            pace=self._pace,
-            types="public_channel,private_channel",
-            exclude_archived=True,
-        ):
-            for channel in page.channels:
-                yield channel.id
 
     async def _read(self, team: str, channel: str) -> None:
         """Take every mention in a channel and its threads that was not taken before."""

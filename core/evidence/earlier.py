@@ -1,7 +1,7 @@
 """What a team decided earlier in the same place: each decision is a source of a new debate."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from core.errors import BadInput, DebateUnknown, LogBroken
 from core.events import fold
@@ -152,26 +152,23 @@ def decision_words(debate: Debate) -> str:
     if decision:
         why = f" {decision.why}" if decision.why else ""
         stands = f"It was {_STANDING[decision.kind]} by {decision.by.name or decision.by.id}.{why}"
+    said, turned_out = debate.outcome, list[str]()
+    if said and said.kind is not OutcomeKind.TOO_EARLY:
+        by = said.by.name or said.by.id
+        words = f"How it turned out: {_OUTCOMES[said.kind]}, says {by}. {said.why}"
+        turned_out.append(words.rstrip())
     overturns = "; ".join(verdict.overturned_by)
     return "\n".join(
         [
             f"# {' '.join(debate.setup.question.split())}",
             f"Decision: {verdict.decision}",
             stands,
-            *_turned_out(debate),
+            *turned_out,
             *(f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]),
             *([f"What speaks against it: {verdict.dissent}"] if verdict.dissent else []),
             *([f"What would overturn it: {overturns}"] if overturns else []),
         ]
     )
-
-
-def _turned_out(debate: Debate) -> Iterator[str]:
-    """How it turned out, as somebody said; nothing where it was too early."""
-    said = debate.outcome
-    if said and said.kind is not OutcomeKind.TOO_EARLY:
-        by = said.by.name or said.by.id
-        yield f"How it turned out: {_OUTCOMES[said.kind]}, says {by}. {said.why}".rstrip()
 
 
 def _fitting(decided: Sequence[Debate], question: str) -> Sequence[Debate]:

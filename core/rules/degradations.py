@@ -92,8 +92,13 @@ def _failed(debate: Debate) -> Iterator[str]:
             yield f"The vote is close, and {why}"
         elif failure.cause is FailureCause.PASSING and failure.turn.agent != JUDGE:
             by_agent.setdefault(failure.turn.agent, []).append(failure)
+    names = {agent.id: agent.name for agent in debate.setup.agents}
     for agent, failures in by_agent.items():
-        told = [_turn(debate, failure) for failure in failures]
+        told = list[str]()
+        for turn in (failure.turn for failure in failures):
+            whose = f" of {names[turn.target]}" if turn.target in names else ""
+            when = f"round {turn.round}" if turn.round else "before round 1"
+            told.append(f"{turn.act.value}{whose} ({when})")
         if len(told) > _MOST_LISTED:
             told = [*told[:_MOST_LISTED], f"{len(told) - _MOST_LISTED} more"]
         reasons = " ".join(dict.fromkeys(failure.reason for failure in failures))
@@ -102,13 +107,6 @@ def _failed(debate: Debate) -> Iterator[str]:
         # Nothing is missing: agents saw the text that was to be summed up.
         noun = "summary" if lost_summaries == 1 else "summaries"
         yield f"{lost_summaries} {noun} could not be made; the full text was used instead."
-
-
-def _turn(debate: Debate, failure: Failure) -> str:
-    turn = failure.turn
-    agents = {agent.id: agent.name for agent in debate.setup.agents}
-    what = f"{turn.act.value} of {agents[turn.target]}" if turn.target in agents else turn.act.value
-    return f"{what} (round {turn.round})" if turn.round else f"{what} (before round 1)"
 
 
 def _with_model(debate: Debate, agent: str) -> str:
