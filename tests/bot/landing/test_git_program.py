@@ -67,18 +67,30 @@ async def test_a_token_is_sent_nowhere_else(tmp_path: Path) -> None:
 
 async def test_what_git_started_ends_with_it(tmp_path: Path) -> None:
     begun, alive = tmp_path / "begun", tmp_path / "alive"
-    os.mkfifo(begun)
     os.mkfifo(alive)
-    # Both hold the pipe open: its end is read when both are gone.
-    place = a_program(tmp_path, f'exec 3> "{alive}"; echo > "{begun}"; sleep 60 & wait')
+    # The program and what it starts hold the pipe open: its end is read when both are gone.
+    end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+    place = a_program(tmp_path, f'exec 3> "{alive}"; sleep 60 & echo > "{begun}"; wait')
     git = git_in(tmp_path, "https://git.example.com/a.git", f"{place}:/usr/bin:/bin")
+
+    def is_held() -> bool:
+        try:
+            return os.read(end, 1) != b""
+        except BlockingIOError:
+            return True
+
     waiting = asyncio.create_task(git("fetch"))
-    end = asyncio.create_task(asyncio.to_thread(alive.read_text))
-    await asyncio.to_thread(begun.read_text)
+    async with asyncio.timeout(30):
+        while not begun.exists():
+            assert not waiting.done()
+            await asyncio.sleep(0.01)
+    assert is_held()
     waiting.cancel()
     await asyncio.wait([waiting])
-
-    assert await asyncio.wait_for(end, 10) == ""
+    async with asyncio.timeout(10):
+        while is_held():  # noqa: ASYNC110 - no event tells of another process's end
+            await asyncio.sleep(0.01)
+    os.close(end)
 
 
 async def test_long_speech_is_cut(tmp_path: Path) -> None:

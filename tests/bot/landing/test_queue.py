@@ -119,8 +119,8 @@ async def test_what_another_process_has_taken_over_is_left_to_it(location: str) 
         async with asyncio.timeout(10):
             while not taken:
                 await office.queue.clock.sleep(0)
+        await office.queue.close()  # it has seen by then whether it may write
         left = await office.landings.next_for("desk")
-        await office.queue.close()
 
     assert set(desk.got) == {FIRST}
     assert left
