@@ -3,6 +3,7 @@
 The network is shut but for the loopback, and warnings are errors: see `[tool.pytest]`.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -70,6 +71,15 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the tokens and keys of whoever runs the tests."""
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def own_log_handlers() -> Iterator[None]:
+    """Take away what a command set up to log with: it writes to a stream of that test."""
+    root = logging.getLogger()
+    before = list(root.handlers)
+    yield
+    root.handlers[:] = [one for one in root.handlers if one in before] or before
 
 
 @pytest.fixture(scope="session")

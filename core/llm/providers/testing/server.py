@@ -44,6 +44,7 @@ class Vendor:
         self._closing = asyncio.Event()
         self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
+        self._ending: asyncio.Task[None] | None = None
         self.port = port
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -61,21 +62,31 @@ class Vendor:
 
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
-        if self._server:
-            self._server.close()
+        await self._stop_listening()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def go_away(self) -> None:
         """Refuse connections and break those that are open, until it comes back."""
-        if self._server:
-            self._server.close()
-            for writer in self._writers:
-                writer.transport.abort()
+        self._ending = asyncio.create_task(self._stop_listening())
+        for writer in self._writers:
+            writer.transport.abort()
 
     async def come_back(self) -> None:
         """Listen (again), always at the same address."""
+        if self._ending:
+            await self._ending
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _stop_listening(self) -> None:
+        """Stop, once what was accepted is a connection: asyncio would leave it open for ever."""
+        if self._server is None:
+            return
+        for listening in self._server.sockets:
+            asyncio.get_running_loop().remove_reader(listening.fileno())
+        for _ in range(3):  # accepted in one, connected in the next
+            await asyncio.sleep(0)
+        self._server.close()
 
     async def asked_for(self, times: int) -> None:
         """Wait until so many requests have arrived."""
