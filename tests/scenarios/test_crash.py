@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from bot.testing import Message, key_of, quick_workspace, socket_access
-from core.events import event_from_json, fold
-from core.models import Debate, Status
+from core.events import SourceRead, event_from_json, fold
+from core.models import Debate, Source, Status
 from core.testing import recorded
 from slack_on_loopback import Workspace, run_workspace
+from tests.core.evidence.office import a_pdf
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -73,6 +74,13 @@ class Household:
     def debate(self) -> Debate:
         return fold(recorded([event_from_json(body) for body in self._bodies()]))
 
+    def sources(self) -> Sequence[Source]:
+        """What was read, each time it was."""
+        if not (self.folder / "moot.db").exists():
+            return []
+        events = [event_from_json(body) for body in self._bodies()]
+        return [one.source for one in events if isinstance(one, SourceRead)]
+
     def post_keys(self) -> Sequence[str]:
         with closing(sqlite3.connect(self.folder / "moot.db")) as database:
             rows = database.execute("SELECT key FROM posts WHERE method = 'post' ORDER BY id")
@@ -121,6 +129,36 @@ async def test_a_bot_killed_four_times_finishes_its_debate(household: Household)
     assert posted == household.post_keys()
     assert len(set(posted)) == len(posted)
     assert len(reports(household)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+async def test_killed_while_a_file_is_read_it_reads_it_again_and_the_debate_has_it_once(
+    household: Household,
+):
+    work = household.workspace
+    lines = "\n".join(f"line {n} of many" for n in range(300))
+    offer = a_pdf(["The managed offer costs $1,840 per month.", *[lines] * 200])
+    root = await work.say("dana", CHANNEL, "Redis loses jobs.")
+    await work.share_file("alex", CHANNEL, "offer.pdf", offer, thread_ts=root["ts"])
+    await household.begin_life()
+    await work.say("dana", CHANNEL, f"@Moot {QUESTION}", root["ts"])
+    # The thread itself is read, and the process that reads the file is at it.
+    await work.wait_for(household.sources, timeout=60)
+    await household.end_life(signal.SIGKILL)
+    before = household.sources()
+    await household.begin_life()
+    await work.wait_for(lambda: reports(household), timeout=60)
+    assert await household.end_life(signal.SIGTERM) == 0
+
+    assert [one.reference.title for one in before if one.reference.title == "offer.pdf"] == []
+    debate = household.debate()
+    assert debate.status is Status.CONCLUDED
+    titles = [one.reference.title for one in household.sources()]
+    assert titles == ["the thread in which the debate was asked for", "offer.pdf"]
+    assert "costs $1,840 per month" in debate.evidence[1].text
+    posted = [key_of(one) for one in household.thread() if not one.get("files")]
+    assert len(set(posted)) == len(posted)
 
 
 @pytest.mark.timeout(60)
