@@ -1789,6 +1789,20 @@ class Debate:
             self._known[what] = compute()
         return cast("T", self._known[what])
 
+    #: What was computed from the setup and the sources alone, with both; values that follow have
+    #: it, too.
+    _kept: dict[Hashable, tuple[object, object, object]] = field(
+        default_factory=dict[Hashable, tuple[object, object, object]], repr=False, compare=False
+    )
+
+    def once_for_sources(self, what: Hashable, compute: Callable[[], T]) -> T:
+        """The result of a pure computation over the setup and the sources, as long as they stay."""
+        setup, sources, found = self._kept.get(what, (None, None, None))
+        if setup is not self.setup or sources is not self.sources:
+            found = compute()
+            self._kept[what] = (self.setup, self.sources, found)
+        return cast("T", found)
+
     def came_first(self, key: str, other: str) -> bool:
         """Whether an event stands before another one in the log, whatever clocks said."""
         return next(one for one in self.times if one in {key, other}) == key

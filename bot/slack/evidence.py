@@ -220,7 +220,8 @@ class SlackSources:
             text = readable(one.text, names) + (f" [attached: {attached}]" if attached else "")
             sections.append((f"{who}, {at}", link, f"{who}: {text}", ""))
         cut = f"only the first {_MOST_MESSAGES} messages were read"
-        found = joined(sections, warnings=(cut,) if len(said) > _MOST_MESSAGES else ())
+        warnings = (cut,) if len(said) > _MOST_MESSAGES else ()
+        found = await asyncio.to_thread(joined, sections, warnings=warnings)
         if not sections:
             raise BadInput("nobody has written anything in it")
         files = [

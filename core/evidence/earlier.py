@@ -103,7 +103,7 @@ class FetchEarlierDecisions:
                 continue  # damaged, which is told elsewhere, or deleted meanwhile
             if debate.verdict and debate.decision and debate.setup.place == place:
                 decided.append(debate)
-        chosen = _fitting(decided, reference.fetch)
+        chosen = await asyncio.to_thread(_fitting, decided, reference.fetch)
         left_out = len(decided) - len(chosen)
         warning = f"{counted(left_out, 'earlier decision')} left out that fit the question less"
         return SourceText(

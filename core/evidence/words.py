@@ -5,12 +5,15 @@ Numbers are words of their own, with sign and separators: 5 is found neither in 
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-#: A source is asked about many quotes, one after the other: it is read once.
-_TEXTS_KEPT = 64
+#: A source is asked about many quotes, one after the other: it is read once. Enough for all sources
+#: of a debate, in both ways of reading them.
+_TEXTS_KEPT = 128
 _LETTER = r"[^\W\d_]"
 #: Inside a word: apostrophes, and what nobody sees.
 _INSIDE = "['’\u2018\u02bc\u00ad\u200b\u2060]"
@@ -38,38 +41,48 @@ class Words:
     #: With a space before the first word and after the last one.
     joined: str
     #: Position in `joined` of each word.
-    starts: tuple[int, ...]
+    starts: Sequence[int]
     #: Position in the text of each word.
-    places: tuple[int, ...]
+    places: Sequence[int]
 
     def place_of(self, position: int) -> int:
         """Where in the text the word stands that holds this position of `joined`."""
         return self.places[max(0, bisect_right(self.starts, position) - 1)] if self.places else 0
 
 
-@lru_cache(maxsize=_TEXTS_KEPT)
 def words_in(text: str, *, rejoined: bool = False) -> Words:
-    """The words of a text (in Unicode's form NFC) and their places.
+    """The words of a text (in Unicode's form NFC) and their places; remembered.
 
     Args:
         text: Any text.
         rejoined: Read words that were divided at the end of a line as one.
     """
-    # Blanked, not taken out, so that places stay what they are.
-    plain = _NO_WORD.sub(lambda found: " " * len(found[0]), text)
-    pattern = _WORD_REJOINED if rejoined else _WORD
-    kept, places, starts, position = list[str](), list[int](), list[int](), 1
-    for found in pattern.finditer(plain):
-        written = _BREAK.sub("", found[0]) if rejoined else found[0]
-        # Compatible forms (one sign for fi, raised digits) and case are one.
-        word = unicodedata.normalize("NFKC", written.translate(_DROPPED)).casefold()
+    return _remembered(text, rejoined)
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _remembered(text: str, rejoined: bool) -> Words:  # noqa: FBT001 - one way to ask: one entry
+    # Numbers, not objects: a source of 400,000 characters takes one megabyte and not eight.
+    kept, places, starts, position = list[str](), array("I"), array("I"), 1
+    for word, place in _words(text, rejoined=rejoined):
         kept.append(word)
-        places.append(found.start())
+        places.append(place)
         starts.append(position)
         position += len(word) + 1
-    return Words(f" {' '.join(kept)} " if kept else " ", tuple(starts), tuple(places))
+    return Words(f" {' '.join(kept)} " if kept else " ", starts, places)
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text, as they are compared."""
-    return words_in(unicodedata.normalize("NFC", text)).joined.split()
+    return [word for word, _ in _words(unicodedata.normalize("NFC", text), rejoined=False)]
+
+
+def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
+    """Each word as it is compared, and its place."""
+    # Blanked, not taken out, so that places stay what they are.
+    plain = _NO_WORD.sub(lambda found: " " * len(found[0]), text)
+    for found in (_WORD_REJOINED if rejoined else _WORD).finditer(plain):
+        written = _BREAK.sub("", found[0]) if rejoined else found[0]
+        # Compatible forms (one sign for fi, raised digits) and case are one.
+        word = unicodedata.normalize("NFKC", written.translate(_DROPPED)).casefold()
+        yield word, found.start()

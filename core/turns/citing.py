@@ -1,7 +1,7 @@
 """Evidence in turns: what agents see of the sources, and the check of what they quote (pure)."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -36,17 +36,17 @@ _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturn
 
 def source_parts(debate: Debate) -> Sequence[Part]:
     """The table of contents and the passages that fit the question best, the same for everybody."""
-    return debate.once("source parts", lambda: _source_parts(debate))
+    return debate.once_for_sources("source parts", lambda: _source_parts(debate))
 
 
 def _source_parts(debate: Debate) -> Sequence[Part]:
     sources = debate.evidence
     if not sources:
         return ()
-    shown = _chosen(debate)
+    shown, counts = _shown(debate)
     lines = list[str]()
     for source in sources:
-        there, here = len(passages_of(source)), len(shown[source.id])
+        there, here = counts[source.id], len(shown[source.id])
         kept = "in full below" if there == here else f"{here} of {counted(there, 'passage')} below"
         title, by = _in_line(source.reference.title), _in_line(source.reference.by.name)
         brought = f", brought by {by}" if by else ""
@@ -99,7 +99,7 @@ def is_to_cite(debate: Debate, turn: Turn) -> bool:
 
 def may_look_up(debate: Debate, turn: Turn) -> bool:
     """Whether the turn may ask for more passages: there are some that its prompt does not hold."""
-    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(passages_left_out(debate))
+    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(left_out(debate))
 
 
 def look_up_in(reply: str) -> str:
@@ -111,7 +111,10 @@ def look_up_in(reply: str) -> str:
 def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
     """The request once more, with the passages that fit these words best."""
     room, lines = debate.setup.evidence_characters // 4, list[str]()
-    for passage in best_first(passages_left_out(debate), words):
+    shown = {passage for passages in _shown(debate)[0].values() for passage in passages}
+    everything = [one for source in debate.evidence for one in passages_of(source)]
+    hidden = [passage for passage in everything if passage not in shown]
+    for passage in best_first(hidden, words):
         if len(passage.text) <= room:
             room -= len(passage.text)
             under = f", {passage.heading}" if passage.heading else ""
@@ -123,15 +126,11 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
     return replace(request, parts=(*parts, found, replace(task, text=f"{task.text}\n\n{told}")))
 
 
-def passages_left_out(debate: Debate) -> Sequence[Passage]:
-    """The passages that no prompt holds."""
-
-    def find() -> Sequence[Passage]:
-        shown = {passage for passages in _chosen(debate).values() for passage in passages}
-        everything = (one for source in debate.evidence for one in passages_of(source))
-        return [passage for passage in everything if passage not in shown]
-
-    return debate.once("hidden passages", find)
+def left_out(debate: Debate) -> Mapping[str, int]:
+    """How many passages no prompt holds, of each source that is not held in full."""
+    shown, counts = _shown(debate)
+    missing = {name: count - len(shown[name]) for name, count in counts.items()}
+    return {name: count for name, count in missing.items() if count}
 
 
 def with_checked_quotes(debate: Debate, made: Contribution) -> Contribution:
@@ -178,8 +177,13 @@ def _shown_by(debate: Debate, claim: str) -> EvidenceUsed:
     return EvidenceUsed(claim=bare, citation=next(iter((*verified, *found)), None))
 
 
-def _chosen(debate: Debate) -> dict[str, list[Passage]]:
-    """The passages of each source that a prompt holds, in the source's order.
+def _shown(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
+    """The passages of each source that a prompt holds, and how many it has."""
+    return debate.once_for_sources("shown", lambda: _chosen(debate))
+
+
+def _chosen(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
+    """The passages of each source that a prompt holds, in the source's order; how many it has.
 
     What was asked decides, and nothing that comes later: so the beginning of every prompt stays
     the same, and can be cached.
@@ -187,9 +191,10 @@ def _chosen(debate: Debate) -> dict[str, list[Passage]]:
     sources, room = debate.evidence, debate.setup.evidence_characters
     room *= _OF_A_SUBJECT if debate.setup.format == review.NAME else 1
     cut = {source.id: passages_of(source) for source in sources}
+    counts = {name: len(passages) for name, passages in cut.items()}
     chosen = {name: list[Passage]() for name in cut}
     if sum(len(source.text) for source in sources) <= room:
-        return {name: list(passages) for name, passages in cut.items()}
+        return cut, counts
     wanted = f"{debate.setup.question}\n{debate.setup.context}"
     everything = [passage for passages in cut.values() for passage in passages]
     # What every source begins with says what it is; the passages that fit come first all the same.
@@ -199,7 +204,7 @@ def _chosen(debate: Debate) -> dict[str, list[Passage]]:
             chosen[passage.source].append(passage)
             room -= len(passage.text)
     order: Callable[[Passage], int] = lambda passage: passage.number  # noqa: E731 - for two uses
-    return {name: sorted(passages, key=order) for name, passages in chosen.items()}
+    return {name: sorted(passages, key=order) for name, passages in chosen.items()}, counts
 
 
 def _laid_out(passages: Sequence[Passage]) -> str:

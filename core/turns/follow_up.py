@@ -4,6 +4,7 @@ The record is cut into entries, r1 and so on, as a debate's sources are, so that
 quotes is checked by the same rules.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -76,11 +77,12 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     if judge.provider in {OFFLINE, EXAMPLE}:
         return _from_passages(turn, asked, entries, _NO_MODEL)
     terms = terms_for(debate, turn, judge)
+    parts = await asyncio.to_thread(_parts, debate, turn, asked, entries)
     request = request_with(
         debate,
         turn,
         judge,
-        parts=_parts(debate, turn, asked, entries),
+        parts=parts,
         values={"words": ACTS[turn.act].words},
     )
     try:
@@ -91,7 +93,8 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
         return FollowUpAnswered(answer=found.model_copy(update={"lost": error.usage}))
     # The prompt holds the sources, too, and positions that quote them.
     record = _sources(entries)
-    shown, citations = checked(text.strip(), (*record, *debate.evidence))
+    quotable = (*record, *debate.evidence)
+    shown, citations = await asyncio.to_thread(checked, text.strip(), quotable)
     ids = {one.id for one in record}
     named = {
         one.source: _entry(entries, one.source).key

@@ -34,6 +34,7 @@ from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, parts_of
 from core.rules.schedule import is_cut_short
+from core.turns.apart import apart
 from core.turns.citing import with_checked_evidence
 from core.turns.context import earlier_shown, note_labels, options_shown
 from core.turns.replies import NOBODY, cross_check_reply, first_sentence
@@ -125,8 +126,9 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(said)),
     }
-    verdict = reviewed(debate, verdict.model_copy(update=marks))
-    verdict = _with_confidence(debate, with_checked_evidence(debate, verdict))
+    written = reviewed(debate, verdict.model_copy(update=marks))
+    verdict = await apart(debate, lambda: with_checked_evidence(debate, written))
+    verdict = _with_confidence(debate, verdict)
     return VerdictReached(verdict=verdict, edition=debate.edition)
 
 

@@ -26,7 +26,7 @@ from core.rules.subject import handed_in, subject
 from core.rules.voting import best_texts, winning_options
 from core.settings import ROLES
 from core.turns.acts import ACTS
-from core.turns.citing import is_to_cite, may_look_up, passages_left_out
+from core.turns.citing import is_to_cite, left_out, may_look_up
 from core.turns.context import (
     candidates,
     earlier_shown,
@@ -74,7 +74,7 @@ def request_for(debate: Debate, turn: Turn) -> ModelRequest:  # noqa: C901, PLR0
             values |= {
                 "subject": ", ".join((*read, *changed)) or "the question",
                 "handed_in": ", ".join(changed),
-                "in_part": bool(passages_left_out(debate)),
+                "in_part": bool(left_out(debate)),
                 "labels": ", ".join(f"f{one.number}" for one in own(debate, turn.agent)),
                 "most": MOST_FINDINGS,
                 "options": ", ".join(f'"{one}" ({name})' for one, name in review.VERDICTS.items()),

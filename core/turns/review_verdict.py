@@ -7,7 +7,7 @@ from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANG
 from core.rules.options import options_of
 from core.rules.subject import subject
 from core.rules.voting import winning_options
-from core.turns.citing import passages_left_out
+from core.turns.citing import left_out
 
 _NOT_READY = (
     "The judge called it ready while findings that weigh are open, so it is ready with changes at "
@@ -26,8 +26,8 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     found = standing(debate)
     said = list[str]()
     read = {one.id for one in subject(debate)}
-    if left_out := [one for one in passages_left_out(debate) if one.source in read]:
-        passages = counted(len(left_out), "passage")
+    if missing := sum(count for name, count in left_out(debate).items() if name in read):
+        passages = counted(missing, "passage")
         said.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
     verdict = verdict.model_copy(update={"findings": found, "warnings": (*verdict.warnings, *said)})
     if verdict.is_undecided:

@@ -21,6 +21,7 @@ from core.models import (
 from core.rules.findings import MOST_FINDINGS, merged, own, raised
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
+from core.turns.apart import apart
 from core.turns.finding_replies import (
     FindingReply,
     review_reply,
@@ -49,9 +50,12 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
         review_reply(tuple(one.id for one in read)),
         options=terms_for(debate, turn),
     )
-    found = _found(reply.findings, read)
-    made = _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
-    return ContributionMade(contribution=made)
+
+    def checked_reply() -> Contribution:
+        found = _found(reply.findings, read)
+        return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
+
+    return ContributionMade(contribution=await apart(debate, checked_reply))
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -76,10 +80,14 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
         else one
         for one in mine
     ]
-    new = [one.model_copy(update={"status": FindingStatus.NEW}) for one in _found(reply.new, read)]
-    found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
-    made = _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
-    return ContributionMade(contribution=made)
+
+    def checked_reply() -> Contribution:
+        fresh = _found(reply.new, read)
+        new = [one.model_copy(update={"status": FindingStatus.NEW}) for one in fresh]
+        found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
+        return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
+
+    return ContributionMade(contribution=await apart(debate, checked_reply))
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:

@@ -3,7 +3,8 @@
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
-from core.models import SUMMARIZER, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
+from core.models import SUMMARIZER, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
+from core.turns.apart import apart
 from core.turns.context import options_shown
 from core.turns.replies import NOBODY, ShadowReply, cross_check_reply
 from core.turns.request_for import request_for, terms_for
@@ -20,6 +21,12 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
     reply, call = await calls.ask_for(
         request_for(debate, turn), agent, ShadowReply, options=terms_for(debate, turn)
     )
+    shadow = await apart(debate, lambda: _checked(debate, turn, reply, call))
+    return ShadowAnswered(shadow=shadow)
+
+
+def _checked(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> ShadowAnswer:
+    """The answer with its quotes checked, and those not found struck out."""
     citations = list[Citation]()
 
     def check(text: str) -> str:
@@ -30,7 +37,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
     def check_all(texts: list[str]) -> tuple[str, ...]:
         return tuple(check(text) for text in texts if text.strip())
 
-    shadow = ShadowAnswer(
+    return ShadowAnswer(
         turn=turn,
         decision=check(reply.decision),
         solution=check(reply.solution),
@@ -41,7 +48,6 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
         citations=tuple(dict.fromkeys(citations)),
         call=call,
     )
-    return ShadowAnswered(shadow=shadow)
 
 
 async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:

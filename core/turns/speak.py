@@ -7,6 +7,7 @@ from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.rules.options import leading, options_of, read_stance, without_stance
 from core.turns.acts import ACTS
+from core.turns.apart import apart
 from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
 from core.turns.context import (
     candidates,
@@ -45,7 +46,8 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     text, call = await calls.ask(request, agent, terms)
     looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
     if looked_up:
-        text, more = await calls.ask(with_looked_up(debate, request, looked_up), agent, terms)
+        found = await apart(debate, lambda: with_looked_up(debate, request, looked_up))
+        text, more = await calls.ask(found, agent, terms)
         call = more.model_copy(update={"usage": call.usage + more.usage})
         if look_up_in(text):
             raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
@@ -64,7 +66,8 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
                 "new_options": stance.new,
             }
         )
-    return ContributionMade(contribution=with_checked_quotes(debate, made))
+    said = await apart(debate, lambda: with_checked_quotes(debate, made))
+    return ContributionMade(contribution=said)
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:

@@ -1,5 +1,6 @@
 """Takes a turn: which act is performed by which module."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -24,6 +25,8 @@ from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
 from core.turns.acts import ACTS
+from core.turns.apart import apart
+from core.turns.citing import source_parts
 from core.turns.read import read
 
 #: Share of a debate's cap that only the vote and the verdict may use.
@@ -102,6 +105,7 @@ class Turns:
         self._shared_holds = shared_holds
         self._reader = reader
         self._key: bytes = b""
+        self._cutting = asyncio.Lock()
 
     async def take(
         self,
@@ -129,6 +133,9 @@ class Turns:
         """
         if turn.act is Act.READING:
             return await read(self._reader, debate, turn)
+        async with self._cutting:
+            # Of long sources it takes a second: once, for all turns that show them.
+            await apart(debate, lambda: source_parts(debate))
         caps = kept_back(turn, await self._caps.caps(debate))
         asker = ""
         if self._secret is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.evidence.citations import check, checked, citations_in, rendered
+from core.evidence.words import words_in
 from core.models import (
     Act,
     CitationStatus,
@@ -17,6 +18,7 @@ from core.models import (
     SourceReference,
     Turn,
 )
+from core.rules.sources import MOST_SOURCES
 
 LOAD = """# Load test, March
 
@@ -297,3 +299,12 @@ def test_surfaces_write_citations_their_way() -> None:
 def test_long_hostile_text_is_read_in_time() -> None:
     text = '[e1: "' * 5000 + "x" * 50_000
     assert checked(text, SOURCES)[1] == ()
+
+
+def test_all_sources_of_a_debate_are_read_once_for_many_quotes() -> None:
+    sources = [a_source(at, f"Report {at}. {LOAD}") for at in range(1, MOST_SOURCES + 1)]
+    check("e1", "The queue took 9,000 jobs/s", sources)
+    read = [words_in(one.text) for one in sources]
+    for number in range(100):
+        check("e1", f"The queue took {number},000 jobs/s for ever", sources)
+    assert all(words_in(one.text) is words for one, words in zip(sources, read, strict=True))
