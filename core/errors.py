@@ -26,7 +26,10 @@ Expected errors carry words for people: `str(error)` may be shown as it is. None
 or a prompt.
 """
 
-from core.models import Call, Usage
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # building the models would hold up the help of `moot`
+    from core.models import Call, Usage
 
 
 class MootError(Exception):
@@ -47,13 +50,15 @@ class ConfigurationBroken(MootError):
 class CallFailed(MootError):
     """A question put to models came to nothing."""
 
-    def __init__(self, message: str = "", *, usage: Usage | None = None) -> None:
+    def __init__(self, message: str = "", *, usage: "Usage | None" = None) -> None:
         """Say what is wrong and what it cost.
 
         Args:
             message: Words for people.
             usage: What was spent until it happened, all attempts together; None: nothing.
         """
+        from core.models import Usage  # noqa: PLC0415 - whoever says what it cost has them already
+
         super().__init__(message)
         self.usage = usage or Usage()
         #: The call that led to it, when there was a whole reply.
@@ -77,7 +82,7 @@ class ProviderBusy(ProviderError):
     retryable = True
 
     def __init__(
-        self, message: str = "", *, retry_after: float | None = None, usage: Usage | None = None
+        self, message: str = "", *, retry_after: float | None = None, usage: "Usage | None" = None
     ) -> None:
         """Remember how long to wait.
 
