@@ -1,6 +1,7 @@
 """The bot's process of `bench.load`: `python -m bench.load_bot <access> <database> <vendor>`."""
 
 import asyncio
+import cProfile
 import gc
 import json
 import secrets
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.parts import parts
 from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
 from bot.gc_settings import settle_in
@@ -77,7 +79,14 @@ class Bench:
         if "park" in orders:
             return await self.park(orders["park"], places)
         numbers = range(orders["first"], orders["debates"], orders["step"])
-        return await self.load(numbers, orders["spread"], places, orders["seconds"])
+        if not orders["profile"]:
+            return await self.load(numbers, orders["spread"], places, orders["seconds"])
+        # By CPU time: that others are busy too, counts for nothing.
+        profile, cpu = cProfile.Profile(time.thread_time), time.process_time()
+        profile.enable()
+        found = await self.load(numbers, orders["spread"], places, orders["seconds"])
+        profile.disable()
+        return found | {"parts": parts(profile, time.process_time() - cpu)}
 
     async def load(
         self, numbers: Sequence[int], spread: float, places: Sequence[Place], seconds: float
@@ -106,6 +115,7 @@ class Bench:
             "turns": turns,
             "unsent": unsent,
             "overhead": [overhead for overhead, _ in figures],
+            "parts": {},
         }
 
     async def park(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:

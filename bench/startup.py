@@ -1,9 +1,10 @@
-"""How long one waits: for `moot --help`, and from `moot run` until `/ready` says yes.
+"""How long one waits: for `moot --help`, for `moot run`, for the first call of `moot debate`.
 
     python -m bench.startup [--runs 3]
 
 `moot run` is the real command with Socket Mode against the local workspace, which runs in another
-process, and a new SQLite database. The best of the runs counts: a busy machine only adds to it.
+process, and a new SQLite database; one waits until `/ready` says yes. `moot debate` asks a server
+on the loopback with a vendor's real SDK. The best of the runs counts: a busy machine adds to it.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import tempfile
 import time
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import aiohttp
 
 from bot.slack.manifest import manifest
 from bot.testing import socket_access
+from core.llm.providers.testing.server import Vendor
 from slack_on_loopback import Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds after which something is broken, not slow.
@@ -39,6 +41,10 @@ class Startup:
     help_cpu: float
     ready_seconds: float
     ready_cpu: float
+    #: From `moot debate` until a vendor's server has the first request.
+    call_seconds: float
+    #: CPU time until then, and until it has ended, as it is told to at once.
+    call_cpu: float
 
 
 async def measure(runs: int) -> Startup:
@@ -46,11 +52,14 @@ async def measure(runs: int) -> Startup:
     helps = [await _help() for _ in range(runs)]
     async with run_workspace(WorkspaceConfig(manifest=manifest())) as workspace:
         readies = [await _ready(workspace) for _ in range(runs)]
+    calls = [await _first_call() for _ in range(runs)]
     return Startup(
         help_seconds=min(taken for taken, _ in helps),
         help_cpu=min(cpu for _, cpu in helps),
         ready_seconds=min(taken for taken, _ in readies),
         ready_cpu=min(cpu for _, cpu in readies),
+        call_seconds=min(taken for taken, _ in calls),
+        call_cpu=min(cpu for _, cpu in calls),
     )
 
 
@@ -61,6 +70,24 @@ async def _help() -> tuple[float, float]:
     if await process.wait():
         raise RuntimeError("moot --help failed")
     return time.perf_counter() - began, _children_cpu() - before
+
+
+async def _first_call() -> tuple[float, float]:
+    """Seconds, and seconds of CPU, until a debate in the terminal asks a model."""
+    before = _children_cpu()
+    async with AsyncExitStack() as stack:
+        vendor = await stack.enter_async_context(Vendor())
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        environment = {
+            "PATH": os.defpath,
+            "OPENAI_API_KEY": "sk-bench",
+            "OPENAI_BASE_URL": f"{vendor.url}/v1",
+        }
+        words = ("debate", "Kafka or SQS?", "--yes")
+        began = await stack.enter_async_context(_running(folder, environment, *words))
+        await vendor.asked_for(1)
+        taken = time.perf_counter() - began
+    return taken, _children_cpu() - before
 
 
 def _children_cpu() -> float:
@@ -74,18 +101,20 @@ async def _ready(workspace: Workspace) -> tuple[float, float]:
     before = _children_cpu()
     with tempfile.TemporaryDirectory() as folder:
         port = _free_port()
-        async with _running(Path(folder), _environment(workspace, port)) as began:
+        async with _running(Path(folder), _environment(workspace, port), "run") as began:
             await _wait_for(f"http://127.0.0.1:{port}/ready")
             taken = time.perf_counter() - began
     return taken, _children_cpu() - before
 
 
 @asynccontextmanager
-async def _running(folder: Path, environment: Mapping[str, str]) -> AsyncGenerator[float]:
-    """Run `moot run` for as long as the block lasts; gives when it was started."""
+async def _running(
+    folder: Path, environment: Mapping[str, str], *words: str
+) -> AsyncGenerator[float]:
+    """Run a command of Moot for as long as the block lasts; gives when it was started."""
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        _MOOT, "run", cwd=folder, env=environment, stdout=DEVNULL
+        *(_MOOT, *words), cwd=folder, env=environment, stdout=DEVNULL, stderr=DEVNULL
     )
     try:
         async with asyncio.timeout(PATIENCE):
@@ -133,7 +162,9 @@ def in_words(found: Startup) -> str:
     return (
         f"moot --help: {found.help_seconds:.2f} s ({found.help_cpu:.2f} s of CPU);"
         f" moot run until ready: {found.ready_seconds:.2f} s"
-        f" ({found.ready_cpu:.2f} s of CPU, its end with it)"
+        f" ({found.ready_cpu:.2f} s of CPU, its end with it);"
+        f" moot debate until its first call: {found.call_seconds:.2f} s"
+        f" ({found.call_cpu:.2f} s of CPU)"
     )
 
 

@@ -32,6 +32,8 @@ def good_reply(asked: Asked) -> Say:
     if "focus" in fields:
         going_on = {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""}
         return Say(text=json.dumps(going_on))
+    if "findings" in fields:
+        return Say(text=json.dumps({"findings": [], "summary": "It is clear.", "verdict": "o1"}))
     return Say(text="**Use PostgreSQL.**\n\nIt keeps every job, and the team knows it.")
 
 
