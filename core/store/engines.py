@@ -1,15 +1,20 @@
 """SQLAlchemy engines, set up so that what is written stays written."""
 
+import asyncio
 import json
+import select
 import sqlite3
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar, cast
 
 import aiosqlite
 from sqlalchemy import URL, Connection, StaticPool, create_engine, event
+from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 T = TypeVar("T")
 
@@ -20,6 +25,8 @@ _BUSY_MS = 2_000
 #: Milliseconds after which the server ends a transaction left open by a frozen process, so that
 #: its locks do not hold up the others.
 _IDLE_MS = 5_000
+#: Seconds after which a connection that nobody used is asked whether it still lives.
+_TRUSTED_SECONDS = 10.0
 
 
 #: How a new file is laid out, before anything is in it. Events of a debate have 2 to 3 KB: one of
@@ -200,15 +207,46 @@ def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...
 
 def postgres_engine(url: URL) -> AsyncEngine:
     """Connections to a server; a dead one is noticed before it is used."""
-    return create_async_engine(
+    engine = create_async_engine(
         url,
         pool_size=8,
         hide_parameters=True,
         max_overflow=8,
-        pool_pre_ping=True,
         connect_args={
             "connect_timeout": 10,
             "options": f"-c idle_in_transaction_session_timeout={_IDLE_MS}"
             " -c synchronous_commit=on -c timezone=UTC",
         },
     )
+    _try_doubtful_connections(engine)
+    return engine
+
+
+def _try_doubtful_connections(engine: AsyncEngine) -> None:
+    """Have a connection asked whether it lives, and replaced if not, before it is used.
+
+    Only where that is in doubt, because it takes a round trip, and a turn has a dozen transactions:
+    where something came that nobody asked for, as when the server closes it, and where nothing was
+    asked for so long that something on the way may have forgotten it.
+    """
+    from psycopg import Error  # noqa: PLC0415 - an extra, for those with a server
+
+    def left_alone(_connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["left_at"] = asyncio.get_running_loop().time()
+
+    def is_doubtful(connection: Any, record: ConnectionPoolEntry) -> bool:
+        alone = asyncio.get_running_loop().time() - record.info.get("left_at", inf)
+        came = select.poll()
+        came.register(connection.driver_connection.fileno(), select.POLLIN)
+        return alone > _TRUSTED_SECONDS or bool(came.poll(0))
+
+    def look(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
+        try:
+            if is_doubtful(connection, record):
+                engine.dialect.do_ping(connection)
+        except Error:
+            # All that were made before it are replaced as well.
+            raise InvalidatePoolError from None
+
+    event.listen(engine.sync_engine, "checkin", left_alone)
+    event.listen(engine.sync_engine, "checkout", look)
