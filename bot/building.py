@@ -11,7 +11,6 @@ from pathlib import Path
 
 import core.store.tables
 from bot.addresses import fault_of, sends_openly
-from bot.links import FetchLinks
 from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover, installed
 from bot.settings import BotSettings
 from core.capabilities import Record
@@ -20,7 +19,7 @@ from core.config.load import Known, Loaded, load_file
 from core.config.playbooks import find_playbooks
 from core.errors import BadInput, ConfigurationBroken, StoreInUse
 from core.estimate import Estimate, rehearse
-from core.evidence.reader import EvidenceReader, Fetch, fetch_text
+from core.evidence.reader import EvidenceReader, Fetch, FetchedFile, fetch_text
 from core.evidence.reading import FileReader
 from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
 from core.llm.budget_holds import SharedHolds
@@ -37,8 +36,11 @@ from core.models import (
     Agent,
     Clarifying,
     Debate,
+    Place,
     Setup,
     SourceKind,
+    SourceReference,
+    SourceText,
     Turn,
 )
 from core.ports import ModelProvider, SourceReader
@@ -157,8 +159,16 @@ def build_reader(
         tools: Asks tools; None: none is asked.
         fetchers: What the surface has besides, by kind.
     """
+
+    async def fetch_link(
+        reference: SourceReference, place: Place, most_bytes: int
+    ) -> FetchedFile | SourceText:
+        from bot.links import FetchLinks  # noqa: PLC0415 - no command waits for aiohttp
+
+        return await FetchLinks(settings.evidence.link_hosts)(reference, place, most_bytes)
+
     everywhere: dict[SourceKind, Fetch] = {
-        SourceKind.LINK: FetchLinks(settings.evidence.link_hosts),
+        SourceKind.LINK: fetch_link,
         SourceKind.TEXT: fetch_text,
     }
     if tools is not None:

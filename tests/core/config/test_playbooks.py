@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from core.config.playbooks import FOLDER, built_in, find_playbooks, load_playbook, read_playbook
+from core.config.playbooks import (
+    FOLDER,
+    built_in,
+    built_in_text,
+    find_playbooks,
+    load_playbook,
+    read_playbook,
+)
 from core.errors import BadInput, ConfigurationBroken
 from core.models import Agent, Ending, Person, Place, Playbook, When
 from core.opening import DebateRequest, open_debate
@@ -63,6 +70,11 @@ def test_each_asks_people_compares_wants_evidence_and_adds_to_the_verdict(name: 
     assert playbook.criteria
     assert playbook.evidence
     assert playbook.verdict
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_what_comes_with_moot_would_be_taken_from_a_team_as_well(name: str) -> None:
+    assert read_playbook(built_in_text(name), name, Settings()) == built_in()[name]
 
 
 def test_a_proposal_is_reviewed_and_its_verdict_is_not_asked_for_twice() -> None:
