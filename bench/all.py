@@ -31,7 +31,7 @@ _STALL_MS = 50.0
 #: More than one bot does at once, so that what a second one brings can be seen.
 _CROWD = load.Wish(debates=24, seconds=2.0, spread=2.0)
 #: Few enough that a profile, which makes all calls dearer, leaves the bot time.
-_WATCHED = load.Wish(debates=8, seconds=3.0, spread=3.0, profile=True)
+_WATCHED = load.Wish(debates=4, seconds=3.0, spread=2.0, profile=True)
 
 
 @dataclass(frozen=True)
