@@ -9,6 +9,7 @@ from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.events import DebateFailed, fold
 from core.models import Debate, Status
 from core.ports import Clock, DebateStore
+from core.recent import Recent
 from core.retry import RetryPolicy, retry
 
 _log = logger(__name__)
@@ -17,6 +18,7 @@ _log = logger(__name__)
 RETRIES = RetryPolicy(first_wait=0.5, longest_wait=60.0)
 #: Faults of ours in a row after which a debate is ended in words, not tried for ever.
 MOST_FAULTS = 5
+_REMEMBERED = 1000
 _BROKEN = "Moot itself failed while working on this debate; its log says how."
 
 
@@ -42,6 +44,11 @@ class DebateRunner:
 
     #: Debates whose log is broken: they are not looked at again before the next start.
     _broken: set[str] = field(default_factory=set[str], init=False, repr=False)
+
+    #: Which end of a debate was logged last; 0 while it runs.
+    _ended: Recent[str, int] = field(
+        default_factory=lambda: Recent[str, int](_REMEMBERED), init=False, repr=False
+    )
 
     async def hold(self, debate_id: str) -> Debate | None:
         """Advance one debate until it has ended or only people or a time can bring it on.
@@ -87,7 +94,11 @@ class DebateRunner:
             _log.error("given up until the next start: its log is broken", reason=str(error))
             return None
         is_parked = debate.status is Status.RUNNING
-        _log.info("parked" if is_parked else "ended", status=debate.status.value)
+        end = 0 if is_parked else debate.edition
+        # Also an ended debate is looked at again: somebody voted, or decided.
+        if is_parked or self._ended.get(debate_id) != end:
+            _log.info("parked" if is_parked else "ended", status=debate.status.value)
+        self._ended[debate_id] = end
         return debate
 
 

@@ -25,7 +25,7 @@ from core.models import Debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.transcript.adr import adr, title_of
 from core.transcript.decision import decision_text
-from core.transcript.ending import how_it_ended, rounds_words
+from core.transcript.ending import how_it_ended, rounds_words, why_held
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
 from core.transcript.inert import visible
@@ -189,7 +189,8 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
         decision_text(debate),
         *_what_people_made_of_it(debate),
     ]
-    if debate.verdict is None and (so_far := how_it_ended(debate)):
+    so_far = (*why_held(debate), *how_it_ended(debate))
+    if debate.verdict is None and so_far:
         parts.append("\n".join(so_far))
     if minds := options_table(debate):
         parts += [f"# Who stands where\n\n{minds}", *filter(None, [moves_section(debate, level=1)])]

@@ -52,7 +52,7 @@ from core.transcript.options import (
     shares,
 )
 from core.transcript.shadow import shadow_words
-from core.transcript.words import act_words, confidence, name_of, turn_words
+from core.transcript.words import act_words, confidence, name_of, turn_words, work_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
@@ -173,7 +173,7 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     if turn.act is Act.SYNTHESIS:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
-        return f"Before round 1: {act_words(turn).lower()}{turns}"
+        return f"Before round 1: {work_words(debate, turn).lower()}{turns}"
     form = format_of(debate)
     opens = turn.round == 1 and turn.act is form.PHASES[0] and form.COMPARES_DRAFTS
     if opens and debate.setup.when is not When.ALWAYS:
@@ -203,7 +203,7 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     turn = working[0]
     planned = _planned(debate, turn)
     done = sum(debate.is_done(one) for one in planned)
-    phase = act_words(turn).lower() + (f" {done}/{len(planned)}" if planned else "")
+    phase = work_words(debate, turn).lower() + (f" {done}/{len(planned)}" if planned else "")
     names = list(dict.fromkeys(name_of(debate, one.agent) for one in working))
     more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
     where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else "before round 1"
@@ -218,7 +218,8 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case DebateStarted(setup=setup):
             names = ", ".join(agent.name for agent in setup.agents)
             who = "agents to be chosen for the question" if setup.casting else names
-            yield f"Debate {debate.id}: {setup.format}, {rounds_to_come(setup)}, {who}"
+            kind = f"{visible(setup.playbook.title)} ({setup.format})" if setup.playbook else ""
+            yield f"Debate {debate.id}: {kind or setup.format}, {rounds_to_come(setup)}, {who}"
             if not setup.casting:
                 yield from _cast(setup.agents, setup.reasons)
             yield from (f"Warning: {warning}" for warning in setup.warnings)

@@ -29,9 +29,8 @@ from bot.views.options import (
     anyway_element,
     cross_check_words,
     decided_on,
-    how_it_ended,
     how_it_goes,
-    rounds_words,
+    how_it_went,
     single_answer,
     who_stands_where,
 )
@@ -57,6 +56,7 @@ from core.rules import schedule
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of
+from core.transcript.ending import rounds_words
 from core.turns.acts import ACTS
 
 # Room for each part, so that the board stays within a message for any debate.
@@ -273,7 +273,7 @@ def _result(debate: Debate) -> Iterator[str]:
         sure = confidence(debate.verdict)
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
         yield findings_counted(debate)
-        yield how_it_ended(debate)
+        yield how_it_went(debate)
         if (checked := cross_check_words(debate, debate.verdict)).startswith(":warning:"):
             yield checked
         yield single_answer(debate)

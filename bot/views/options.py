@@ -11,20 +11,14 @@ from bot.views.words import name_of, person
 from core.figures import counted, money, number, percent
 from core.models import (
     Debate,
-    Ending,
     GateReason,
-    NextStep,
     OptionChange,
     OptionEdit,
-    Status,
     Tally,
     Verdict,
 )
-from core.rules import schedule
 from core.rules.agreement import AGREED_WITHIN, agreement
-from core.rules.formats import review
-from core.rules.formats.registry import format_of
-from core.rules.gate import closing_gate, gate_after, in_words
+from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
     OptionList,
@@ -37,7 +31,9 @@ from core.rules.options import (
 )
 from core.rules.voting import counted as ballots_counted
 from core.rules.voting import winning_options
-from core.rules.wanting import was_skipped, why_not_wanted
+from core.rules.wanting import why_not_wanted
+from core.transcript.ending import how_it_ended as ended
+from core.transcript.ending import why_held
 from core.transcript.shadow import cost_words, shadow_words
 
 _LIST_LIMIT = 1200
@@ -86,50 +82,21 @@ def who_stands_where(debate: Debate) -> str:
 
 
 def how_it_goes(debate: Debate) -> Iterator[str]:
-    """Why the debate was skipped, is held or ended, in a sentence each, the newest last."""
-    first, closing = gate_after(debate, 0), closing_gate(debate)
+    """Why the debate is held or its rounds ended, in a sentence each, the newest last."""
+    first = gate_after(debate, 0)
     # While a split is debated, the list of options says what it is about now.
-    over = debate.verdict or debate.status is not Status.RUNNING
-    if first and (over or first.reason is not GateReason.SPLIT):
-        yield _sentence(in_words(debate, first))
-    if debate.wanted_by:
-        yield f"{person(debate.wanted_by)} wanted the debate anyway."
-    later = [gate for gate in debate.gates.values() if gate.turn.round]
-    newest = closing or max(later, key=lambda gate: gate.turn.round, default=None)
-    if newest and newest is not first:
-        yield _sentence(in_words(debate, newest))
-    for guidance in debate.guidance.values():
-        if guidance.next_step is NextStep.VOTE and guidance.gate is None:
-            yield f"After round {guidance.turn.round} the facilitator called the vote."
+    is_split = first is not None and first.reason is GateReason.SPLIT
+    yield from map(_sentence, (*why_held(debate)[int(is_split) :][-2:], *ended(debate)))
 
 
 def how_it_ended(debate: Debate) -> str:
-    """Why the rounds ended and how many were really held."""
-    held = schedule.rounds_held(debate)
-    said = list(how_it_goes(debate))
-    if debate.setup.format == review.NAME:
-        return " ".join([*said, review.how_it_went(debate)])
-    skipped = was_skipped(debate) and not debate.wanted_by
-    if not skipped and debate.tally:
-        said.append(f"{rounds_words(debate)[0].upper()}{rounds_words(debate)[1:]}.")
-    elif not debate.gates and not held:
-        return ""
-    return " ".join(said)
+    """What ended the rounds and how many were really held, as safe mrkdwn."""
+    return " ".join(map(_sentence, ended(debate)))
 
 
-def rounds_words(debate: Debate) -> str:
-    """How many rounds there are: held so far or in all, of how many at most."""
-    held, wished = schedule.rounds_held(debate), debate.setup.rounds
-    if debate.setup.format == review.NAME:
-        return "a second look where its author answers"
-    if debate.status is Status.RUNNING and not debate.verdict:
-        early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
-        return f"{'at most ' if early and wished > 1 else ''}{counted(wished, 'round')}"
-    if held == wished:
-        return "the one planned round was held" if wished == 1 else f"all {wished} rounds were held"
-    if not held:
-        return "no round was held"
-    return f"{held} of {counted(wished, 'round')} {'was' if held == 1 else 'were'} held"
+def how_it_went(debate: Debate) -> str:
+    """The same, and before it why rounds were held."""
+    return " ".join(map(_sentence, (*why_held(debate), *ended(debate))))
 
 
 def vote_by_option(debate: Debate, tally: Tally) -> str:

@@ -28,6 +28,7 @@ from bot.views.options import (
     cross_check_words,
     decided_on,
     how_it_ended,
+    how_it_went,
     option_name,
     single_answer,
 )
@@ -55,9 +56,10 @@ from core.models import (
     Verdict,
     VerdictSource,
 )
-from core.rules.options import held_by, leading, options_of
+from core.rules.options import held_by, leading
 from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.models_used import judge_words
+from core.transcript.options import criteria_table, criteria_title
 from core.transcript.shadow import shadow_section
 from core.transcript.words import table
 
@@ -286,8 +288,8 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
         heads = ("Requirement", "Status", "Words that show it")
         rows = [(one.text, one.status.value, one.words or "–") for one in reached.requirements]
         yield _titled("Requirements", mrkdwn(table(heads, rows)))
-    if judged := _by_criterion(debate, reached):
-        yield _titled("Options by criterion", mrkdwn(judged))
+    if judged := criteria_table(debate, reached):
+        yield _titled(criteria_title(debate), mrkdwn(judged))
     unmet = () if reached.requirements else reached.unmet_requirements
     lists = (
         ("Trade-offs", reached.tradeoffs),
@@ -305,8 +307,8 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
         yield _titled("Minority report", minority)
     if debate.tally:
         yield _titled("The vote", outcome(debate, debate.tally))
-    if ended := how_it_ended(debate):
-        yield _titled("How the debate ended", ended)
+    if course := how_it_went(debate):
+        yield _titled("How the debate went", course)
     checked = (cross_check_words(debate, reached),) if debate.cross_check else ()
     grounds = reached.rests_on if reached.confidence is not None else ()
     rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in grounds]
@@ -334,16 +336,6 @@ def _notes(debate: Debate, reached: Verdict) -> str:
         used = "used" if found.used else "not used"
         lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
     return "\n".join(lines)
-
-
-def _by_criterion(debate: Debate, reached: Verdict) -> str:
-    """How each option does by each criterion, as a Markdown table; empty if nobody said."""
-    options = options_of(debate)
-    criteria = list(dict.fromkeys(one.criterion for one in reached.criteria))
-    cells = {(options.resolve(one.option), one.criterion): one.words for one in reached.criteria}
-    judged = [item for item in options.items if any(item.id == option for option, _ in cells)]
-    rows = [[item.name, *(cells.get((item.id, one), "–") for one in criteria)] for item in judged]
-    return table(("Option", *criteria), rows) if rows else ""
 
 
 def _held_out(debate: Debate, reached: Verdict) -> str:

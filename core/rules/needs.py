@@ -30,7 +30,7 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
     form = format_of(debate)
     match turn.act:
         case Act.QUESTIONS | Act.CLARIFICATION:
-            return clarifying.needs(debate, turn)
+            return clarifying.needs(debate, turn) or _beginning(debate)
         case Act.SUMMARY:
             if turn.agent == JUDGE:
                 return cut_by(debate) or _rounds_outcomes(debate, turn.round)
@@ -76,8 +76,7 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
                 return (skipping.turn.key,)
             return _ballots(debate, turn.round)
         case Act.SHADOW:
-            cast = [casting.TURN] if debate.setup.casting else []
-            return [turn.key for turn in (*cast, *sources.with_question(debate))]
+            return _beginning(debate)
         case Act.SHADOW_CHOICE:
             return (shadow.ANSWER.key, _OPTIONS)
         case Act.CROSS_CHECK:
@@ -90,9 +89,16 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
             return cut_by(debate) or _rounds_outcomes(debate, turn.round)
         case _ if turn.act in form.PHASES:
             own = form.needs(debate, turn)
-            return (*own, *_let_on(debate, turn, own)) or clarifying.settled(debate)
+            found = (*own, *_let_on(debate, turn, own)) or clarifying.settled(debate)
+            return found or _beginning(debate)
         case _:
             return ()
+
+
+def _beginning(debate: Debate) -> Sequence[str]:
+    """Keys of what comes before anybody speaks: agents are chosen, sources are read."""
+    cast = [casting.TURN] if debate.setup.casting else []
+    return [turn.key for turn in (*cast, *sources.with_question(debate))]
 
 
 def cut_by(debate: Debate) -> Sequence[str]:

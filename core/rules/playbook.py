@@ -40,8 +40,8 @@ def standing_questions(debate: Debate) -> Iterator[Question]:
     if missing := missing_evidence(debate):
         named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
         yield Question(
-            text=f"No source given so far holds this: {named}. Can you add it here, or say what "
-            "it shows?",
+            text=f"No source given so far holds this: {named}. What does it show? In Slack it can "
+            "also be added in this thread.",
             assumption="Nobody has it. The verdict is given without it, and says so.",
         )
 

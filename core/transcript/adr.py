@@ -8,10 +8,16 @@ from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
-from core.transcript.ending import how_it_ended
+from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
 from core.transcript.inert import inert_line
-from core.transcript.options import criteria_table, cross_check_words, gap_words, positions_words
+from core.transcript.options import (
+    criteria_table,
+    criteria_title,
+    cross_check_words,
+    gap_words,
+    positions_words,
+)
 from core.transcript.people import adr_status, outcome_words
 from core.transcript.words import bullets, confidence_words, name_of, nested, quoted
 
@@ -52,7 +58,9 @@ def adr(debate: Debate) -> str:
     playbook = debate.setup.playbook
     held_as = f"Playbook: {playbook.title}." if playbook else ""
     said = (f"Debated by {names}.", held_as, vote_words(debate), cross_check_words(debate))
-    how = bullets(filter(None, (*said, gap_words(debate), *how_it_ended(debate))))
+    how = bullets(
+        filter(None, (*said, gap_words(debate), *why_held(debate), *how_it_ended(debate)))
+    )
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -94,7 +102,7 @@ def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
             "Requirements that are not met",
             "" if verdict.requirements else bullets(verdict.unmet_requirements),
         ),
-        ("Options by criteria", criteria_table(debate, verdict)),
+        (criteria_title(debate), criteria_table(debate, verdict)),
         ("Dissent", nested(verdict.dissent, 2)),
         ("Revisit when", bullets(verdict.overturned_by)),
         ("Earlier decisions", bullets(earlier_words(verdict))),

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import money
-from core.models import Debate, Status, Verdict, VerdictSource
+from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
 from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
-from core.transcript.ending import how_it_ended
+from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
 from core.transcript.inert import inert, inert_line
-from core.transcript.options import criteria_table
+from core.transcript.options import criteria_table, criteria_title
 from core.transcript.shadow import shadow_section
 from core.transcript.words import (
     bullets,
@@ -25,6 +25,12 @@ _SOURCES = {
     VerdictSource.JUDGE: "the judge",
     VerdictSource.FALLBACK_JUDGE: "another agent's model in the judge's place",
     VerdictSource.WINNER: "nobody: the judge could not be asked, so the winning position stands",
+}
+
+#: What wrote in the judge's place where no model was asked.
+_NO_MODEL = {
+    OFFLINE: "rules, from checklists: no model was asked",
+    EXAMPLE: "hand, as an example: no model was asked",
 }
 
 
@@ -91,11 +97,18 @@ def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> st
         f"**{inert_line(verdict.decision)}**",
         *question,
         *_standing(debate, verdict),
-        f"Written by {_SOURCES[verdict.source]}.",
+        f"Written by {_author(debate, verdict)}.",
         *_sections(debate, verdict, level=level + 1),
         *_footnote(verdict),
     ]
     return "\n\n".join(parts)
+
+
+def _author(debate: Debate, verdict: Verdict) -> str:
+    """Who or what wrote the verdict."""
+    if verdict.source is VerdictSource.WINNER:
+        return _SOURCES[verdict.source]
+    return _NO_MODEL.get(debate.setup.judge.provider, _SOURCES[verdict.source])
 
 
 def _why_none(debate: Debate) -> str:
@@ -105,7 +118,7 @@ def _why_none(debate: Debate) -> str:
 
 
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """How sure it is, the vote, and how the rounds ended."""
+    """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
     if playbook := debate.setup.playbook:
         yield f"Playbook: {inert_line(playbook.title)}"
@@ -114,8 +127,12 @@ def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
 
 
 def _ending(debate: Debate) -> Iterator[str]:
-    if said := how_it_ended(debate):
-        yield inert_line(f"How it ended: {' '.join(said)}")
+    for name, said in (
+        ("Why it was debated", why_held(debate)),
+        ("How it ended", how_it_ended(debate)),
+    ):
+        if said:
+            yield inert_line(f"{name}: {' '.join(said)}")
 
 
 def _footnote(verdict: Verdict) -> Iterator[str]:
@@ -150,7 +167,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             "Requirements that are not met",
             "" if verdict.requirements else bullets(verdict.unmet_requirements),
         ),
-        ("Options by criteria", criteria_table(debate, verdict)),
+        (criteria_title(debate), criteria_table(debate, verdict)),
         ("Trade-offs", bullets(verdict.tradeoffs)),
         ("Recommendations", bullets(verdict.recommendations)),
         ("Open questions", bullets(verdict.open_questions)),

@@ -1,40 +1,61 @@
-"""How the rounds of a debate ended: why, after how many, and what that saved (pure)."""
+"""Why rounds of a debate were held, how they ended, and how many there were (pure)."""
 
 from collections.abc import Iterator, Sequence
 
 from core.figures import counted
-from core.models import Debate, NextStep, Status
+from core.models import Debate, Ending, NextStep, Status
 from core.rules import schedule
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.gate import in_words
+from core.rules.gate import closing_gate, in_words
+from core.rules.wanting import was_skipped
 
 
 def rounds_words(debate: Debate) -> str:
-    """The rounds really held: `2 of 3 rounds`, `3 rounds`, `no round, of 3`."""
+    """How many rounds may be held, or were: `at most 3 rounds`, `2 of 3 rounds were held`."""
     held = schedule.rounds_held(debate)
-    if debate.setup.format == review.NAME and debate.status is not Status.RUNNING:
-        return "with a second look" if held else "without a second look"
     planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
-    if held >= planned or debate.status is Status.RUNNING:
-        return counted(planned, "round")
-    return f"{held} of {counted(planned, 'round')}" if held else f"no round, of {planned}"
+    is_over = debate.verdict or debate.status is not Status.RUNNING
+    if debate.setup.format == review.NAME:
+        if not is_over:
+            return "a second look where its author answers"
+        return "with a second look" if held else "without a second look"
+    if not is_over:
+        early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
+        return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
+    if held >= planned:
+        return "the one planned round was held" if planned == 1 else f"all {held} rounds were held"
+    if not held:
+        return "no round was held"
+    return f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
 
 
-def how_it_ended(debate: Debate) -> Sequence[str]:
-    """What was weighed on the way and what ended the rounds, a sentence each.
-
-    Empty while no round has ended, and in debates of older versions that held all their rounds.
-    """
-    return tuple(_sentences(debate))
+def why_held(debate: Debate) -> Sequence[str]:
+    """Why rounds were held: what was weighed before each, a sentence each."""
+    return tuple(_why_held(debate))
 
 
-def _sentences(debate: Debate) -> Iterator[str]:  # noqa: C901, PLR0912 - one per cause
+def _why_held(debate: Debate) -> Iterator[str]:
+    last = closing_gate(debate)
     for gate in debate.gates.values():
-        yield in_words(debate, gate)
+        if gate is not last:
+            yield in_words(debate, gate)
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
             who = debate.wanted_by.name or debate.wanted_by.id
             yield f"{who} wanted the debate all the same."
+
+
+def how_it_ended(debate: Debate) -> Sequence[str]:
+    """What ended the rounds, and how many were really held, a sentence each.
+
+    Empty while no round has ended.
+    """
+    return tuple(_ended(debate))
+
+
+def _ended(debate: Debate) -> Iterator[str]:
+    if last := closing_gate(debate):
+        yield in_words(debate, last)
     for guidance in debate.guidance.values():
         if guidance.next_step is NextStep.VOTE and guidance.gate is None:
             yield f"After round {guidance.turn.round} the facilitator called the vote."
@@ -48,13 +69,11 @@ def _sentences(debate: Debate) -> Iterator[str]:  # noqa: C901, PLR0912 - one pe
         yield "The debate's time was up."
     if debate.out_of_money:
         yield debate.out_of_money
-    if debate.status is not Status.RUNNING and not schedule.has_quorum(debate):
+    is_over = debate.verdict or debate.status is not Status.RUNNING
+    if is_over and not schedule.has_quorum(debate):
         yield "Too few agents could go on."
-    if debate.setup.format == review.NAME:
-        if debate.status is not Status.RUNNING:
-            yield review.how_it_went(debate)
-        return
-    held = schedule.rounds_held(debate)
-    planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
-    if debate.status is not Status.RUNNING and held < planned:
-        yield f"Rounds held: {held} of {planned}."
+    if is_over and debate.setup.format == review.NAME:
+        yield review.how_it_went(debate)
+    elif is_over and (debate.wanted_by or not was_skipped(debate)):
+        said = rounds_words(debate)
+        yield f"{said[0].upper()}{said[1:]}."

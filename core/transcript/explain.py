@@ -251,7 +251,7 @@ def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
 def _waited(debate: Debate, needs: Sequence[Outcome], most: int) -> Iterator[str]:
     """What the turn waited for."""
     if not needs:
-        yield "  waited for nothing"
+        yield "  waited for nothing: it is among the first"
     elif len(needs) > most:
         last = needs[-1]
         yield f"  waited for {len(needs)} outcomes, the last: {last.key} ({after(debate, last.at)})"

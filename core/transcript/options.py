@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.figures import number, percent
 from core.models import Debate, OptionChange, OptionScore, Source, Verdict
 from core.rules import voting
+from core.rules.formats import review
 from core.rules.mind_changes import MindChange, mind_changes, mover
 from core.rules.options import (
     after_edits,
@@ -126,7 +127,10 @@ def moves_words(debate: Debate) -> Sequence[str]:
 
 
 def criteria_table(debate: Debate, verdict: Verdict) -> str:
-    """How each option does by each criterion, in the judge's words; empty where it gave none."""
+    """How each option does by each criterion, in the judge's words; empty where it gave none.
+
+    Of a review it is the subject that is judged, in the row of the verdict it got.
+    """
     options = options_of(debate)
     cells: dict[str, dict[str, str]] = {}
     for one in verdict.criteria:
@@ -141,7 +145,14 @@ def criteria_table(debate: Debate, verdict: Verdict) -> str:
         [options.name(option), *(row.get(name, "") for name in criteria)]
         for option, row in cells.items()
     ]
-    return table(("Option", *criteria), rows)
+    is_review = debate.setup.format == review.NAME
+    return table(("Verdict" if is_review else "Option", *criteria), rows)
+
+
+def criteria_title(debate: Debate) -> str:
+    """What that table is called."""
+    of_review = debate.setup.format == review.NAME
+    return "The subject by criterion" if of_review else "Options by criterion"
 
 
 def cross_check_words(debate: Debate) -> str:

@@ -17,7 +17,7 @@ from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
 from core.rules.people_count import count_people
 from core.transcript.agent_spending import spending
-from core.transcript.ending import how_it_ended
+from core.transcript.ending import how_it_ended, why_held
 from core.transcript.shadow import shadow_outcome
 from core.transcript.words import seconds_taken
 
@@ -70,6 +70,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             if (stance := stance_in(debate, made))
         },
         "was_skipped": first is not None and first.ends_rounds and not debate.wanted_by,
+        "why_held": list(why_held(debate)),
         "how_it_ended": list(how_it_ended(debate)),
         "confidence_word": word,
         "findings": [

@@ -12,6 +12,7 @@ from core.models import (
     Act,
     Contribution,
     Debate,
+    SourceKind,
     Status,
     Summary,
     Turn,
@@ -27,6 +28,10 @@ _STATUS_WORDS = {
     Status.RUNNING: "running",
     Status.CONCLUDED: "concluded",
     Status.FAILED: "failed",
+}
+_READINGS = {
+    SourceKind.REGISTER: "Search for earlier decisions",
+    SourceKind.DECISION: "Reading of an earlier decision",
 }
 #: As prompts name positions, and what an agent said: "Position B", "B's critique". A letter alone
 #: may be anything: an article, a language, an option.
@@ -84,6 +89,14 @@ def act_words(turn: Turn) -> str:
     return "Blind ballot" if blind else ACTS[turn.act].label
 
 
+def work_words(debate: Debate, turn: Turn) -> str:
+    """What the turn brings forth; where nobody gave a source, only earlier decisions are read."""
+    if turn.act is Act.READING:
+        kind = debate.references[int(turn.target or 1) - 1].kind
+        return _READINGS.get(kind, act_words(turn))
+    return act_words(turn)
+
+
 def confidence(verdict: Verdict) -> str:
     """`fair (70 of 100)`; `not given` where none can be, with the reason if there is one.
 
@@ -107,7 +120,7 @@ def confidence_words(verdict: Verdict) -> str:
 
 def turn_words(debate: Debate, turn: Turn) -> str:
     """The turn in words: `Ann: critique of Bob, round 1`."""
-    what = act_words(turn).lower()
+    what = work_words(debate, turn).lower()
     known = {one.id for one in debate.setup.agents}
     if turn.target in known:
         what += f" of {name_of(debate, turn.target or '')}"

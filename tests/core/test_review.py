@@ -372,3 +372,11 @@ async def test_never_debating_means_no_second_look_and_a_vote_on_the_reviews() -
     assert debate.clarifications == {}
     assert debate.verdict
     assert debate.verdict.decision == "Ready with changes: 1 blocker"
+
+
+async def test_a_review_waited_for_its_subject_and_explain_says_so():
+    held = Held()
+    await held.run()
+    said = explanation(await held.store.events(REVIEW))
+    reviewed = said.partition("Architect: review, round 1")[2].partition("\n\n")[0]
+    assert "waited for r0/reading/engine/1" in reviewed

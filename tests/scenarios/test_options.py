@@ -88,7 +88,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert rounds_held(debate) == 2
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(one.event, DebateWanted) for one in log) == 1
-        shown = (await board_saying(team, board, "wanted the debate anyway"))["text"]
+        shown = (await board_saying(team, board, "wanted the debate all the same"))["text"]
         assert shown.startswith("The agents have decided")
         assert "Debate anyway" not in buttons(team, board)
         old = await the_post(team, board, "headline", "Counts no more")

@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable
 
 import pytest
+from structlog.testing import capture_logs
 
+from bot.running.debate_runner import DebateRunner
 from bot.running.debates import LocalRunner
 from core.clock import SystemClock
 from core.engine import Engine
@@ -68,6 +70,16 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
         while not condition():  # noqa: ASYNC110 - it looks at plain values
             await asyncio.sleep(0.005)
+
+
+async def test_the_end_of_a_debate_is_logged_once_however_often_it_is_looked_at(
+    store: InMemoryStore,
+):
+    holder = DebateRunner(engine=StubbornEngine(store), store=store, clock=ManualClock())
+    with capture_logs() as logs:
+        for debate_id in ("daaaaaaa", "daaaaaaa", "dbbbbbbb"):
+            await holder.hold(debate_id)
+    assert [one["event"] for one in logs] == ["ended", "ended"]
 
 
 async def test_what_is_unfinished_is_taken_up_at_the_start(store: InMemoryStore):

@@ -538,7 +538,7 @@ def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moo
     debate_id = done.stderr.split("moot show ")[1].split()[0]
     again = moot("debate", "--resume", debate_id, "--when", "always")
 
-    assert "the debate was skipped. Rounds held: 0 of 3." in done.stdout
+    assert "the debate was skipped." in done.stdout
     assert f"Debate it all the same with: moot debate --resume {debate_id} --when always" in (
         done.stderr
     )

@@ -9,11 +9,14 @@ from bot.terminal.screen import (
     LiveScreen,
     ProgressSink,
     news,
+    phase_line,
     rounds_to_come,
     screen_for,
     status_line,
 )
+from core.config.playbooks import built_in
 from core.events import (
+    DebateStarted,
     Event,
     ModelCameBack,
     ModelWentAway,
@@ -28,8 +31,23 @@ from core.events import (
     fold,
 )
 from core.figures import money
-from core.models import Act, Debate, Ending, Failure, Person, Stop, Termination, Turn, Verdict, When
+from core.models import (
+    ENGINE,
+    Act,
+    Debate,
+    Ending,
+    Failure,
+    Person,
+    SourceKind,
+    SourceReference,
+    Stop,
+    Termination,
+    Turn,
+    Verdict,
+    When,
+)
 from core.testing import a_setup
+from core.testing import recorded as logged
 from tests.core.transcript.splits import skipped_log, split_log, wanted_log
 from tests.core.transcript.test_transcript import a_log, held
 
@@ -131,6 +149,19 @@ def test_an_event_is_told(event: Event, said: str) -> None:
     debate, _ = debate_and_last()
 
     assert next(news(debate, event)).startswith(said)
+
+
+def test_the_opening_names_the_playbook_and_a_search_for_earlier_decisions_is_no_source() -> None:
+    by = Person(id="U1")
+    register = SourceReference(kind=SourceKind.REGISTER, title="register", fetch="", by=by)
+    vendor = built_in()["vendor-choice"]
+    changed = {"playbook": vendor, "references": (register,)}
+    started = DebateStarted(setup=a_setup().model_copy(update=changed))
+    debate = fold(logged([started]))
+
+    assert f": {vendor.title} (critique)," in next(news(debate, started))
+    reading = Turn(act=Act.READING, round=0, agent=ENGINE, target="1")
+    assert phase_line(debate, reading) == "Before round 1: search for earlier decisions"
 
 
 def test_a_verdict_without_a_confidence_is_told_without_a_figure() -> None:

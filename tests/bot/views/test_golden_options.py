@@ -8,7 +8,7 @@ from bot.presenter.event_posts import superseded_edits
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.message import MessageView
-from bot.views.options import how_it_ended, rounds_words, who_stands_where
+from bot.views.options import how_it_ended, who_stands_where
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.events import (
@@ -49,6 +49,7 @@ from core.rules import gate
 from core.rules.options import option_of, options_of
 from core.rules.voting import count
 from core.testing import a_setup
+from core.transcript.ending import rounds_words
 from tests.bot.plays import CALL, DANA, SAM, TEXTS, a_debate, a_verdict
 
 FOLDER = "../../golden/views"
@@ -240,7 +241,7 @@ def test_the_first_verdict_counts_no_more_when_the_debate_is_wanted():
     after = a_debate(*AGREED, DebateWanted(by=DANA), setup=SETUP)
     text = board(after, enabled=set(BoardAction)).text
     assert text.startswith("Debate running")
-    assert "<@U1> wanted the debate anyway." in text
+    assert "Dana wanted the debate all the same." in text
 
 
 def test_nobody_claims_rounds_that_were_not_held():

@@ -9,20 +9,29 @@ import pytest
 from core.errors import BadInput
 from core.events import DebateStarted, VerdictReached, fold
 from core.models import (
+    EXAMPLE,
     OFFLINE,
+    SUMMARIZER,
+    Act,
     Citation,
     CitationStatus,
     Debate,
     FindingStatus,
+    Judgement,
+    Option,
+    Options,
     Person,
+    QuestionKind,
     ReviewFinding,
     Severity,
     SourceKind,
     SourceReference,
+    Turn,
     Verdict,
 )
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
+from core.transcript.decision import verdict_section
 from core.transcript.found import as_code, in_text, task_list
 from core.transcript.report import report
 
@@ -130,3 +139,33 @@ def test_reports_and_records_list_every_finding(write: Callable[[Debate], str]) 
     text = write(a_review(a_finding(1, wrong="Orders | vanish."), a_finding(2)))
     assert "Findings" in text
     assert "| 1 | blocker | “jobs are lost” (work.py:42) | Orders \\| vanish. |" in text
+
+
+def test_the_criteria_table_of_a_review_judges_its_subject() -> None:
+    judged = Judgement(option="o2", criterion="Rollback", words="nobody says how")
+    options = Options(
+        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
+        question_kind=QuestionKind.CHOICE,
+        items=(Option(id="o2", name="Ready with changes"),),
+        stances={},
+    )
+    debate = replace(a_review(), options=options)
+    assert debate.verdict
+    verdict = debate.verdict.model_copy(update={"criteria": (judged,)})
+    text = verdict_section(replace(debate, verdict=verdict))
+    assert "### The subject by criterion\n\n| Verdict | Rollback |" in text
+
+
+@pytest.mark.parametrize(
+    ("provider", "words"),
+    [
+        (OFFLINE, "Written by rules, from checklists: no model was asked."),
+        (EXAMPLE, "Written by hand, as an example: no model was asked."),
+        ("openai", "Written by the judge."),
+    ],
+)
+def test_a_verdict_says_who_or_what_wrote_it(provider: str, words: str) -> None:
+    found = a_review()
+    judge = found.setup.judge.model_copy(update={"provider": provider})
+    setup = found.setup.model_copy(update={"judge": judge})
+    assert words in verdict_section(replace(found, setup=setup))

@@ -32,7 +32,7 @@ from core.testing import recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text, judged_text
-from core.transcript.ending import how_it_ended, rounds_words
+from core.transcript.ending import how_it_ended, rounds_words, why_held
 from core.transcript.options import headline_option
 from core.transcript.outcome import outcome, totals
 from core.transcript.record import record_json
@@ -113,18 +113,28 @@ def test_a_skipped_debate_claims_no_round_and_says_what_it_saved() -> None:
     debate = fold(skipped_log())
 
     assert rounds_held(debate) == 0
-    assert rounds_words(debate) == "no round, of 3"
+    assert rounds_words(debate) == "no round was held"
     why = 'All agreed at once on "PostgreSQL" (probabilities within 10 points)'
-    assert how_it_ended(debate) == (
-        f"{why}; the debate was skipped, about $0.66 saved.",
-        "Rounds held: 0 of 3.",
-    )
-    assert "critique, no round, of 3" in report(debate)
+    assert how_it_ended(debate) == (f"{why}; the debate was skipped, about $0.66 saved.",)
+    assert why_held(debate) == ()
+    assert "critique, no round was held" in report(debate)
     assert "the debate was skipped, about $0.66 saved" in adr(debate)
 
 
+def test_how_it_ended_says_what_ended_it_and_why_it_was_debated_stands_apart() -> None:
+    debate = fold(split_log())
+    assert why_held(debate) == (
+        'First answers differ, most about "PostgreSQL": 80 points apart.',
+        "Round 1 moved Security.",
+    )
+    ended, held = how_it_ended(debate)
+    assert "it went to the vote" in ended
+    assert held == "2 of 3 rounds were held."
+    assert rounds_words(debate) == "2 of 3 rounds were held"
+
+
 def test_who_wanted_a_skipped_debate_is_told() -> None:
-    assert "Dana wanted the debate all the same." in how_it_ended(fold(wanted_log()))
+    assert "Dana wanted the debate all the same." in why_held(fold(wanted_log()))
 
 
 def test_a_debate_stopped_after_its_drafts_held_no_round() -> None:
