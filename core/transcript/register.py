@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from core.figures import counted, day
+from core.figures import day
 from core.models import Debate, DecisionKind
 from core.transcript.adr import title_of
 from core.transcript.inert import inert_line
@@ -30,8 +30,8 @@ def register(debates: Sequence[Debate], links: Mapping[str, str]) -> str:
     )
     known = {one.id: one for one in accepted}
     lines = [f"- {_line(one, known, links)}" for one in accepted[:MOST_LISTED]]
-    if older := len(accepted) - len(lines):
-        lines.append(f"- {counted(older, 'older decision')}: `/debate list` finds them")
+    if len(accepted) > len(lines):
+        lines.append("- Older ones are not listed: `/debate search` finds them")
     return "\n\n".join([_OWN_WORDS, "\n".join(lines) or _NONE]) + "\n"
 
 

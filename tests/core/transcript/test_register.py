@@ -101,11 +101,11 @@ def test_words_of_people_and_models_do_nothing_in_a_canvas() -> None:
     assert line.count("**") == 2
 
 
-def test_a_long_register_says_how_many_are_left_out() -> None:
+def test_a_long_register_says_that_older_ones_are_left_out() -> None:
     debates = [
         a_debate(f"d{number:07}", f"Use {number}.", decided(DecisionKind.ACCEPT))
         for number in range(MOST_LISTED + 2)
     ]
     lines = lines_of(*debates)
     assert len(lines) == MOST_LISTED + 1
-    assert lines[-1] == "- 2 older decisions: `/debate list` finds them"
+    assert lines[-1] == "- Older ones are not listed: `/debate search` finds them"
