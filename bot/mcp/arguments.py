@@ -1,5 +1,6 @@
 """What a program may hand each tool: types, bounds, and words for what is wrong (pure)."""
 
+import hashlib
 import json
 import re
 from typing import Annotated
@@ -183,3 +184,8 @@ def faults_in(error: ValidationError) -> str:
     if len(found) > _MOST_FAULTS:
         told.append(f"And {len(found) - _MOST_FAULTS} more.")
     return " ".join(told)
+
+
+def named_by_words(what: str, asked: BaseModel) -> str:
+    """Name a request by what it says, so that the same one sent again changes nothing."""
+    return f"{what}/{hashlib.sha256(asked.model_dump_json().encode()).hexdigest()[:24]}"

@@ -3,7 +3,6 @@
 Every call looks anew whether the person may: what they may not do in Slack they may not do here.
 """
 
-import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -11,14 +10,14 @@ from decimal import Decimal
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
-from bot.mcp.arguments import StartArguments
+from bot.mcp.arguments import StartArguments, named_by_words
 from bot.mcp.caller import Caller
 from bot.mcp.caller_debates import Actions
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
 from core.errors import BadInput
 from core.events import Recorded
-from core.models import Debate, Person
+from core.models import Debate, Person, Status
 from core.opening import DebateRequest
 from core.ports import Clock
 from core.use_cases.choices import Choices
@@ -108,6 +107,13 @@ class InSlack:
                 token's money is spent; nothing was started.
         """
         here = place(self.caller.workspace, await self._channel(asked.channel))
+        origin, before = await self.context.start.asked_before(
+            self.origin(named_by_words("start", asked))
+        )
+        # Where the token's money is spent, it may be this debate that has cost it.
+        is_spent = self.caller.cap is not None and self.caller.cap <= 0
+        if before and (before.status is Status.RUNNING or is_spent):
+            return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
         if reason := answers.not_here(
             await self.context.access.of(here.workspace).standing(here.channel)
         ):
@@ -134,7 +140,6 @@ class InSlack:
         )
         usual = (await self.context.start.usual(here)).debate_cost
         choices = Choices(clarify=asked.clarify, debate_cost=self._cap(usual))
-        origin = self.origin(secrets.token_hex(8))
         return await self.context.start.start(request, origin=origin, choices=choices)
 
     async def _channel(self, named: str) -> str:

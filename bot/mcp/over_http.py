@@ -18,6 +18,7 @@ from bot.log import logger
 from bot.mcp.caller import Caller, Callers
 from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.server import build_server
+from bot.slack.connection.bounded import UNREAD, read_in_time
 from bot.slack.connection.http import LARGEST_REQUEST
 from core.errors import BadInput, StoreError
 
@@ -62,6 +63,7 @@ class McpRoutes:
     def add_to(self, application: web.Application) -> None:
         """Add the path. Only POST: nothing is sent to a program but answers."""
         application.router.add_post(MCP_PATH, self._answer)
+        application[UNREAD] = {*application.get(UNREAD, ()), MCP_PATH}
 
     async def start(self) -> None:
         """Begin to serve."""
@@ -106,7 +108,10 @@ class McpRoutes:
             return web.json_response(
                 {"error": "invalid_token", "error_description": _UNKNOWN},
                 status=401,
-                headers={"WWW-Authenticate": 'Bearer realm="moot", error="invalid_token"'},
+                headers={
+                    "WWW-Authenticate": 'Bearer realm="moot", error="invalid_token"',
+                    "Connection": "close",  # its body, which nobody reads, goes with it
+                },
             )
         whose = caller.workspace, caller.person.id
         if self._answering[whose] >= MOST_OF_ONE or self._answering.total() >= _MOST_OF_ALL:
@@ -119,6 +124,7 @@ class McpRoutes:
         scope = _scope_of(request, caller)
         self._answering[whose] += 1
         try:
+            await read_in_time(request)  # of those only whose token is known
             await self._manager.handle_request(scope, reply.receive, reply.send)
         except ConnectionResetError:
             _log.info("a caller hung up")

@@ -71,6 +71,18 @@ READY_REQUESTS: Sequence[ReadyRequest] = (
         "one, say so before you change anything.",
     ),
     ReadyRequest(
+        name="review_proposal",
+        title="Have a proposal reviewed",
+        description="Have agents look for what is wrong with a document or a change, in its words.",
+        takes=("proposal", "The text, or where it is: a file of this project, or a link."),
+        text="Have the proposal below reviewed with Moot. If it is a file, read it; if it is a "
+        "change of this project, take its diff. Call start_debate with playbook rfc-review, the "
+        "question whether it can go ahead, and the text as context, or its link in sources. Follow "
+        "it with debate_status, and put its open questions to me word by word. At the end call "
+        "get_verdict and list its findings that are not resolved, the gravest first: number, "
+        "severity, the quoted words, what is wrong and what would mend it. Change nothing yet.",
+    ),
+    ReadyRequest(
         name="challenge_plan",
         title="Have a plan challenged",
         description="Have agents argue for and against a plan before it is built.",

@@ -9,8 +9,9 @@ from pydantic import BeforeValidator, Field
 from bot.views.progress import progress, stage
 from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
-from core.models import Debate, Status, Value
+from core.models import Debate, FindingStatus, Severity, Status, Value
 from core.rules import schedule
+from core.rules.findings import standing
 from core.rules.options import options_of
 from core.transcript.decision import decision_text
 from core.transcript.inert import visible
@@ -39,11 +40,13 @@ class DebateState(StrEnum):
     WAITING_FOR_MODELS = "waiting_for_models"
     CONCLUDED = "concluded"
     FAILED = "failed"
+    #: Somebody stopped it before there was anything to decide on.
+    STOPPED = "stopped"
 
     @property
     def has_ended(self) -> bool:
         """Whether nothing more comes by itself."""
-        return self in {DebateState.CONCLUDED, DebateState.FAILED}
+        return self in {DebateState.CONCLUDED, DebateState.FAILED, DebateState.STOPPED}
 
 
 def state_of(debate: Debate) -> DebateState:
@@ -51,6 +54,8 @@ def state_of(debate: Debate) -> DebateState:
     match debate.status:
         case Status.CONCLUDED:
             return DebateState.CONCLUDED
+        case Status.FAILED if debate.stop:
+            return DebateState.STOPPED
         case Status.FAILED:
             return DebateState.FAILED
         case Status.RUNNING if debate.paused_by:
@@ -70,6 +75,7 @@ class StartResult(Value):
     fresh: bool = Field(description="False: the same was asked a moment ago and runs already.")
     agents: tuple[Shown, ...] = Field(description="Names of who debates; casting may change them.")
     format: str
+    playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
     most_rounds: int
     cost_cap_usd: float | None = Field(description="It stops before it costs more; null: no cap.")
     warnings: tuple[Shown, ...] = ()
@@ -89,6 +95,7 @@ class StatusResult(Value):
 
     debate_id: str
     state: DebateState
+    playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
     stage: Shown = Field(description="Round and phase in words; empty once it has ended.")
     turns_done: int
     turns_total: int = Field(description="As far as can be foreseen.")
@@ -126,6 +133,21 @@ class StopResult(Value):
     state: DebateState
 
 
+class FoundFault(Value):
+    """A finding of a review."""
+
+    number: int = Field(description="Counted from 1, the gravest first; 0: not merged yet.")
+    severity: Severity
+    status: FindingStatus
+    quoted: Shown = Field(description="The words of the subject that it is about.")
+    source: str = Field(description="Which source they stand in, as the agents name it.")
+    place: Shown = Field(description="Where in it: a line or page, or path and line of a diff.")
+    wrong: Shown
+    mend: Shown = Field(description="What would mend it; empty: nobody said.")
+    why: Shown = Field(description="Why it is settled, or is not; empty: nobody said.")
+    raised_by: tuple[Shown, ...]
+
+
 class VerdictResult(Value):
     """Of `get_verdict`."""
 
@@ -140,6 +162,9 @@ class VerdictResult(Value):
     reasons: tuple[Shown, ...] = ()
     tradeoffs: tuple[Shown, ...] = ()
     dissent: Shown = ""
+    findings: tuple[FoundFault, ...] = Field(
+        default=(), description="Of a review: what is wrong with its subject, the gravest first."
+    )
     overturned_by: tuple[Shown, ...] = Field(default=(), description="What would overturn it.")
     recommendations: tuple[Shown, ...] = ()
     open_questions: tuple[Shown, ...] = ()
@@ -209,12 +234,14 @@ def started(begun: StartedDebate) -> tuple[StartResult, str]:
         fresh=begun.fresh,
         agents=tuple(agent.name for agent in setup.agents),
         format=setup.format,
+        playbook=setup.playbook.name if setup.playbook else None,
         most_rounds=setup.rounds,
         cost_cap_usd=None if cap is None else float(cap),
         warnings=setup.warnings,
     )
     what = "has begun" if begun.fresh else "runs already: the same was asked a moment ago"
     lines = [f"Debate {debate_id} {what}. It takes minutes and goes on by itself."]
+    lines += [f"Playbook: {setup.playbook.name}."] if setup.playbook else []
     lines += [f"Note: {warning}" for warning in setup.warnings]
     lines.append(f"Next: debate_status with debate_id {debate_id} and wait_seconds 30.")
     return result, "\n".join(lines)
@@ -222,13 +249,14 @@ def started(begun: StartedDebate) -> tuple[StartResult, str]:
 
 def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
     """Return how far a debate has come, what its agents ask, and what to do next."""
-    state, reached = state_of(debate), progress(debate)
+    state, reached, playbook = state_of(debate), progress(debate), debate.setup.playbook
     asked = schedule.open_questions(debate)
     due, cost = schedule.due(debate), debate.usage.cost
     options = tuple(item.name for item in options_of(debate).items)
     result = StatusResult(
         debate_id=debate.id,
         state=state,
+        playbook=playbook.name if playbook else None,
         stage="" if state.has_ended else stage(debate),
         turns_done=reached.done,
         turns_total=reached.total,
@@ -248,6 +276,7 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
         address=address,
     )
     lines = [f"Debate {debate.id}: {state.value.replace('_', ' ')}."]
+    lines += [f"Playbook: {playbook.name}."] if playbook else []
     if not state.has_ended:
         lines.append(f"{result.stage}, {reached.words}. Cost so far: {money(cost)}.")
     if debate.outage and not state.has_ended:
@@ -271,7 +300,7 @@ def _next(debate_id: str, state: DebateState) -> str:
             return "Next: ask the person, then answer_question; do not answer in their place."
         case DebateState.PAUSED:
             return "Next: it is paused; whoever paused it resumes it."
-        case DebateState.CONCLUDED | DebateState.FAILED:
+        case DebateState.CONCLUDED | DebateState.FAILED | DebateState.STOPPED:
             return f"Next: get_verdict with debate_id {debate_id}."
         case DebateState.RUNNING | DebateState.WAITING_FOR_MODELS:
             return f"Next: debate_status with debate_id {debate_id} and wait_seconds 30."
@@ -292,6 +321,21 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         reasons=found.reasons if found else (),
         tradeoffs=found.tradeoffs if found else (),
         dissent=found.dissent if found else "",
+        findings=tuple(
+            FoundFault(
+                number=one.number,
+                severity=one.severity,
+                status=one.status,
+                quoted=one.citation.words,
+                source=one.citation.source,
+                place=one.citation.place,
+                wrong=one.wrong,
+                mend=one.mend,
+                why=one.why,
+                raised_by=tuple(name_of(debate, agent) for agent in one.raised_by),
+            )
+            for one in (found.findings if found else standing(debate))
+        ),
         overturned_by=found.overturned_by if found else (),
         recommendations=found.recommendations if found else (),
         open_questions=found.open_questions if found else (),

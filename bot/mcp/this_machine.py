@@ -7,7 +7,6 @@ that ended, is taken up by the next server that finds the file free.
 """
 
 import asyncio
-import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from bot.building import (
     open_store,
 )
 from bot.log import logger
-from bot.mcp.arguments import StartArguments
+from bot.mcp.arguments import StartArguments, named_by_words
 from bot.mcp.caller_debates import Actions
 from bot.mcp.named_files import references_below
 from bot.running.debates import LocalRunner
@@ -288,6 +287,9 @@ class ThisMachine:
                 "Debates of this server are held on this machine, in no channel: leave “channel” "
                 "out. Nothing was started."
             )
+        origin, before = await starting.asked_before(self.origin(named_by_words("start", asked)))
+        if before and before.status is Status.RUNNING:
+            return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
         request = DebateRequest(
             question=asked.question,
             context=asked.context,
@@ -315,7 +317,7 @@ class ThisMachine:
         with suppress(BadInput):  # an estimate that takes too long is done without
             estimate = await starting.estimating(setup)
             setup = setup.model_copy(update={"forecast": estimate.forecast})
-        begun = await starting.begin(setup, origin=self.origin(secrets.token_hex(8)))
+        begun = await starting.begin(setup, origin=origin)
         self._ours.add(begun.debate_id)
         return begun
 

@@ -1,6 +1,5 @@
 """The tools: what each is called and promises, and how it is done with the use cases."""
 
-import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -17,6 +16,7 @@ from bot.mcp.arguments import (
     SearchArguments,
     StartArguments,
     StatusArguments,
+    named_by_words,
 )
 from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.results import DebateState, Result
@@ -148,7 +148,7 @@ async def _answer(
                 "recorded."
             )
         given = [GivenAnswer(one.number, one.answer.strip()) for one in asked.answers]
-        origin = debates.origin(_digest("answer", asked))
+        origin = debates.origin(named_by_words("answer", asked))
         said = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
         late = await can.answer.form(said, given)
         still_open = open_numbers(fold(await debates.log(debate.id)))
@@ -175,7 +175,7 @@ async def _add_note(
         raise BadInput("The note is blank. Write what the agents should know.")
     async with debates.acting() as can:
         debate = fold(await debates.log(asked.debate_id, to_change=True))
-        note_id = debates.origin(_digest("note", asked))
+        note_id = debates.origin(named_by_words("note", asked))
         taken = await can.note.add(
             debate.id, note_id=note_id, author=debates.person, text=asked.text
         )
@@ -191,9 +191,11 @@ async def _stop(
     async with debates.acting() as can:
         debate = fold(await debates.log(asked.debate_id, to_change=True))
         await can.steer.stop(debate, debates.person)
-        state = results.state_of(fold(await debates.log(debate.id)))
+        debate = fold(await debates.log(debate.id))
     words = "It is being wound up: the judge decides on what is there. Next: debate_status."
-    return results.StopResult(debate_id=debate.id, state=state), words
+    if not debate.contributions:
+        words = "Nobody has spoken yet: unless somebody still does, it ends without a verdict."
+    return results.StopResult(debate_id=debate.id, state=results.state_of(debate)), words
 
 
 async def _verdict(
@@ -213,11 +215,6 @@ async def _list(
     debates: CallerDebates, asked: ListArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
     return results.listed(await debates.newest(asked.limit, running_only=asked.running_only))
-
-
-def _digest(what: str, asked: BaseModel) -> str:
-    """Name a request by what it says, so that the same one sent again changes nothing."""
-    return f"{what}/{hashlib.sha256(asked.model_dump_json().encode()).hexdigest()[:24]}"
 
 
 TOOLS: tuple[ToolKind[Any], ...] = (

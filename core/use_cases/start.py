@@ -12,7 +12,7 @@ from core.estimate import Estimate
 from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
-from core.models import DaySpending, Place, Setup, ShadowWhen
+from core.models import DaySpending, Debate, Place, Setup, ShadowWhen
 from core.opening import DebateRequest, find_agent, find_playbook, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
@@ -162,6 +162,23 @@ class StartDebate:
             with suppress(DebateUnknown):
                 await self.facts.record(setup.continues, goes_on)
         return StartedDebate(debate_id=debate_id, setup=setup, fresh=started.fresh)
+
+    async def asked_before(self, origin: str) -> tuple[str, Debate | None]:
+        """Return the origin for a request that is named by its words only, and its newest debate.
+
+        Each debate that it begins has the next number in its origin. So where two replicas are
+        asked at the same moment, the database refuses the second one's.
+
+        Args:
+            origin: Names the request: the same whenever the same person asks for the same.
+        """
+        number, newest = 1, ""
+        while begun := await self.facts.store.begun(f"{origin}/{number}"):
+            number, newest = number + 1, begun
+        before = None
+        with suppress(DebateUnknown, LogBroken):
+            before = await self.facts.debate(newest) if newest else None
+        return f"{origin}/{number}", before
 
     async def _begun_before(
         self, setup: Setup, running: Sequence[DebateEntry]

@@ -22,6 +22,22 @@ IDLE_SECONDS = 75.0
 MOST_CONNECTIONS = 500
 _STOP_SECONDS = 3.0
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+#: Paths whose handlers look at the headers first, and then read the body with `read_in_time`.
+UNREAD = web.AppKey("UNREAD", set[str])
+
+
+async def read_in_time(request: web.Request, seconds: float = ARRIVE_SECONDS) -> None:
+    """Read a request's body.
+
+    Raises:
+        HTTPRequestTimeout: It has not arrived within so many seconds.
+        HTTPRequestEntityTooLarge: It is larger than the application takes.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            await request.read()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(headers={"Connection": "close"}) from None
 
 
 class BoundedServer:
@@ -37,7 +53,7 @@ class BoundedServer:
         """Serve an application that has its routes.
 
         Args:
-            application: Its handlers find requests read.
+            application: Its handlers find requests read, but for those of the paths in `UNREAD`.
             arrive_seconds: Seconds that a request may take to arrive, its body included.
             most: Connections at once. When there are more, the one goes that has kept us waiting
                 for its request the longest; where nobody does, the new one.
@@ -97,11 +113,8 @@ class BoundedServer:
         if connection:
             connection.heard()
         try:
-            try:
-                async with asyncio.timeout(self._arrive_seconds):
-                    await request.read()
-            except TimeoutError:
-                raise web.HTTPRequestTimeout(headers={"Connection": "close"}) from None
+            if request.path not in request.app.get(UNREAD, ()):
+                await read_in_time(request, self._arrive_seconds)
             return await handler(request)
         finally:
             if connection:

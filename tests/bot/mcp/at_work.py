@@ -96,7 +96,7 @@ class Editor:
         """Polls as the server's instructions say, until the debate has ended."""
         while True:
             found = await self.calls("debate_status", debate_id=debate_id, wait_seconds=30)
-            if found["state"] in {"concluded", "failed"}:
+            if found["state"] in {"concluded", "failed", "stopped"}:
                 return found
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
@@ -17,6 +18,7 @@ import pytest_asyncio
 from aiohttp import web
 from mcp import MCPError
 
+from bot.mcp.arguments import StartArguments
 from bot.mcp.caller import Caller
 from bot.mcp.in_slack import InSlack
 from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
@@ -231,6 +233,12 @@ async def test_a_token_that_is_spent_starts_nothing_and_a_revoked_one_does_nothi
         bot.lets_in("dana", cap=Decimal("0.5"))
         begun = await dana.calls("start_debate", question=QUESTION, channel=channel)
         assert begun["cost_cap_usd"] == 0.5
+        await dana.follows(begun["debate_id"])
+        # The answer was lost, and meanwhile the debate has cost what there was.
+        bot.lets_in("dana", cap=Decimal(0))
+        again = await dana.calls("start_debate", question=QUESTION, channel=channel)
+        assert (again["debate_id"], again["fresh"]) == (begun["debate_id"], False)
+        assert "is spent" in await dana.is_refused("start_debate", question="Or?", channel=channel)
         no_path = await dana.is_refused(
             "start_debate", question="And?", channel=channel, sources=["/etc/passwd"]
         )
@@ -255,6 +263,35 @@ async def test_who_has_no_token_is_told_how_to_get_one(house: House) -> None:
     status, _, text = await bot.posts(LIST_TOOLS, Authorization=f"Bearer {token}")
     assert status == 503
     bot.callers.is_down = False
+
+
+async def test_without_a_token_nobody_waits_for_the_body(house: House) -> None:
+    address = urlsplit(house.bot.url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(
+        f"POST {address.path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 900000\r\n\r\n".encode()
+    )
+    assert await reader.readline() == b"HTTP/1.1 401 Unauthorized\r\n"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_of_two_replicas_asked_at_the_same_moment_one_begins_a_debate() -> None:
+    held = Held()
+    async with served(BotSpec(provider=held)) as bot:
+        token = bot.lets_in("dana")
+        # Each replica has a lock of its own; what they share is the database.
+        context = bot.team.moot.context
+        one, other = (
+            InSlack(replace(context, start=replace(context.start)), bot.callers.known[token])
+            for _ in range(2)
+        )
+        asked = StartArguments(question=QUESTION, channel=bot.team.channel)
+        first, second = await asyncio.gather(one._start(asked), other._start(asked))
+        assert first.debate_id == second.debate_id
+        assert sorted([first.fresh, second.fresh]) == [False, True]
+        held.go.set()
 
 
 async def test_other_hosts_origins_and_too_large_requests_are_refused(house: House) -> None:
