@@ -812,13 +812,17 @@ class Recorded:
 _ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
 
 
-def fold(log: Iterable[Recorded]) -> Debate:
+def fold(log: Iterable[Recorded], known: Debate | None = None) -> Debate:
     """The debate its events tell of.
+
+    Args:
+        log: Its events in order.
+        known: The debate before them; None: they are all there are.
 
     Raises:
         LogBroken: The log is empty, does not begin with the start, or tells of what cannot be.
     """
-    debate: Debate | None = None
+    debate = known
     for recorded in log:
         debate = apply(debate, recorded)
     if debate is None:

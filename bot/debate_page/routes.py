@@ -5,6 +5,7 @@ https://owasp.org/www-project-secure-headers.
 """
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -20,7 +21,7 @@ _log = logger(__name__)
 
 #: The folder, below the address that is set.
 FOLDER = "/pages"
-_FOUND, _ABSENT, _DOWN = 200, 404, 503
+_FOUND, _ABSENT, _CROWDED, _DOWN = 200, 404, 429, 503
 #: Pages that are kept made: by debate, its newest event, and when the link ends.
 _KEPT = 16
 HEADERS = {
@@ -34,6 +35,9 @@ HEADERS = {
 }
 _NOT_KEPT = {**HEADERS, "Cache-Control": "private, no-store"}
 _LATER = "Moot's database does not answer. Try again in a minute."
+#: Requests that are answered at once: of one link, and of all.
+MOST_OF_LINK, _MOST_OF_ALL = 5, 40
+_TOO_MANY = "Too many are reading right now. Try again in a few seconds."
 
 
 @dataclass
@@ -46,6 +50,8 @@ class PageRoutes:
     )
     #: One page is made at a time, beside what else the process does.
     _making: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    #: Requests that are being answered, by the link's name.
+    _reading: Counter[str] = field(default_factory=Counter[str], init=False)
 
     def add_to(self, application: web.Application) -> None:
         """Serve the folder."""
@@ -59,13 +65,22 @@ class PageRoutes:
 
     async def _page(self, request: web.Request) -> web.Response:
         """The page, or the same words whatever the reason is that there is none."""
+        name = request.match_info["name"]
+        if self._reading[name] >= MOST_OF_LINK or self._reading.total() >= _MOST_OF_ALL:
+            headers = {**_NOT_KEPT, "Retry-After": "5"}
+            return web.Response(text=_TOO_MANY, status=_CROWDED, headers=headers)
+        self._reading[name] += 1
         try:
-            shared = await self.share.opened(request.match_info["name"])
+            shared = await self.share.opened(name)
+            html = await self._html(shared) if shared else absent()
         except StoreError as error:
             _log.warning("page not shown", reason=type(error).__name__)
             return web.Response(text=_LATER, status=_DOWN, headers=_NOT_KEPT)
+        finally:
+            self._reading[name] -= 1
+            self._reading += Counter()  # forgets links that nobody reads
         return web.Response(
-            text=await self._html(shared) if shared else absent(),
+            text=html,
             status=_FOUND if shared else _ABSENT,
             content_type="text/html",
             headers=_NOT_KEPT,

@@ -155,7 +155,7 @@ class RepositoryReceiver:
         await git("checkout", "--quiet", "--force", "--detach", start.commit)
         folder = git.folder / self.records.path
         folder.mkdir(parents=True, exist_ok=True)
-        found = RecordFolder.read(folder)
+        found = await asyncio.to_thread(RecordFolder.read, folder)
         for debate in due:
             file = name if debate is own else self._name_of(debate, (base, *tips), places)
             if not found.is_renewed(file, debate):
@@ -219,7 +219,9 @@ class RepositoryReceiver:
                 continue
             commit = (await git("rev-parse", f"{_ORIGIN}{branch}")).strip()
             await git("checkout", "--quiet", "--force", "--detach", commit)
-            found[branch] = Tip(branch, commit, self._records_here(git, branch))
+            found[branch] = Tip(
+                branch, commit, await asyncio.to_thread(self._records_here, git, branch)
+            )
         return found[base], [found[branch] for branch in branches]
 
     def _records_here(self, git: Git, branch: str) -> RecordFolder:

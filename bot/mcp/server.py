@@ -42,8 +42,8 @@ Moot has agents with different points of view debate a question and writes a ver
 How to use it:
 1. search_decisions first: it may have been decided already. It costs nothing.
 2. start_debate returns an id within a second. The debate takes minutes and goes on by itself.
-3. debate_status with wait_seconds 30, again and again, until its state is concluded, stopped or failed. \
-Never wait in one long call. If you lose the id, list_debates has it.
+3. debate_status with wait_seconds 30, again and again, until its state is concluded, stopped or \
+failed. Never wait in one long call. If you lose the id, list_debates has it.
 4. State waiting_for_answers: put each open question to the person word by word and hand on what \
 they say with answer_question. Never invent an answer; without one the assumption holds.
 5. get_verdict. It is the agents' verdict: the team decides whether it stands.

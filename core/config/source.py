@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ Path = tuple[str | int, ...]
 #: More values or deeper nesting than any honest file has: aliases of aliases can grow for ever.
 _MOST_VALUES = 20_000
 _DEEPEST = 30
+_MOST_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Source
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
     """
     is_json = name.lower().endswith(".json")
+    # JSON is YAML, except for tabs between its values.
+    as_yaml = text.replace("\t", " ") if is_json else text
+    _check_size(as_yaml, name)
     try:
         values = json.loads(text) if is_json else yaml.safe_load(text)
     except json.JSONDecodeError as error:
@@ -86,14 +91,33 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Source
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
     try:
-        # JSON is YAML, except for tabs between its values.
-        node = yaml.compose(text.replace("\t", " ") if is_json else text, yaml.SafeLoader)
+        node = yaml.compose(as_yaml, yaml.SafeLoader)
     except yaml.YAMLError:
         node = None  # JSON that YAML cannot read: its lines are not known
     except RecursionError:
         raise ConfigurationBroken(f"{name} is too deeply nested.") from None
     marks = dict(_Walk(name).marks(node, ())) if node else {}
     return Source(name, cast("dict[str, Any]", values), marks)
+
+
+def _check_size(text: str, name: str) -> None:
+    """Refuse what would take long to read: each level of brackets costs more than the one before.
+
+    Raises:
+        ConfigurationBroken: It is too large or too deeply nested.
+    """
+    depth = 0
+    is_small = len(text) <= _MOST_CHARACTERS
+    with suppress(yaml.YAMLError):  # it is told where the text is read
+        for event in yaml.parse(text, yaml.SafeLoader) if is_small else ():
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            if depth > _DEEPEST:
+                break
+    if not is_small or depth > _DEEPEST:
+        raise ConfigurationBroken(f"{name} is too large or too deeply nested.")
 
 
 class _Walk:

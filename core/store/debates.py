@@ -1,5 +1,6 @@
 """The log of all debates in a database."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -39,6 +40,9 @@ from core.store.database import Database
 from core.store.installation import installation_secret
 from core.store.spending import book, total
 from core.store.tables import DEBATES, EVENTS
+
+#: Events of a log that are made of their rows without a thread of their own.
+_READ_AT_ONCE = 100
 
 
 class SqlDebateStore:
@@ -121,12 +125,15 @@ class SqlDebateStore:
             StoreError: An event cannot be read; names it.
         """
 
-        def read(connection: Connection) -> list[Recorded]:
+        def read(connection: Connection) -> Sequence[Row[Any]]:
             _head(connection, debate_id)
-            found = connection.execute(_AFTER, {"with_id": debate_id, "after": after})
-            return [_recorded(row) for row in found]
+            return connection.execute(_AFTER, {"with_id": debate_id, "after": after}).all()
 
-        return await self._database.read(read)
+        rows = await self._database.read(read)
+        if len(rows) <= _READ_AT_ONCE:
+            return [_recorded(row) for row in rows]
+        # Thousands of events would keep everybody else of the process waiting.
+        return await asyncio.to_thread(lambda: [_recorded(row) for row in rows])
 
     async def claim(self, debate_id: str) -> RunToken:
         """Take the debate over from every older run."""

@@ -177,6 +177,14 @@ async def test_events_can_be_read_from_a_number_on(store: DebateStore) -> None:
     assert list(await store.events("d1", after=4)) == []
 
 
+async def test_a_long_log_is_read_whole_and_in_order(store: DebateStore) -> None:
+    await store.create("d1", start(), origin="trigger-1", at=NOON)
+    for number in range(120):
+        await store.append("d1", note(f"n{number}"), at=NOON)
+
+    assert [recorded.seq for recorded in await store.events("d1")] == list(range(1, 122))
+
+
 async def test_the_first_writer_of_a_key_wins(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
     first = await store.append("d1", said("first"), at=NOON)

@@ -358,6 +358,20 @@ def test_a_file_that_is_nested_too_deeply_is_refused(name: str, depth: int) -> N
     assert problems('{"a": ' + "[" * depth + "]" * depth + "}", name)[0].startswith(name)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"agents: {'[' * 5000}{']' * 5000}",
+        "agents: " + "{a: " * 5000,
+        "\n".join(f"{'  ' * depth}a:" for depth in range(200)),
+        "a: " + "x" * 1_000_001,
+    ],
+    ids=["brackets", "braces without an end", "lines", "a long text"],
+)
+def test_what_would_take_long_to_read_is_refused_unread(text: str) -> None:
+    assert problems(text) == ["moot.yaml is too large or too deeply nested."]
+
+
 def test_a_file_that_holds_itself_is_refused() -> None:
     assert "too large or too deeply nested" in problems("agents: &a [*a]")[0]
 
