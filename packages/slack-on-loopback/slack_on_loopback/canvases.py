@@ -12,6 +12,8 @@ from slack_on_loopback.state import Canvas, CanvasSection, Channel
 NEED_SECTION: Final = ("insert_after", "insert_before", "delete")
 OPERATIONS: Final = (*NEED_SECTION, "insert_at_start", "insert_at_end", "replace", "rename")
 _UNTITLED = "Untitled"
+_BETWEEN = re.compile(r"\n[ \t]*\n")
+_HEADING = re.compile(r"#{1,3} ")
 
 
 def create(runtime: Runtime, owner: str, title: str, markdown: str) -> Canvas:
@@ -130,9 +132,9 @@ def file_object(runtime: Runtime, canvas: Canvas) -> Json:
 
 def _sections(runtime: Runtime, markdown: str) -> list[CanvasSection]:
     parts = list[str]()
-    for block in re.split(r"\n[ \t]*\n", markdown.strip()):
+    for block in _BETWEEN.split(markdown.strip()):
         lines = block.split("\n")
-        while lines and re.match(r"#{1,3} ", lines[0]):
+        while lines and _HEADING.match(lines[0]):
             parts.append(lines.pop(0))
         if rest := "\n".join(lines).strip("\n"):
             parts.append(rest)

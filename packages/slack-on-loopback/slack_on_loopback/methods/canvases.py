@@ -3,8 +3,6 @@
 Source: the reference of each method at https://docs.slack.dev/reference/methods?family=canvases
 """
 
-import re
-
 from slack_on_loopback import access, canvases
 from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.errors import SlackRefusal
@@ -16,7 +14,7 @@ from slack_on_loopback.state import Canvas
 #: Characters of Markdown that a canvas takes.
 _MOST_CHARACTERS = 1_048_576
 _MOST_NAMED = 20
-_HEADINGS = {"h1": r"# ", "h2": r"## ", "h3": r"### ", "any_header": r"#{1,3} "}
+_HEADINGS = {"h1": ("#",), "h2": ("##",), "h3": ("###",), "any_header": ("#", "##", "###")}
 
 
 def create(runtime: Runtime, call: ApiCall) -> Json:
@@ -117,12 +115,13 @@ def look_up_sections(runtime: Runtime, call: ApiCall) -> Json:
     if not (types or text) or not set(types) <= _HEADINGS.keys():
         words = "needs section_types (h1, h2, h3, any_header) or contains_text"
         raise SlackRefusal("invalid_arguments", [problem("/criteria", words)])
-    begins = "|".join(_HEADINGS[one] for one in types)
+    marks = {mark for one in types for mark in _HEADINGS[one]}
     return {
         "sections": [
             {"id": one.id}
             for one in found.sections
-            if re.match(begins, one.markdown) and text.casefold() in one.markdown.casefold()
+            if (not marks or one.markdown.partition(" ")[0] in marks)
+            and text.casefold() in one.markdown.casefold()
         ]
     }
 
