@@ -37,6 +37,8 @@ class Release:
     position: ReadingPosition
     #: Events whose posts go out now, in reading order; those that share a post are together.
     groups: Sequence[Sequence[Recorded]]
+    #: Whether nothing more comes until people act, or a time has come.
+    is_parked: bool = False
 
     @property
     def released(self) -> Sequence[Recorded]:
@@ -75,7 +77,8 @@ def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
             groups.setdefault(key, []).append(held)
     at_once = [] if turn else [[recorded]]
     kept.sort(key=lambda held: held.seq)
-    return Release(ReadingPosition(debate, tuple(kept)), [*groups.values(), *at_once])
+    reached = ReadingPosition(debate, tuple(kept))
+    return Release(reached, [*groups.values(), *at_once], is_parked=waits)
 
 
 def release_all(log: Iterable[Recorded]) -> Release:

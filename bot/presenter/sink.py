@@ -220,8 +220,9 @@ class Presenter:
             await self.posts.drop_later(edit_key(debate.id))
             await self.posts.replace(await self._board(debate))
         await self._follow_up(debate, recorded)
-        # Only what is queued has been read; an ended debate is forgotten.
-        if debate.status is Status.RUNNING:
+        # Only what is queued has been read. An ended debate is forgotten, and so is one that waits
+        # for people, perhaps for days: this would be half of the memory it takes.
+        if debate.status is Status.RUNNING and not reached.is_parked:
             self._positions[debate.id] = reached.position
         else:
             self._positions.pop(debate.id, None)

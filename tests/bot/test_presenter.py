@@ -117,8 +117,10 @@ class Log:
 
     def __init__(self, log: Sequence[Recorded]) -> None:
         self._log = log
+        self.reads = 0
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        self.reads += 1
         assert {event.debate_id for event in self._log} == {debate_id}
         return [event for event in self._log if event.seq > after]
 
@@ -224,6 +226,21 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     await publish(Presenter(parts, Log(log)), log, done, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
     assert parts.edits[-1] == whole.edits[-1]
+
+
+async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
+    begun = [recorded.event for recorded in play(SETUP)]
+    paused = DebatePaused(by=Person(id="U1"), origin="t1")
+    resumed = DebateResumed(by=Person(id="U1"), origin="t2")
+    events = a_log([*begun[:4], paused, resumed, *begun[4:]])
+    log = Log(events)
+    presenter = Presenter(Queue(), log)
+    await publish(presenter, events, 0, 5)
+    assert log.reads == 0
+    await publish(presenter, events, 5, 6)
+    assert log.reads == 1
+    await publish(presenter, events, 6, 9)
+    assert log.reads == 1
 
 
 @given(logs(), st.data())
