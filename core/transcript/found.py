@@ -21,9 +21,12 @@ _BY_NOBODY = (
     "No AI model was asked, so nothing was looked for: that no finding is here says nothing."
 )
 _MARKS = re.compile(r"[\\`*_\[\]!|~#]")
-#: What GitHub makes a link of where it stands in a text: people, issues, addresses.
+#: What GitHub makes something of where it stands in a text: people, issues, addresses, `:emoji:`,
+#: and formulas between dollars.
+#: https://docs.github.com/en/get-started/writing-on-github/working-with-advanced-formatting
 _ACTIVE = re.compile(
-    r"@|(?<=#)(?=\d)|(?<=\bGH)-(?=\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)", re.IGNORECASE
+    r"@|(?<=#)(?=\d)|(?<=\bGH)-(?=\d)|(?<=:)(?=//|[\w+-]{1,50}:)|(?<=\bwww)(?=\.)|\$",
+    re.IGNORECASE,
 )
 #: Nobody sees it, and what stands before and after it are two words.
 _JOINER = "\u2060"
@@ -91,7 +94,8 @@ def in_text(text: str) -> str:
     line = " ".join(clean(text).split())[:_FIELD_MAX_CHARS]
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _ACTIVE.sub(lambda found: f"{found[0]}{_JOINER}", line)
-    return _MARKS.sub(lambda found: f"\\{found[0]}", line)
+    # A dollar as an entity opens no formula, and a backslash before it would be shown.
+    return _MARKS.sub(lambda found: f"\\{found[0]}", line).replace("$", "&#36;")
 
 
 def as_code(text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -154,6 +155,14 @@ def test_the_criteria_table_of_a_review_judges_its_subject() -> None:
     verdict = debate.verdict.model_copy(update={"criteria": (judged,)})
     text = verdict_section(replace(debate, verdict=verdict))
     assert "### The subject by criterion\n\n| Verdict | Rollback |" in text
+
+
+@pytest.mark.parametrize("text", ["$x^2$", "It costs $5 or $$y$$", "$`z`$", ":tada: and :+1:"])
+def test_github_makes_no_formula_and_no_emoji_of_foreign_words(text: str) -> None:
+    shown = in_text(text)
+    assert "$" not in shown
+    assert not re.search(r":[\w+-]+:", shown)
+    assert unescape(shown).replace("\u2060", "").replace("\\", "") == text
 
 
 @pytest.mark.parametrize(
