@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.config.playbooks import built_in
-from core.models import Debate
+from core.models import Debate, SourceKind
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 #: Nobody is asked, so that nobody has to answer.
@@ -127,4 +127,34 @@ async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_wit
     assert link_alone.count("There is nothing to review.") >= 2, "a link alone is no proposal"
     assert debate.setup.format == "review"
     assert debate.setup.question == "Is this ready, and what has to change? the proposal"
+    assert debate.verdict
+
+
+async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
+    proposal = "We drop the old queue on Monday.\nJobs that are in it are lost. Nobody was asked."
+    async with team_at_work(spec=BotSpec(playbooks=QUIET)) as team:
+        await team.say(proposal, user="alex")
+        said = team.workspace.messages(team.channel)[-1]
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        view = await shown(team, "")
+        await team.workspace.click_view(
+            *("dana", view["id"], "playbook"),
+            block_id="playbook",
+            selected_option={"value": "rfc-review"},
+        )
+        view = await shown(team, "~rfc-review")
+        await team.workspace.submit("dana", view["id"], {})
+
+        def cards() -> Sequence[str]:
+            boards = [one["ts"] for one in team.workspace.messages(team.channel) if key_of(one)]
+            replies = [(board, one) for board in boards for one in team.replies(board)]
+            return [board for board, one in replies if key_of(one).endswith("/card")]
+
+        board = (await team.workspace.wait_for(cards))[0]
+        await team.say("1: skip", board)
+        debate = await team.wait_for_end(board)
+
+    assert debate.setup.playbook == QUIET["rfc-review"]
+    (subject,) = [one for one in debate.evidence if one.reference.kind is SourceKind.TEXT]
+    assert "Jobs that are in it are lost." in subject.text
     assert debate.verdict
