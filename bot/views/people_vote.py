@@ -30,6 +30,7 @@ _HOW = (
 _AGAIN = " You have voted before; until the team decides you can change your ballot."
 _PLACES = ("First choice", "Second choice", "Third choice")
 _NOBODY = "*The team's vote*: nobody has cast a ballot yet. Anybody here can vote."
+_NOBODY_DID = "*The team's vote*: nobody cast a ballot before the team decided."
 
 
 def places_of(debate: Debate) -> int:
@@ -73,7 +74,8 @@ def team_count(debate: Debate) -> str:
         return ""
     count = count_people(debate)
     if not count.voters:
-        return _ballots_on_positions(debate) or _NOBODY
+        nobody = _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
+        return _ballots_on_positions(debate) or nobody
     cast = len(count.voters)
     scores = listed(
         (f"{option_name(debate, s.option)} {s.first_choices} of {cast}" for s in count.scores),

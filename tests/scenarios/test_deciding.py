@@ -168,6 +168,14 @@ async def test_when_the_team_has_decided_the_vote_is_closed_and_a_ballot_stands(
     assert found.id == debate.id
 
 
+async def test_nobody_is_invited_to_a_vote_that_the_team_has_closed(team: Team):
+    board, _ = await ended(team)
+    assert "Anybody here can vote" in post(team, board, "headline")["text"]
+    await decide(team, board, ActionId.ACCEPT)
+    shown = await post_saying(team, board, "headline", "nobody cast a ballot before the team")
+    assert "Anybody here can vote" not in shown["text"]
+
+
 async def test_a_decision_put_off_to_a_date_leaves_the_vote_open(team: Team):
     board, debate = await ended(team)
     day = (debate.now.date() + timedelta(days=40)).isoformat()
