@@ -29,6 +29,7 @@ from bot.debate_page.page import STYLE, page
 from bot.demo import CHANNEL, Demo, Stage
 from bot.demo_settings import asking
 from core.clock import SystemClock
+from core.config.playbooks import built_in
 from core.events import fold
 from core.llm.call import ModelCalls
 from core.llm.providers.example import ExampleProvider, examples
@@ -169,7 +170,7 @@ async def ending(camera: Camera) -> None:
     await board.get_by_role("link", name=re.compile("repl")).first.click()
     vote = camera.thread.locator(".row", has_text="First choices").last
     await expect(vote).to_be_visible(timeout=PATIENCE)
-    await show(vote)
+    await show(vote.get_by_text("The vote", exact=True).first)
     await camera.take("vote", camera.thread)
     await close_thread(camera)
     await camera.main.get_by_role("button", name="Accept this verdict").first.click()
@@ -225,7 +226,7 @@ async def workspace_pictures(folder: Path) -> None:
     """Hold a debate in the local workspace and take its pictures."""
     clock = SystemClock()
     providers = {"offline": OfflineProvider(), "example": ExampleProvider(clock, PACE)}
-    settings = asking(Settings(rounds=1))
+    settings = asking(Settings(rounds=1, playbooks=built_in()))
     calls = ModelCalls(providers, clock)
     demo = Demo(settings=settings, calls=calls, port=0, fast=True)
     async with demo.stage() as stage, async_playwright() as playwright:
