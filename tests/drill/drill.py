@@ -145,7 +145,7 @@ async def _during(town: Town, trouble: Trouble, seen: Seen, seconds: float) -> N
     asking = asyncio.create_task(_ask(town.workspace, "sam", SECOND))
     if trouble.health:
         while time.monotonic() < ends + 15 and not seen.health:
-            seen.health = _what_is_down(await town.machine.health())
+            seen.health = what_is_down(await town.machine.health())
             seen.noticed = time.monotonic() - began
             await asyncio.sleep(0.2)
         if not re.search(trouble.health, seen.health):
@@ -187,7 +187,7 @@ async def _after(town: Town, trouble: Trouble, seen: Seen, mended: float) -> Non
     """Wait until all is well, and look at how soon."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
-            while _what_is_down(await town.machine.health()):  # noqa: ASYNC110
+            while what_is_down(await town.machine.health()):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
             seen.well_after = time.monotonic() - mended
             if trouble.hurt in {deleted, restored}:
@@ -265,7 +265,8 @@ async def _ask_until_heard(workspace: Workspace, user: str, question: str) -> No
         await asyncio.sleep(1)
 
 
-def _what_is_down(health: Mapping[str, object]) -> str:
+def what_is_down(health: Mapping[str, object]) -> str:
+    """Which parts `/health` says do not work; empty: all do."""
     if not health:
         return "nobody answers"
     bad = {"database": "down", "slack": "down", "token": "refused"}

@@ -95,10 +95,13 @@ class Machine:
     http: bool = False
     #: Programs may call it over MCP.
     mcp: bool = False
+    #: What is run: another version of Moot, or an installed one.
+    program: Sequence[str] = _MOOT
+    #: What it is told besides, or instead.
+    variables: dict[str, str] = field(default_factory=dict[str, str])
     process: Process | None = None
     #: Keeps the small disk mounted, which only processes entered into its namespace see.
     _disk: Process | None = None
-    _environment: dict[str, str] = field(default_factory=dict[str, str])
     _ports: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
@@ -130,7 +133,7 @@ class Machine:
     @property
     def has_clock(self) -> bool:
         """Whether its time is not ours."""
-        return "LD_PRELOAD" in self._environment
+        return "LD_PRELOAD" in self.variables
 
     @property
     def url(self) -> str:
@@ -171,7 +174,7 @@ class Machine:
         if await (await asyncio.create_subprocess_exec(*command)).wait():
             return False
         self.put_clock(0)
-        self._environment |= {
+        self.variables |= {
             "LD_PRELOAD": str(library),
             "CLOCK_AHEAD": str(self.folder / "ahead"),
         }
@@ -189,7 +192,11 @@ class Machine:
         before = self.log.count(running)
         with (self.folder / "log.json").open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                *self._command("run"), cwd=self.folder, env=self.environment, stderr=log
+                *self._command("run"),
+                cwd=self.folder,
+                env=self.environment,
+                stdout=DEVNULL,
+                stderr=log,
             )
         async with asyncio.timeout(_START_SECONDS):
             while self.log.count(running) < before + self.workers:
@@ -269,7 +276,7 @@ class Machine:
             "MOOT_LOG_FORMAT": "json",
             "OPENAI_API_KEY": "sk-drill-0000000000",
             "OPENAI_BASE_URL": f"{self.models}/v1",
-            **self._environment,
+            **self.variables,
         }
 
     def pids(self) -> Mapping[int, int]:
@@ -283,9 +290,9 @@ class Machine:
 
     def _command(self, *words: str) -> Sequence[str]:
         if self._disk is None:
-            return (*_MOOT, *words)
+            return (*self.program, *words)
         entered = ("-t", str(self._disk.pid), "-U", "-m", "--preserve-credentials", "--")
-        return ("nsenter", *entered, *_MOOT, *words)
+        return ("nsenter", *entered, *self.program, *words)
 
 
 def _free_port() -> int:

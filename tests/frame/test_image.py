@@ -56,8 +56,12 @@ def copied(path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def build_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The work folder of the image's build stage, as Docker would fill it."""
-    folder = tmp_path_factory.mktemp("image")
+    """The work folder of the image's build stage."""
+    return filled_as_docker_does(tmp_path_factory.mktemp("image"))
+
+
+def filled_as_docker_does(folder: Path) -> Path:
+    """Put into a folder what the Dockerfile's build stage is given; return the folder."""
     for file in project_files():
         path = file.relative_to(ROOT)
         for target in () if is_ignored(path) else copied(path):

@@ -1,0 +1,206 @@
+"""Faults that held everybody up: what was typed, what models answered, who connected, notes."""
+
+import asyncio
+import json
+import time
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import httpx2
+
+from core.llm.providers.testing.script import Asked, Reject, Say
+from slack_on_loopback import PersonRefusal
+from tests.drill.machine import Machine
+from tests.drill.models import SHAKY
+from tests.outside.stand import (
+    CHANNEL,
+    ELSEWHERE,
+    QUESTION,
+    SLACK_WAITS,
+    Fault,
+    Ground,
+    Seen,
+    Stand,
+    Waits,
+    a_stand,
+    a_workspace,
+)
+from tests.vendor_replies import good_reply
+
+_DIGITS = "1" * 3900
+#: Connections that begin a request and never end it.
+_SLOW = 1100
+_NOTES = 60
+
+
+async def digits(ground: Ground) -> Seen:
+    """Ask 3,900 digits of a bot without a key, then of one with a provider and four debates."""
+
+    def without_provider(machine: Machine) -> None:
+        machine.variables |= {"OPENAI_API_KEY": "", "OLLAMA_HOST": "http://127.0.0.1:9"}
+        (machine.folder / "moot.yaml").write_text("debate: {rounds: 1}\n", encoding="utf-8")
+
+    waits: list[float] = []
+    async with a_stand(ground.folder / "idle", prepare=without_provider) as stand:
+        waits.append(await _asked_digits(stand, "dana"))
+    async with a_stand(ground.folder / "busy", wait=1.0) as stand:
+        others = [("dana", CHANNEL), ("dana", ELSEWHERE), ("alex", CHANNEL), ("alex", ELSEWHERE)]
+        for number, (user, channel) in enumerate(others):
+            await stand.ask(f"Choice {number}: queue or table?", user, channel)
+        waits.append(await _asked_digits(stand, "sam"))
+        await stand.decided(len(others) + 1)
+    return Seen(
+        now=f"{waits[0]:.1f} s idle, {waits[1]:.1f} s with a provider and four debates",
+        mended=max(waits) < SLACK_WAITS,
+    )
+
+
+async def _asked_digits(stand: Stand, user: str) -> float:
+    """Seconds for which somebody was held up at most until a debate about them had begun."""
+    async with Waits(stand.machine.url) as waits:
+        await stand.ask(_DIGITS, user)
+        await asyncio.sleep(3)
+    return waits.longest
+
+
+async def long_reply(ground: Ground) -> Seen:
+    """One model of three answers 5 MB."""
+
+    def script(asked: Asked) -> Say:
+        say = replace(good_reply(asked), wait=0.3)
+        return replace(say, text="words " * 900_000) if asked.body.get("model") == SHAKY else say
+
+    async with a_stand(ground.folder, script=script, turn_seconds=20) as stand:
+        async with Waits(stand.machine.url) as waits:
+            board = await stand.ask()
+            await stand.decided()
+        posts = len(stand.workspace.thread(CHANNEL, board))
+    return Seen(
+        now=f"{waits.longest:.1f} s; {posts} posts in the thread",
+        mended=waits.longest < SLACK_WAITS and posts < 30,
+    )
+
+
+async def quoting_error(ground: Ground) -> Seen:
+    """One vendor refuses every request with an error that quotes the whole of it, many times."""
+
+    def script(asked: Asked) -> Say | Reject:
+        if asked.body.get("model") == SHAKY:
+            return Reject(status=400, message=f"unsupported: {json.dumps(asked.body) * 20}")
+        return replace(good_reply(asked), wait=0.3)
+
+    async with (
+        a_stand(ground.folder, script=script, turn_seconds=20) as stand,
+        Waits(stand.machine.url) as waits,
+    ):
+        await stand.ask("Kafka or PostgreSQL? " + "x " * 1900)
+        await stand.decided()
+    return Seen(now=f"{waits.longest:.1f} s", mended=waits.longest < SLACK_WAITS)
+
+
+async def slow_connections(ground: Ground) -> Seen:
+    """Connections that send half a header keep neither Slack nor the health page away."""
+    async with a_stand(
+        ground.folder, http=True, config=a_workspace(socket_mode=False, ack_seconds=SLACK_WAITS)
+    ) as stand:
+        port = urlsplit(stand.machine.url).port
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(_SLOW)]
+        for _, writer in opened:
+            writer.write(b"POST /slack/events HTTP/1.1\r\nHost: moot\r\nX-Slow: ")
+        began = time.monotonic()
+        health = await stand.machine.health()
+        answered = time.monotonic() - began
+        try:
+            await stand.workspace.command("dana", CHANNEL, "/debate", QUESTION)
+            heard = "a command is heard"
+        except PersonRefusal as refusal:
+            heard = f"a command is not heard: {refusal}"
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(_until_closed(reader) for reader, _ in opened))
+        closed = time.monotonic() - began
+        for _, writer in opened:
+            writer.close()
+    return Seen(
+        now=f"{heard}, /health says {health.get('status')} after {answered:.1f} s; "
+        f"all {_SLOW} hung up on after {closed:.0f} s",
+        mended=heard == "a command is heard" and health.get("code") == 200 and closed < 30,
+    )
+
+
+async def _until_closed(reader: asyncio.StreamReader) -> None:
+    try:
+        while await reader.read(4096):
+            pass
+    except ConnectionError:
+        pass
+
+
+async def figures_in_public(ground: Ground) -> Seen:
+    """Figures have a port of their own."""
+    async with a_stand(ground.folder, http=True, config=a_workspace(socket_mode=False)) as stand:
+        async with httpx2.AsyncClient(timeout=10) as client:
+            public = await client.get(f"{stand.machine.url}/metrics")
+        own = await stand.machine.figures()
+    return Seen(
+        now=f"{public.status_code} there; {own.count('# TYPE')} figures on a port of their own",
+        mended=public.status_code == 404 and "moot_" in own and "moot_" not in public.text,
+    )
+
+
+async def many_notes(ground: Ground) -> Seen:
+    """The same debate without notes, then with sixty, at the pace of the real Slack."""
+    async with a_stand(ground.folder, wait=2.0) as stand:
+        taken: list[float] = []
+        for number, notes in enumerate((0, _NOTES)):
+            began = time.monotonic()
+            board = await stand.ask(f"Choice {number}: queue or table?")
+            for note in range(notes):
+                await stand.workspace.say("alex", CHANNEL, f"Mind point {note}.", board)
+            await stand.decided(number + 1)
+            taken.append(time.monotonic() - began)
+        recorded = len((await stand.debates())[0].notes) + len((await stand.debates())[1].notes)
+    late = taken[1] - taken[0]
+    return Seen(
+        now=f"{late:+.0f} s ({taken[0]:.0f} s without, {taken[1]:.0f} s with {recorded} notes)",
+        mended=recorded == _NOTES and late < _NOTES * 0.5,
+    )
+
+
+FAULTS = (
+    Fault(
+        number=2,
+        what="3,900 digits in `/debate` block everybody",
+        before="7 s idle, 26–31 s under load",
+        attempt=digits,
+    ),
+    Fault(
+        number=9,
+        what="a reply of 5 MB blocks everybody and floods the thread",
+        before="28 s; 1,520 posts queued",
+        attempt=long_reply,
+    ),
+    Fault(
+        number=9,
+        what="a vendor's 400 that quotes the prompt blocks everybody",
+        before="18.5 s",
+        attempt=quoting_error,
+    ),
+    Fault(
+        number=11,
+        what="1,100 connections that never end their header",
+        before="no time limit: nobody else got through",
+        attempt=slow_connections,
+    ),
+    Fault(
+        number=11,
+        what="`/metrics` on the public port",
+        before="answered",
+        attempt=figures_in_public,
+    ),
+    Fault(
+        number=12,
+        what="60 notes delay the verdict",
+        before="by 71 s",
+        attempt=many_notes,
+    ),
+)
