@@ -1,6 +1,7 @@
 """Where faults are tried: a workspace, model servers, and `moot run` as a process of its own."""
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -29,6 +30,9 @@ CHANNEL, ELSEWHERE = "architecture", "general"
 QUESTION = "Kafka or PostgreSQL as our job queue?"
 #: Slack waits so many seconds for an answer: nobody may be held up for longer.
 SLACK_WAITS = 3.0
+#: On a machine with more to do than it has cores everybody waits longer, but not for ever longer.
+_BUSIEST = 3.0
+_UNHEARD = "nobody heard it"
 #: Seconds that everything may take to come to its end on a busy machine.
 _PATIENCE = 150.0
 
@@ -86,10 +90,20 @@ class Stand:
         try:
             await self.workspace.command(user, channel, "/debate", words)
         except PersonRefusal as refusal:
-            return f"nobody heard it: {refusal}"
+            return f"{_UNHEARD}: {refusal}"
         return " ".join(
             str(one["text"]) for one in self.workspace.ephemeral(user, channel)[before:]
         )
+
+    async def typed_until_heard(self, words: str, user: str) -> str:
+        """Type it again for as long as Slack says that it failed; return what is told then.
+
+        A process that got no time on a busy machine refuses commands, like one that was frozen.
+        """
+        async with asyncio.timeout(_PATIENCE):
+            while (told := await self.typed(words, user)).startswith(_UNHEARD):  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+        return told
 
     def boards(self, channel: str = CHANNEL) -> Sequence[str]:
         """Timestamps of the boards in a channel."""
@@ -222,6 +236,12 @@ class Waits:
         #: Seconds.
         self.longest = 0.0
         self._knocking: asyncio.Task[None] | None = None
+
+    @property
+    def are_short(self) -> bool:
+        """Whether nobody was held up for longer than Slack waits, on a machine that is not busy."""
+        busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+        return self.longest < SLACK_WAITS * min(max(1.0, busy), _BUSIEST)
 
     async def __aenter__(self) -> Self:
         self._knocking = asyncio.create_task(self._knock())
