@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
-from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeVar, cast
+from functools import lru_cache, wraps
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -32,6 +32,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Value(BaseModel):
@@ -1868,3 +1869,17 @@ class Debate:
         """Ids of agents whose provider refuses the key → why, in words for people."""
         found = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
         return {failure.turn.agent: failure.reason for failure in found}
+
+
+def once_per_debate(
+    compute: Callable[Concatenate[Debate, P], T],
+) -> Callable[Concatenate[Debate, P], T]:
+    """Remember what a pure function of a debate, and of hashable arguments, returns; see `once`."""
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def remembered(debate: Debate, *args: P.args, **kwargs: P.kwargs) -> T:
+        what = (name, *args, *kwargs.items())
+        return debate.once(what, lambda: compute(debate, *args, **kwargs))
+
+    return remembered

@@ -13,7 +13,7 @@ from bot.landing.signing import secret_of
 from bot.landing.webhooks import WebhookReceiver, guard_of
 from bot.settings import BotSettings
 from core.errors import ConfigurationBroken
-from core.landing import LandingPlaces, RecordPlace, Webhook
+from core.landing import LandingPlaces, Webhook
 from core.ports import Clock
 
 
@@ -35,7 +35,14 @@ def build_receivers(
         if place.folder:
             found.append(FolderReceiver(place))
         else:
-            found.append(_repository(place, environment))
+            who = f"The records {place.name}"
+            _check_address(who, place.repository, environment)
+            token = environment.key_in(place.token_variable)
+            if place.token_variable and not token:
+                raise ConfigurationBroken(f"{who}: {place.token_variable} is not set.")
+            found.append(
+                RepositoryReceiver(records=place, token=token, usual=environment.for_program(()))
+            )
     return found
 
 
@@ -56,15 +63,6 @@ def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> Webhoo
         except ConfigurationBroken as error:
             raise ConfigurationBroken(f"{who}: {error}") from None
     return WebhookReceiver(webhook=webhook, secrets=secrets, clock=clock, may_call=may_call)
-
-
-def _repository(place: RecordPlace, environment: BotSettings) -> RepositoryReceiver:
-    who = f"The records {place.name}"
-    _check_address(who, place.repository, environment)
-    token = environment.key_in(place.token_variable)
-    if place.token_variable and not token:
-        raise ConfigurationBroken(f"{who}: {place.token_variable} is not set.")
-    return RepositoryReceiver(records=place, token=token, usual=environment.for_program(()))
 
 
 def _check_address(who: str, url: str, environment: BotSettings) -> None:

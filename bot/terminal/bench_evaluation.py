@@ -229,15 +229,15 @@ class Evaluators:
             for model in self.models
             if model.maker not in pair.makers
         ]
-        both = await asyncio.gather(*(self._judged_both(*one) for one in wanted))
-        self._judged += [one for one in both if one]
 
-    async def _judged_both(self, model: ModelChoice, pair: Pair) -> Judged | None:
-        sides = [await self._side(model, pair, swapped=swapped) for swapped in (False, True)]
-        if None in sides:
-            return None
-        ours, theirs = (int(side) for side in sides if side is not None)
-        return judged(model.full_name, pair, ours, theirs)
+        async def in_both_orders(model: ModelChoice, pair: Pair) -> Judged | None:
+            ours, theirs = [await self._side(model, pair, swapped=one) for one in (False, True)]
+            if ours is None or theirs is None:
+                return None
+            return judged(model.full_name, pair, ours, theirs)
+
+        both = await asyncio.gather(*(in_both_orders(*one) for one in wanted))
+        self._judged += [one for one in both if one]
 
     async def _side(self, model: ModelChoice, pair: Pair, *, swapped: bool) -> int | None:
         agent, delimiter = _evaluator(model), secrets.token_hex(8)

@@ -93,12 +93,17 @@ def report(
     found = compare(arms, measure)
     asked = max((len(arm.answers) for arm in arms), default=0)
     size = f"{counted(asked, 'question')}, {counted(len(arms), 'arm')}"
-    parts = ["# Bench", f"{size}, compared by {measure}.", _scores(arms), _legend(arms)]
+    # What the arms and the columns are, for who sees nothing else.
+    there = dict.fromkeys(arm.arm.partition(" ")[0] for arm in arms)
+    lines = [f"{name}: {_ARMS[name]}" for name in there if name in _ARMS]
+    legend = bullets([*lines, *_COLUMNS])
+    parts = ["# Bench", f"{size}, compared by {measure}.", _scores(arms), legend]
     if picture:
         parts.append(f"![What each arm costs and gets right]({picture})")
     if found:
         parts += ["## Differences", _differences(found, measure)]
-        if any(_looks_evident(one) and not one.is_evident for one in found):
+        unsure = [one.gain for one in found if one.gain and not one.is_evident]
+        if any(gain.low > 0 or gain.high < 0 for gain in unsure):
             parts.append(_P_DECIDES)
     parts += _changes(arms)
     parts += _calibration(arms)
@@ -161,17 +166,6 @@ def _scores(arms: Sequence[ArmScores]) -> str:
         )
     head = ("Arm", "Right (95% interval)", "Brier", "Log loss", "Cost per question", "Not read")
     return table(head, rows)
-
-
-def _legend(arms: Sequence[ArmScores]) -> str:
-    """What the arms and the columns are, for who sees nothing else."""
-    there = dict.fromkeys(arm.arm.partition(" ")[0] for arm in arms)
-    lines = [f"{name}: {_ARMS[name]}" for name in there if name in _ARMS]
-    return bullets([*lines, *_COLUMNS])
-
-
-def _looks_evident(one: Comparison) -> bool:
-    return one.gain is not None and (one.gain.low > 0 or one.gain.high < 0)
 
 
 def _differences(found: Sequence[Comparison], measure: Measure) -> str:

@@ -16,7 +16,6 @@ from core.figures import percent
 from core.proof.calibration import (
     Calibration,
     Case,
-    Row,
     calibration,
     interval_words,
     states,
@@ -83,7 +82,18 @@ def calibration_text(found: Calibration) -> str:
     """What is known, the plainest sentence first, then a table per group; Markdown."""
     parts = [" ".join(found.findings), states(found)]
     for group in dict.fromkeys(row.group for row in found.rows):
-        rows = [_cells(row) for row in found.rows if row.group == group]
+        rows = [
+            (
+                row.name,
+                row.held,
+                row.partly,
+                row.reversed,
+                interval_words(row.share),
+                "" if row.stated is None else percent(row.stated),
+            )
+            for row in found.rows
+            if row.group == group
+        ]
         parts.append(table((group, *_HEADS[1:]), rows))
     return "\n\n".join([*parts, _NOTE]) + "\n"
 
@@ -157,11 +167,6 @@ def _summary(found: Calibration) -> dict[str, Any]:
             for row in found.rows
         ],
     }
-
-
-def _cells(row: Row) -> tuple[object, ...]:
-    said = "" if row.stated is None else percent(row.stated)
-    return row.name, row.held, row.partly, row.reversed, interval_words(row.share), said
 
 
 def _left_out(debate_id: str, error: StoreError) -> None:

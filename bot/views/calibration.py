@@ -5,7 +5,6 @@ from bot.views.message import Block, context, header, listed, sections
 from core.proof.calibration import (
     FEWEST,
     Calibration,
-    Row,
     interval_words,
     states,
 )
@@ -25,14 +24,12 @@ def calibration_blocks(found: Calibration) -> list[Block]:
     lines = [*map(literal, found.findings), f"_{literal(states(found))}_"]
     blocks = [header("How decisions turned out"), *sections(listed(lines, _LIMIT))]
     for group in dict.fromkeys(row.group for row in found.rows[1:] if found.known >= FEWEST):
-        rows = [_line(row) for row in found.rows if row.group == group]
+        rows = [
+            f"• {literal(row.name)}: {row.held} of {row.count} held, {interval_words(row.share)}"
+            f"{f', {row.partly} in part' if row.partly else ''}"
+            f"{f', {row.reversed} reversed' if row.reversed else ''}"
+            for row in found.rows
+            if row.group == group
+        ]
         blocks += sections(listed([f"*{literal(group)}*", *rows], _LIMIT))
     return [*blocks, *context(*([_ROWS_NOTE] if found.known >= FEWEST else []), _NOTE)]
-
-
-def _line(row: Row) -> str:
-    return (
-        f"• {literal(row.name)}: {row.held} of {row.count} held, {interval_words(row.share)}"
-        f"{f', {row.partly} in part' if row.partly else ''}"
-        f"{f', {row.reversed} reversed' if row.reversed else ''}"
-    )

@@ -89,10 +89,17 @@ def asked(question: FollowUp) -> MessageView:
 def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
     """Return the answer, with a link to everything it quotes."""
     judge = debate.setup.judge
-    quoted = {
-        name: f"<{address_of(_post_of(debate, key))}|{literal(_title(debate, key))}>"
-        for name, key in answer.entries.items()
-    }
+    quoted = dict[str, str]()
+    for name, key in answer.entries.items():
+        # The post in which people read that entry of the record.
+        if key in {VERDICT_ENTRY, DECISION_ENTRY}:
+            post = headline_key(debate.id, debate.edition)
+            entry = "the verdict" if key == VERDICT_ENTRY else "the team's decision"
+        else:
+            turn = debate.contributions[key].turn
+            post, who = post_key(debate, turn), debate.setup.agent(turn.agent).name
+            entry = f"{who}'s {ACTS[turn.act].noun}, round {turn.round}"
+        quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
     # Quotes of the debate's sources, to which the foot does not lead, tell their place themselves.
     places = {
         (one.source, one.words): where(one)
@@ -126,17 +133,3 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
         )
         for page in pages
     ]
-
-
-def _post_of(debate: Debate, key: str) -> str:
-    """The key of the post in which people read an entry of the record."""
-    if key in {VERDICT_ENTRY, DECISION_ENTRY}:
-        return headline_key(debate.id, debate.edition)
-    return post_key(debate, debate.contributions[key].turn)
-
-
-def _title(debate: Debate, key: str) -> str:
-    if key in {VERDICT_ENTRY, DECISION_ENTRY}:
-        return "the verdict" if key == VERDICT_ENTRY else "the team's decision"
-    turn = debate.contributions[key].turn
-    return f"{debate.setup.agent(turn.agent).name}'s {ACTS[turn.act].noun}, round {turn.round}"

@@ -53,7 +53,9 @@ def group_post(
     first = said[0].turn
     agent = debate.setup.agent(first.agent)
     lines = list(_in_short(debate, agent, said))
-    lines += [_missing(debate, failure) for failure in failures]
+    for failure in failures:
+        reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
+        lines.append(f":warning: Its {turn_noun(debate, failure.turn)} is missing: {reason}.")
     text, head = "\n".join(lines), f"Round {first.round}"
     foot = list(_foot(agent, said))
     if of_letters := letters(debate, *said):
@@ -84,7 +86,15 @@ def everything(debate: Debate, first: Turn, said: Sequence[Contribution]) -> Fol
         for made in own
         for part in pieces_of(_capital(turn_noun(debate, made.turn)), mrkdwn(words_of(agent, made)))
     ]
-    for made in _told(debate, first):
+    # What others criticised about the agent's text in that round.
+    criticised = [
+        made
+        for made in debate.contributions.values()
+        if made.turn.act is Act.CRITIQUE
+        and made.turn.round == first.round
+        and made.turn.target == first.agent
+    ]
+    for made in criticised:
         head = f"{name_of(debate, made.turn.agent)} on this: {turn_noun(debate, made.turn)}"
         other = debate.setup.agent(made.turn.agent)
         parts += pieces_of(head, mrkdwn(words_of(other, made)))
@@ -129,22 +139,6 @@ def _position(said: Sequence[Contribution]) -> Contribution | None:
     """The newest position among what was said."""
     found = [made for made in said if made.turn.act in _POSITIONS]
     return min(found, key=lambda made: _POSITIONS.index(made.turn.act), default=None)
-
-
-def _told(debate: Debate, first: Turn) -> Sequence[Contribution]:
-    """What others criticised about the agent's text in that round."""
-    return [
-        made
-        for made in debate.contributions.values()
-        if made.turn.act is Act.CRITIQUE
-        and made.turn.round == first.round
-        and made.turn.target == first.agent
-    ]
-
-
-def _missing(debate: Debate, failure: Failure) -> str:
-    reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
-    return f":warning: Its {turn_noun(debate, failure.turn)} is missing: {reason}."
 
 
 def _foot(agent: Agent, said: Sequence[Contribution]) -> Iterator[str]:

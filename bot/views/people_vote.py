@@ -74,8 +74,12 @@ def team_count(debate: Debate) -> str:
         return ""
     count = count_people(debate)
     if not count.voters:
-        nobody = _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
-        return _ballots_on_positions(debate) or nobody
+        # Older versions took ballots on positions.
+        ranked = sum(bool(ballot.ranking) for ballot in debate.people_ballots.values())
+        if not ranked:
+            return _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
+        cast = counted(ranked, "ballot")
+        return f"*The team's vote*: {cast} on the agents' texts; the report has them."
     cast = len(count.voters)
     scores = listed(
         (f"{option_name(debate, s.option)} {s.first_choices} of {cast}" for s in count.scores),
@@ -142,16 +146,6 @@ def _gap(debate: Debate, count: PeopleCount) -> str:
     return (
         f":warning: Team and agents differ: the team is for {team}, the agents are for {theirs}, "
         f"which {first} of {len(count.voters)} in the team put first."
-    )
-
-
-def _ballots_on_positions(debate: Debate) -> str:
-    """How many ballots older versions took, on positions."""
-    cast = sum(bool(ballot.ranking) for ballot in debate.people_ballots.values())
-    if not cast:
-        return ""
-    return (
-        f"*The team's vote*: {counted(cast, 'ballot')} on the agents' texts; the report has them."
     )
 
 

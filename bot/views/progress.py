@@ -52,24 +52,16 @@ class Step:
 def plan(debate: Debate) -> Block:
     """The way of a running debate as Slack's plan: its steps, the one under way marked."""
     reached = progress(debate)
-    tasks = [
-        TaskCardBlock(task_id=step.title, title=_titled(step), status=step.status)
-        for step in steps(debate)
-    ]
+    tasks = list[TaskCardBlock]()
+    for step in steps(debate):
+        shown = step.title
+        if step.done and step.total > 1:
+            turns = counted(step.total, "turn")
+            shown += f": {turns}" if step.done == step.total else f": {step.done} of {turns}"
+        tasks.append(TaskCardBlock(task_id=step.title, title=shown, status=step.status))
     title = f"{stage(debate)} · {reached.words}"
     block_id = f"{PLAN}{reached.done}/{reached.total}"
     return as_json(PlanBlock(block_id=block_id, title=title, tasks=tasks))
-
-
-def _titled(step: Step) -> str:
-    turns = counted(step.total, "turn")
-    if step.total <= 1 or not step.done:
-        return step.title
-    return (
-        f"{step.title}: {turns}"
-        if step.done == step.total
-        else f"{step.title}: {step.done} of {turns}"
-    )
 
 
 def steps(debate: Debate) -> Sequence[Step]:
@@ -143,10 +135,6 @@ def rounds_foreseen(debate: Debate) -> int:
     return debate.setup.rounds
 
 
-def _may_end_early(debate: Debate) -> bool:
-    return debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
-
-
 def stage(debate: Debate) -> str:
     """Round and phase in words: "Round 1 of 3 · critiques"."""
     if debate.paused_by:
@@ -160,7 +148,9 @@ def stage(debate: Debate) -> str:
         if is_gated(debate) and not (debate.gates or debate.wanted_by):
             return f"First answers · {ACTS[first.act].phase}"
         rounds = rounds_foreseen(debate)
-        most = "at most " if rounds > first.round and _may_end_early(debate) else ""
+        converges = debate.setup.termination.ending is Ending.CONVERGED
+        may_end_early = converges or format_of(debate).ENDS_ITSELF
+        most = "at most " if rounds > first.round and may_end_early else ""
         return f"Round {first.round} of {most}{rounds} · {ACTS[first.act].phase}"
     if turns:
         return ACTS[turns[0].act].phase.capitalize()

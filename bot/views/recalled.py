@@ -34,20 +34,18 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False)
     if not rows:
         return MessageView(text=_NOTHING, blocks=sections(_NOTHING))
     head = "*What was decided*" if sure else "*The closest decisions that I know*"
-    parts = [_told(row) for row in (rows[:1] if sure else rows)]
+    parts = list[str]()
+    for row in rows[:1] if sure else rows:
+        # What, when and where, why, and what the team made of it.
+        verdict = row.debate.verdict
+        reasons = [f"• {gist(one, _LIMIT)}" for one in (verdict.reasons if verdict else ())]
+        lines = [f"*{_line(row)}*", f"> {gist(row.debate.setup.question, _LIMIT)}"]
+        parts.append("\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)]))
     if sure and len(rows) > 1:
         parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
     text = "\n\n".join([head, *parts, _NOT_STARTED])
     foot = context(_BY_MEANING if by_meaning else _BY_WORDS)
     return MessageView(text=text, blocks=[*sections(text), *foot])
-
-
-def _told(row: DebateRow) -> str:
-    """One decision: what, when and where, why, and what the team made of it."""
-    verdict = row.debate.verdict
-    reasons = [f"• {gist(one, _LIMIT)}" for one in (verdict.reasons if verdict else ())]
-    lines = [f"*{_line(row)}*", f"> {gist(row.debate.setup.question, _LIMIT)}"]
-    return "\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)])
 
 
 def _line(row: DebateRow) -> str:

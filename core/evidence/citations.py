@@ -160,9 +160,8 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     def shown(found: Found) -> str:
         citation = check(found.source, found.words, sources)
         made.append(citation)
-        quote = (
-            f'[{found.source}: "{_one_line(found.words)}"]' if found.words else f"[{found.source}]"
-        )
+        words = " ".join(found.words.replace('"', "'").split())
+        quote = f'[{found.source}: "{words}"]' if found.words else f"[{found.source}]"
         if citation.status is CitationStatus.VERIFIED:
             return quote
         return f"~~{quote}~~ (not found in {found.source})"
@@ -191,10 +190,6 @@ def _replaced(text: str, show: Callable[[Found], str], *, of_record: bool) -> st
         parts += (text[at : found.start], show(found))
         at = found.end
     return "".join((*parts, text[at:]))
-
-
-def _one_line(words: str) -> str:
-    return " ".join(words.replace('"', "'").split())
 
 
 def _place(quote: str, text: str) -> int | None:

@@ -54,7 +54,10 @@ def likeness(question: str, decisions: Sequence[str]) -> Sequence[float]:
         weight = math.log(1 + (len(texts) + 1) / (holding[word] + 0.5))
         total += weight
         # Every other word is compared once, however many decisions have it.
-        same_group, alike = _same_group(word, holding), _alike(word, holding)
+        groups, alike = _groups().get(word, frozenset()), _alike(word, holding)
+        same_group = frozenset(
+            other for other in holding if groups & _groups().get(other, frozenset())
+        )
         for at, text in enumerate(texts):
             if word in text:
                 shares[at] += weight
@@ -98,14 +101,6 @@ def _root(word: str) -> str:
         return _root(stem)
     plain = stem.removesuffix("s") if len(stem) > _PLURAL_FROM else stem
     return plain if plain.isalnum() else ""
-
-
-def _same_group(word: str, others: Iterable[str]) -> frozenset[str]:
-    """Those of the words that mean the same."""
-    groups = _groups().get(word)
-    if not groups:
-        return frozenset()
-    return frozenset(other for other in others if groups & _groups().get(other, frozenset()))
 
 
 def _alike(word: str, others: Iterable[str]) -> frozenset[str]:

@@ -73,30 +73,24 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
     Raises:
         ReplyUnreadable: It is not there or not right; the words say what is wrong, for the model.
     """
+    # The first JSON object: inside code fences first, then anywhere.
+    fenced = [fence.partition("\n") for fence in text.split(_FENCE)[1:-1:2]]
+    json_fenced = [words for name, _, words in fenced if name.strip().lower() in {"", "json"}]
+    objects = (_first_object(one) for one in (*json_fenced, text))
+    found = next((one for one in objects if one is not None), None)
+    if found is None:
+        raise ReplyUnreadable("The reply holds no JSON object.")
     try:
-        value = answer_type.model_validate(_json_object(text))
+        value = answer_type.model_validate(found)
     except ValidationError as error:
         # What is wrong with the fields, without quoting their content.
-        found = error.errors(include_input=False, include_url=False, include_context=False)
-        wrong = [f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in found]
+        errors = error.errors(include_input=False, include_url=False, include_context=False)
+        wrong = [f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in errors]
         raise ReplyUnreadable("; ".join(wrong)) from None
     problem = check(value) if check else None
     if problem:
         raise ReplyUnreadable(problem)
     return value
-
-
-def _json_object(text: str) -> dict[str, Any]:
-    """The first JSON object in the text: inside code fences first, then anywhere."""
-    fenced = [fence.partition("\n") for fence in text.split(_FENCE)[1:-1:2]]
-    json_fenced = [
-        content for language, _, content in fenced if language.strip().lower() in {"", "json"}
-    ]
-    for candidate in (*json_fenced, text):
-        found = _first_object(candidate)
-        if found is not None:
-            return found
-    raise ReplyUnreadable("The reply holds no JSON object.")
 
 
 def _first_object(text: str) -> dict[str, Any] | None:

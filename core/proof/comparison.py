@@ -116,7 +116,12 @@ def compare(arms: Sequence[ArmScores], measure: Measure) -> Sequence[Comparison]
         for kind in (ArmKind.VOTE, ArmKind.SOLO)
         if kind in best and (arm.kind is ArmKind.DEBATE or (arm.kind, kind) == _VOTE_SOLO)
     ]
-    found = [(arm, baseline, _gains(arm, baseline, measure)) for arm, baseline in pairs]
+    found = list[tuple[ArmScores, ArmScores, Sequence[float]]]()
+    for arm, baseline in pairs:
+        # How much better the arm is on each question that both answered.
+        ours, theirs = _by_question(arm, measure), _by_question(baseline, measure)
+        both = [ours[question] - theirs[question] for question in ours if question in theirs]
+        found.append((arm, baseline, both))
     p_values = {str(at): p_value(gains) for at, (_, _, gains) in enumerate(found)}
     corrected = holm(p_values)
     return [
@@ -179,12 +184,6 @@ def _verdict(found: Comparison, what: str, measure: Measure) -> str:
     better = "better" if gain.mean > 0 else "worse"
     begin = what[0].upper() + what[1:]
     return f"{begin} ({arm.arm}) is {better} than {base.arm} ({figures}){price}."
-
-
-def _gains(arm: ArmScores, baseline: ArmScores, measure: Measure) -> Sequence[float]:
-    """How much better the arm is on each question that both answered."""
-    ours, theirs = _by_question(arm, measure), _by_question(baseline, measure)
-    return [ours[question] - theirs[question] for question in ours if question in theirs]
 
 
 def _by_question(arm: ArmScores, measure: Measure) -> Mapping[str, float]:

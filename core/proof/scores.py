@@ -98,11 +98,16 @@ class Band:
 def calibration(answers: Sequence[Answer]) -> Sequence[Band]:
     """How often the best option was right, by how likely it was held; empty bands are left out."""
     bands: list[Band] = []
-    held = [(*_best(answer), answer) for answer in answers if answer.is_read]
+    held = list[tuple[float, float]]()
+    for answer in (one for one in answers if one.is_read):
+        most = max(answer.probabilities.values(), default=0.0)
+        tied = tuple(one for one, share in answer.probabilities.items() if share == most)
+        # Whether the best option is the right one: a share where several are the best.
+        held.append((most, 1 / len(tied) if answer.truth in tied else 0.0))
     for least, below in zip(BANDS, (*BANDS[1:], 1.0), strict=True):
         found = [
             (share, accuracy_of_best)
-            for share, accuracy_of_best, _ in held
+            for share, accuracy_of_best in held
             if least <= share < below or (share >= below == 1.0)
         ]
         if not found:
@@ -121,10 +126,3 @@ def share_interval(hits: float, trials: int) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     half = z * sqrt(share * (1 - share) / trials + spread / trials / 4) / (1 + spread)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def _best(answer: Answer) -> tuple[float, float]:
-    """The highest probability, and whether it is the right option's: a share where it is tied."""
-    most = max(answer.probabilities.values(), default=0.0)
-    tied = tuple(one for one, share in answer.probabilities.items() if share == most)
-    return most, 1 / len(tied) if answer.truth in tied else 0.0

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 
-from core.models import CitationStatus, Debate, Verdict
+from core.models import CitationStatus, Debate, Verdict, once_per_debate
 
 #: Words that make a sentence a requirement; German ones too, for the teams that ask in German.
 _DEMANDS = re.compile(
@@ -91,12 +91,9 @@ class Fact:
         return self.words or self.text
 
 
+@once_per_debate
 def ledger(debate: Debate) -> Sequence[Fact]:
     """All facts people gave so far, and those agents cited from their sources, each once."""
-    return debate.once("facts", lambda: _ledger(debate))
-
-
-def _ledger(debate: Debate) -> Sequence[Fact]:
     answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
     notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
     cited = [

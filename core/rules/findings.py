@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from core.figures import counted
-from core.models import Act, Debate, FindingStatus, ReviewFinding, Severity
+from core.models import Act, Debate, FindingStatus, ReviewFinding, Severity, once_per_debate
 
 #: Findings that one agent may make, on each look.
 MOST_FINDINGS = 8
@@ -68,16 +68,13 @@ def merged(
     )
 
 
+@once_per_debate
 def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     """Every finding as it stands now, the gravest first.
 
     One is resolved where all who looked at it again say so; what was new on the second look is
     numbered on.
     """
-    return debate.once("findings", lambda: _standing(debate))
-
-
-def _standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     first = debate.findings.items if debate.findings else merged(raised(debate))
     said = _of(debate, Act.SECOND_LOOK)
     found = list[ReviewFinding]()

@@ -10,7 +10,18 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 
 from core.figures import counted, money
-from core.models import ENGINE, Act, Debate, Ending, Gate, GateReason, QuestionKind, Turn, When
+from core.models import (
+    ENGINE,
+    Act,
+    Debate,
+    Ending,
+    Gate,
+    GateReason,
+    QuestionKind,
+    Turn,
+    When,
+    once_per_debate,
+)
 from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
 from core.rules.formats.presence import awaited
@@ -51,12 +62,9 @@ def is_gated(debate: Debate) -> bool:
     return len(form.drafts(debate)) != 1  # none yet, or several
 
 
+@once_per_debate
 def rounds_open(debate: Debate) -> int:
     """How many rounds may be held as things stand; 0: only the isolated drafts."""
-    return debate.once("rounds open", lambda: _rounds_open(debate))
-
-
-def _rounds_open(debate: Debate) -> int:
     rules, wished = debate.setup.termination, debate.setup.rounds
     if debate.setup.when is When.NEVER:
         return 0

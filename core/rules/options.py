@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.models import Contribution, Debate, Option, OptionChange, OptionEdit
+from core.models import Contribution, Debate, Option, OptionChange, OptionEdit, once_per_debate
 
 #: The most options a debate begins with: more cannot be weighed against each other in a ballot.
 MOST_OPTIONS = 6
@@ -117,15 +117,12 @@ def stance_in(debate: Debate, made: Contribution) -> Mapping[str, float]:
     return options.probabilities(shares)
 
 
+@once_per_debate
 def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
     """The newest probabilities an agent gave, by the options as they stand; empty: none.
 
     Final ballot, else the newest stance, else the blind ballot.
     """
-    return debate.once(("held", agent), lambda: _held_by(debate, agent))
-
-
-def _held_by(debate: Debate, agent: str) -> Mapping[str, float]:
     options = options_of(debate)
     own = [ballot for ballot in debate.ballots.values() if ballot.voter == agent]
     late = max(own, key=lambda ballot: ballot.turn.round, default=None)

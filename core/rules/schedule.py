@@ -20,6 +20,7 @@ from core.models import (
     Debate,
     Status,
     Turn,
+    once_per_debate,
     turn_of,
 )
 from core.rules import casting, gate, shadow, sources, subject
@@ -33,12 +34,9 @@ from core.rules.history import strategies
 _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
 
 
+@once_per_debate
 def ready(debate: Debate) -> Sequence[Turn]:
     """Every turn that can be taken now; none while people are waited for or all is done."""
-    return debate.once("ready", lambda: _ready(debate))
-
-
-def _ready(debate: Debate) -> Sequence[Turn]:
     if debate.status is not Status.RUNNING:
         return unanswered(debate)
     if debate.verdict or debate.paused_by:
@@ -59,11 +57,13 @@ def _ready(debate: Debate) -> Sequence[Turn]:
     rounds = rounds_open(debate)
     turns = turns_ready(debate, rounds)
     weighed = gate.due(debate)
+    # Ballots on the isolated drafts show whether to debate, and later who moved.
+    is_blind = gate.votes_blind(debate) and debate.options is not None
     turns = (
         *turns,
         *clarifying.asked_by_facilitator(debate),
         *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
-        *_blind_ballots(debate),
+        *(_undone(debate, _ballot_turns(debate, 0)) if is_blind else ()),
         *([weighed] if weighed else []),
     )
     if not _awaited(debate, turns) and not debate.open_clarifications:
@@ -201,13 +201,6 @@ def ballot_turns(debate: Debate) -> Sequence[Turn]:
     if debate.stop or len(format_of(debate).positions(debate)) <= 1:
         return ()
     return _ballot_turns(debate, rounds_open(debate))
-
-
-def _blind_ballots(debate: Debate) -> Sequence[Turn]:
-    """Ballots on the isolated drafts: they show whether to debate, and later who moved."""
-    if not gate.votes_blind(debate) or debate.options is None:
-        return ()
-    return _undone(debate, _ballot_turns(debate, 0))
 
 
 def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:

@@ -46,7 +46,19 @@ _SERVER_AWAY = "The database server {place} does not answer. It will be tried ag
 def explain(error: BaseException, place: str) -> StoreError:
     """The error in words for people. The statement and its values stay out of them."""
     if isinstance(error, DBAPIError) and error.orig is not None:
-        return _explain_driver(error, error.orig, place)
+        code = _code_of(error.orig)
+        for name, words in _SQLITE_WORDS.items():
+            if code.startswith(name):
+                return StoreDown(words.format(place=place))
+        state = _state_of(error.orig)
+        fitting = [begin for begin in _SERVER_WORDS if state.startswith(begin)]
+        words = _SERVER_WORDS[max(fitting, key=len)] if fitting else _refusal_of(error.orig)
+        if words:
+            return StoreDown(words.format(place=place))
+        if is_passing(error):
+            return StoreDown(_SERVER_AWAY.format(place=place))
+        detail = code or state or type(error.orig).__name__
+        return StoreError(f"The database {place} refused to do it ({detail}).")
     if isinstance(error, PoolTimeoutError):
         return StoreDown(f"The database {place} is too busy: no connection became free.")
     if isinstance(error, OSError):
@@ -73,23 +85,6 @@ def is_held_by_others(error: BaseException) -> bool:
     """Whether another program holds SQLite's lock: whatever is tried now waits for it in vain."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     return _code_of(cause).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
-
-
-def _explain_driver(error: DBAPIError, cause: BaseException, place: str) -> StoreError:
-    """Words for an error of one of the two drivers."""
-    code = _code_of(cause)
-    for name, words in _SQLITE_WORDS.items():
-        if code.startswith(name):
-            return StoreDown(words.format(place=place))
-    state = _state_of(cause)
-    fitting = [begin for begin in _SERVER_WORDS if state.startswith(begin)]
-    words = _SERVER_WORDS[max(fitting, key=len)] if fitting else _refusal_of(cause)
-    if words:
-        return StoreDown(words.format(place=place))
-    if is_passing(error):
-        return StoreDown(_SERVER_AWAY.format(place=place))
-    detail = code or state or type(cause).__name__
-    return StoreError(f"The database {place} refused to do it ({detail}).")
 
 
 def _code_of(cause: BaseException | None) -> str:

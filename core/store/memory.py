@@ -109,7 +109,14 @@ class InMemoryStore:
             return Appended(held.by_key[event.key], fresh=False)
         recorded = Recorded(debate_id, len(held.log) + 1, at, event)
         held.add(recorded)
-        self._release(debate_id, event)
+        # Reservations of the turn whose outcome is recorded end.
+        ends = f"/{Act.SYNTHESIS.value}/" if isinstance(event, VerdictReached) else None
+        for key, one in list(self._reserved.items()):
+            turn = one.reservation.turn
+            if one.reservation.debate_id == debate_id and (
+                turn == event.key or (ends and ends in turn)
+            ):
+                del self._reserved[key]
         return Appended(recorded, fresh=True)
 
     async def check_run(self, run: RunToken) -> None:
@@ -234,16 +241,6 @@ class InMemoryStore:
             amount = known.reservation.amount if cost is None else cost
             paid = replace(known.reservation, amount=amount, expires_at=expires_at)
             self._reserved[reservation_id] = _Reserved(paid, known.caps, settled=True)
-
-    def _release(self, debate_id: str, event: Event) -> None:
-        """End the reservations of the turn whose outcome is recorded."""
-        ends = f"/{Act.SYNTHESIS.value}/" if isinstance(event, VerdictReached) else None
-        for key, one in list(self._reserved.items()):
-            turn = one.reservation.turn
-            if one.reservation.debate_id == debate_id and (
-                turn == event.key or (ends and ends in turn)
-            ):
-                del self._reserved[key]
 
     def _held(self, debate_id: str) -> _Held:
         """The debate with this id.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.figures import number, percent
-from core.models import Ballot, Debate, OptionScore, Tally
+from core.models import Ballot, Debate, Tally
 from core.rules.degradations import tie_break
 from core.rules.options import options_of
 from core.rules.voting import counted, winning_options
@@ -27,13 +27,29 @@ def vote_words(debate: Debate) -> str:
     tally = debate.tally
     if tally is None or not tally.voters:
         return "There was no vote." if tally is None else "No ballot could be counted."
-    return " ".join(part for part in (_by_option(debate, tally), _by_text(debate, tally)) if part)
+    said = list[str]()
+    if tally.options:
+        options = options_of(debate)
+        first, *others = tally.options
+        counts = [option_words(debate, first)]
+        for one in others:
+            name = inert_line(options.name(one.option) or one.option)
+            counts.append(f"{name}: {number(one.first_choices)}, {percent(one.mean_probability)}")
+        said += [f"{'; '.join(counts)}.", _close(tally)]
+    return " ".join(filter(None, (*said, _by_text(debate, tally))))
 
 
 def vote_lines(debate: Debate) -> Iterator[str]:
     """The vote, the judge's check of a close one, and how people's choice differs."""
     yield f"Vote: {vote_words(debate)}"
-    yield from filter(None, (_overruled(debate), cross_check_words(debate), gap_words(debate)))
+    options, tally = options_of(debate), debate.tally
+    decided = options.resolve(debate.verdict.option) if debate.verdict else ""
+    leads = winning_options(tally.options) if tally and tally.options else ()
+    if decided and leads and decided not in leads:
+        first = " and ".join(options.name(option) for option in leads)
+        said = f"The judge decided for {options.name(decided)}, the vote puts {first} first."
+        yield inert_line(said)
+    yield from filter(None, (cross_check_words(debate), gap_words(debate)))
 
 
 def vote_section(debate: Debate) -> str:
@@ -56,34 +72,6 @@ def vote_section(debate: Debate) -> str:
         parts.append(f"### Abstentions\n\n{bullets(missing)}")
     parts += [moves_section(debate), people_ballots(debate)]
     return "\n\n".join(part for part in parts if part)
-
-
-def _overruled(debate: Debate) -> str:
-    """That the judge decided for another option than the vote; else empty."""
-    options, tally = options_of(debate), debate.tally
-    decided = options.resolve(debate.verdict.option) if debate.verdict else ""
-    if not decided or tally is None or not tally.options:
-        return ""
-    leads = winning_options(tally.options)
-    if decided in leads:
-        return ""
-    first = " and ".join(options.name(option) for option in leads)
-    said = f"The judge decided for {options.name(decided)}, the vote puts {first} first."
-    return inert_line(said)
-
-
-def _by_option(debate: Debate, tally: Tally) -> str:
-    """The count by option, best first; empty in debates without options."""
-    if not tally.options:
-        return ""
-    leads, *others = tuple(tally.options)
-    said = "; ".join([option_words(debate, leads), *(_briefly(debate, one) for one in others)])
-    return " ".join(part for part in (f"{said}.", _close(tally)) if part)
-
-
-def _briefly(debate: Debate, score: OptionScore) -> str:
-    name = inert_line(options_of(debate).name(score.option) or score.option)
-    return f"{name}: {number(score.first_choices)}, {percent(score.mean_probability)}"
 
 
 def _close(tally: Tally) -> str:

@@ -167,25 +167,15 @@ def notes_section(debate: Debate) -> str:
 def _warnings(debate: Debate) -> str:
     """What is told nowhere else: notes on the decision and on contributions stand with these."""
     told = debate.verdict.warnings if debate.verdict else ()
-    found = [one for one in dict.fromkeys(_all_warnings(debate)) if one not in told]
-    return f"## Warnings\n\n{bullets(found)}" if found else ""
-
-
-def _all_warnings(debate: Debate) -> Iterator[str]:
-    yield from debate.setup.warnings
-    if debate.options:
-        yield from debate.options.warnings
-    for summary in debate.summaries.values():
-        for warning in summary.warnings:
-            yield f"{turn_words(debate, summary.turn)}: {warning}"
-    for asked in debate.questions.values():
-        for warning in asked.warnings:
-            yield f"{turn_words(debate, asked.turn)}: {warning}"
+    warnings = [*debate.setup.warnings, *(debate.options.warnings if debate.options else ())]
+    for made in (*debate.summaries.values(), *debate.questions.values()):
+        warnings += [f"{turn_words(debate, made.turn)}: {warning}" for warning in made.warnings]
     for put in debate.clarifications.values():
-        yield from put.warnings
-    if debate.findings:
-        yield from debate.findings.warnings
-    yield from fallback_words(debate.calls)
+        warnings += put.warnings
+    warnings += debate.findings.warnings if debate.findings else ()
+    warnings += fallback_words(debate.calls)
+    found = [one for one in dict.fromkeys(warnings) if one not in told]
+    return f"## Warnings\n\n{bullets(found)}" if found else ""
 
 
 def _summaries(debate: Debate) -> str:

@@ -165,16 +165,15 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
     )
     changes["citations"] = tuple(dict.fromkeys(citations))
     if debate.evidence:
-        changes["evidence"] = tuple(_shown_by(debate, reason) for reason in verdict.reasons)
+        used = list[EvidenceUsed]()
+        for claim in verdict.reasons:
+            found = checked(claim, debate.evidence)[1]
+            verified = [one for one in found if one.status is CitationStatus.VERIFIED]
+            bare = " ".join(rendered(claim, lambda _found, _is_verified: "").split())
+            best = next(iter((*verified, *found)), None)  # of what it quotes
+            used.append(EvidenceUsed(claim=bare, citation=best))
+        changes["evidence"] = tuple(used)
     return verdict.model_copy(update=changes)
-
-
-def _shown_by(debate: Debate, claim: str) -> EvidenceUsed:
-    """A claim and the best of what it quotes."""
-    found = checked(claim, debate.evidence)[1]
-    verified = [one for one in found if one.status is CitationStatus.VERIFIED]
-    bare = " ".join(rendered(claim, lambda _found, _is_verified: "").split())
-    return EvidenceUsed(claim=bare, citation=next(iter((*verified, *found)), None))
 
 
 def _shown(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:

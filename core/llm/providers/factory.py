@@ -113,21 +113,17 @@ async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choi
     keyed = next((name for name in KEYED if keys.get(name)), None)
     if keyed:
         return Choice(provider=keyed, models=DEFAULT_MODELS[keyed])
-    model = await _ollama_model(ollama_url)
+    ollama = OllamaProvider(ollama_url)
+    try:
+        names = await ollama.models()
+    except ProviderError:  # it does not answer
+        names = ()
+    finally:
+        await ollama.close()
+    # The newest model that can write.
+    model = next((name for name in names if "embed" not in name.lower()), None)
     if model:
         return Choice(
             provider="ollama", models=UsualModels(agent=model, summary=model, judge=model)
         )
     return Choice(provider="offline", models=DEFAULT_MODELS["offline"])
-
-
-async def _ollama_model(url: str | None) -> str | None:
-    """The newest model Ollama has that can write; None when it does not answer."""
-    ollama = OllamaProvider(url)
-    try:
-        names = await ollama.models()
-    except ProviderError:
-        return None
-    finally:
-        await ollama.close()
-    return next((name for name in names if "embed" not in name.lower()), None)

@@ -8,7 +8,7 @@ Ollama loads the model anew whenever it changes.
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, cast
@@ -78,9 +78,9 @@ class OllamaProvider:
             async with self._client().stream("POST", "/api/chat", json=params) as response:
                 if response.status_code >= _BAD_STATUS:
                     raise _rejected(response)
-                reply = await read_reply(
-                    reading, _parsed(response), request, on_first_token, since=since
-                )
+                lines = response.aiter_lines()
+                events = (json.loads(line) async for line in lines if line.strip())
+                reply = await read_reply(reading, events, request, on_first_token, since=since)
                 # Loading a model may take minutes: nothing is concluded from that.
                 return replace(reply, longest_silence=0.0)
         except (ProviderError, *BROKEN) as error:
@@ -153,13 +153,6 @@ class OllamaProvider:
         if self._http is None:
             self._http = httpx2.AsyncClient(base_url=self._base_url, timeout=self._timeout)
         return self._http
-
-
-async def _parsed(response: httpx2.Response) -> AsyncGenerator[Any]:
-    """The lines of the body, each a JSON value."""
-    async for line in response.aiter_lines():
-        if line.strip():
-            yield json.loads(line)
 
 
 def _rejected(response: httpx2.Response) -> ProviderError:

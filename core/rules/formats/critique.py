@@ -7,7 +7,7 @@ long as its longest chain of turns. In round ≥2 the proposal is the last refin
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.models import Act, Contribution, Debate, Turn, turn_of
+from core.models import Act, Contribution, Debate, Turn, once_per_debate, turn_of
 from core.request import Part, PartKind, numbered
 from core.rules.formats.opening_words import first_paragraphs
 from core.rules.formats.outcomes import outcome_keys
@@ -41,9 +41,12 @@ def planned(debate: Debate, number: int) -> Sequence[Turn]:
     )
 
 
+@once_per_debate
 def alive(debate: Debate) -> Sequence[str]:
     """Ids of agents that can still speak: without a proposal or a key that is taken, one is out."""
-    return debate.once("critique alive", lambda: _alive(debate))
+    lost = {f.turn.agent for f in debate.failures.values() if f.turn.act is Act.PROPOSAL}
+    lost |= debate.refused.keys()
+    return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
 
 
 def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
@@ -143,12 +146,6 @@ def critiques_of(debate: Debate, number: int, agent: str) -> Sequence[Contributi
 def longest_chain(rounds: int) -> int:
     """The first round is three turns long, later ones two: the proposal is carried over."""
     return 2 * rounds + 1
-
-
-def _alive(debate: Debate) -> Sequence[str]:
-    lost = {f.turn.agent for f in debate.failures.values() if f.turn.act is Act.PROPOSAL}
-    lost |= debate.refused.keys()
-    return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
 
 
 def _left(debate: Debate, number: int) -> Sequence[Turn]:

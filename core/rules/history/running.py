@@ -4,7 +4,7 @@ Each round that is over is summed up in the background; a format that has only o
 phase. Agents are shown these summaries only where their strategy says so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from core.models import SUMMARIZER, Act, ContextMethod, Debate, Turn
 from core.rules.formats import council
@@ -21,7 +21,14 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Rounds and phases that are over and not summed up yet; none if summaries are switched off."""
     if not debate.setup.summarization.enabled:
         return ()
-    turns = list(_stages_over(debate))
+    turns, stages = list[Turn](), STAGES.get(debate.setup.format)
+    if stages:
+        # Phases that nobody can add to any more, while others are still to come.
+        phases = format_of(debate).PHASES
+        coming = [phases.index(turn.act) for turn in turns_ready(debate, 1)]
+        said = {made.turn.act for made in debate.contributions.values()}
+        over = [act for act in stages if coming and min(coming) > phases.index(act)]
+        turns += [stage_turn(act) for act in over if act in said]
     # Where everybody uses `hierarchical` a round waits for its condensed texts.
     methods = {method_of(debate, agent.id) for agent in debate.setup.agents}
     if ContextMethod.HIERARCHICAL not in methods:
@@ -41,16 +48,3 @@ def material(debate: Debate, turn: Turn) -> Material | None:
 def stage_turn(act: Act) -> Turn:
     """The turn on which a phase of the only round is summed up."""
     return Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER, target=act.value)
-
-
-def _stages_over(debate: Debate) -> Iterator[Turn]:
-    """The phases that nobody can add to any more, while others are still to come."""
-    stages = STAGES.get(debate.setup.format)
-    if not stages:
-        return
-    phases = format_of(debate).PHASES
-    coming = [phases.index(turn.act) for turn in turns_ready(debate, 1)]
-    said = {made.turn.act for made in debate.contributions.values()}
-    for act in stages:
-        if act in said and coming and min(coming) > phases.index(act):
-            yield stage_turn(act)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Act, ContextMethod, Contribution, Debate, Turn
+from core.models import Act, ContextMethod, Contribution, Debate, Turn, once_per_debate
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history.rules_in_force import method_of
 
@@ -45,9 +45,19 @@ def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contributio
     )
 
 
+@once_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     """All that was said in a round, phase by phase and in roster order; nothing carried over."""
-    return debate.once(("round", number), lambda: _round(debate, number))
+    phases = format_of(debate).PHASES
+    roster = [agent.id for agent in debate.setup.agents]
+    said = [
+        made
+        for made in debate.contributions.values()
+        if made.turn.round == number and made.turn.act in phases and not made.carried_from
+    ]
+    return sorted(
+        said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
+    )
 
 
 def is_complete(debate: Debate, number: int) -> bool:
@@ -131,16 +141,3 @@ def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
             for agent in agents:
                 said.setdefault(agent, []).append(made)
     return said
-
-
-def _round(debate: Debate, number: int) -> Sequence[Contribution]:
-    phases = format_of(debate).PHASES
-    roster = [agent.id for agent in debate.setup.agents]
-    said = [
-        made
-        for made in debate.contributions.values()
-        if made.turn.round == number and made.turn.act in phases and not made.carried_from
-    ]
-    return sorted(
-        said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
-    )
