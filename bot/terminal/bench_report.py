@@ -105,7 +105,13 @@ def report(
         unsure = [one.gain for one in found if one.gain and not one.is_evident]
         if any(gain.low > 0 or gain.high < 0 for gain in unsure):
             parts.append(_P_DECIDES)
-    parts += _changes(arms)
+    # Who changed sides in debates that were held.
+    sided = [
+        f"{arm.arm}: {changes_of_side(arm.answers).words}"
+        for arm in arms
+        if any(answer.sides for answer in arm.answers)
+    ]
+    parts += ["## Changes of side", bullets(sided)] if sided else []
     parts += _calibration(arms)
     parts += _evaluated(evaluated) if evaluated else ()
     if notes:
@@ -181,16 +187,6 @@ def _differences(found: Sequence[Comparison], measure: Measure) -> str:
     ]
     unit = "points" if measure is Measure.ACCURACY else "points of Brier score"
     return table(("Difference", f"Better by ({unit})", "95% interval", "p (Holm)", "Evident"), rows)
-
-
-def _changes(arms: Sequence[ArmScores]) -> Sequence[str]:
-    """Who changed sides in debates that were held."""
-    lines = [
-        f"{arm.arm}: {changes_of_side(arm.answers).words}"
-        for arm in arms
-        if any(answer.sides for answer in arm.answers)
-    ]
-    return ["## Changes of side", bullets(lines)] if lines else []
 
 
 def _evaluated(found: Evaluated) -> Sequence[str]:

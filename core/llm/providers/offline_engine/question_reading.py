@@ -55,7 +55,12 @@ def read_question(question: str, context: str = "") -> QuestionReading:
     """Read a question and what was said with it."""
     said = sentences(question)
     everything = (*said, *sentences(context))
-    demands = tuple(quote(one) for one in everything if _demands(one))[:_MOST_DEMANDS]
+    demanding = list[str]()
+    for one in everything:
+        words = normal(one)
+        if not one.endswith("?") and any(f" {word} " in words for word in _DEMANDS):
+            demanding.append(quote(one))
+    demands = tuple(demanding[:_MOST_DEMANDS])
     asked = next((one for one in said if " or " in one or " vs" in one), "")
     asked = asked or next((one for one in said if one.endswith("?")), said[0] if said else "")
     options, purpose = _options(asked)
@@ -142,8 +147,3 @@ def _shared_topics(things: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         key for key, topic in checklists().topics.items() if set(things) <= set(topic.things)
     )
-
-
-def _demands(sentence: str) -> bool:
-    words = normal(sentence)
-    return not sentence.endswith("?") and any(f" {word} " in words for word in _DEMANDS)
