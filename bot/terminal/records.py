@@ -118,14 +118,14 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     is_sure = found[0].likeness >= SURE_FROM
     tell("What was decided:" if is_sure else "The closest decisions that are known:")
     told = [decision_words(one.debate) for one in found]
-    how = [f"{_stands(one.debate)}; all of it: moot show {one.debate.id}" for one in found]
+    # How each stands, and since when.
+    how = [
+        f"{adr_status(debate)}, {when(debate.ended_at or debate.now)}; "
+        f"all of it: moot show {debate.id}"
+        for debate in (one.debate for one in found)
+    ]
     parts = [f"{text}\n({where})" for text, where in zip(told, how, strict=True)]
     put_out(visible("\n\n".join(parts)) + "\n", None)
-
-
-def _stands(debate: Debate) -> str:
-    """How a decision stands, and since when."""
-    return f"{adr_status(debate)}, {when(debate.ended_at or debate.now)}"
 
 
 @dataclass(frozen=True)

@@ -307,17 +307,14 @@ class _Filling:
         for one in named:
             same = [choice for choice in usual if choice.provider == one.provider]
             model = (*same, usual[0])[0] if one.provider or one.model else next(dealt)
-            found.append(self._agent(one, model, rules))
+            # An unknown role argues as a generalist, under the name it was given.
+            role, more = role_id(one.role, self._base.roles), self._base.roles
+            plain = agent_for(role or FALLBACK_ROLE, self._choice(one, model), more)
+            plain = plain.model_copy(update={"id": one.id, "enabled": one.enabled})
+            if not role:
+                plain = plain.model_copy(update={"name": one.role})
+            found.append(self._speaker(one, plain, rules))
         return tuple(found)
-
-    def _agent(self, one: Agent, usual: ModelChoice, rules: Summarization) -> Agent:
-        """The agent; an unknown role argues as a generalist, under the name it was given."""
-        role, more = role_id(one.role, self._base.roles), self._base.roles
-        plain = agent_for(role or FALLBACK_ROLE, self._choice(one, usual), more)
-        plain = plain.model_copy(update={"id": one.id, "enabled": one.enabled})
-        if not role:
-            plain = plain.model_copy(update={"name": one.role})
-        return self._speaker(one, plain, rules)
 
     def _speaker(self, one: Speaker, plain: Agent, rules: Summarization) -> Agent:
         """The built-in agent with what the file says of it.

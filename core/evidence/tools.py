@@ -115,13 +115,13 @@ def filled(value: object, question: str) -> object:
     if not isinstance(value, str):
         return value
     found = (one for one in re.findall(r"\w+(?:[-.]\w+)*", question))
-    telling = [one for one in found if len(one) >= _LONG or sum(map(_is_mark, one)) > 1]
+    telling = [
+        one
+        for one in found
+        if len(one) >= _LONG or sum(sign.isupper() or sign.isdigit() for sign in one) > 1
+    ]
     words = " ".join(dict.fromkeys(telling[:_MOST_WORDS])) or question
     return _PLACEHOLDER.sub(lambda at: question if at[1] == "question" else words, value)
-
-
-def _is_mark(letter: str) -> bool:
-    return letter.isupper() or letter.isdigit()
 
 
 class FetchTools:

@@ -35,15 +35,11 @@ class _Topic:
     words: frozenset[str]
 
 
-def _read_topics() -> Sequence[_Topic]:
-    text = resources.files("core.rules").joinpath("casting.toml").read_text(encoding="utf-8")
-    return [
-        _Topic(one["name"], tuple(one["roles"]), frozenset(one["words"].split()))
-        for one in tomllib.loads(text)["topic"]
-    ]
-
-
-_TOPICS = _read_topics()
+_TOPICS_TEXT = resources.files("core.rules").joinpath("casting.toml").read_text(encoding="utf-8")
+_TOPICS = [
+    _Topic(one["name"], tuple(one["roles"]), frozenset(one["words"].split()))
+    for one in tomllib.loads(_TOPICS_TEXT)["topic"]
+]
 
 
 @dataclass(frozen=True)

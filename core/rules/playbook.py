@@ -3,7 +3,15 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.models import Debate, Playbook, PlaybookCriterion, Question, VerdictPart, WantedEvidence
+from core.models import (
+    Debate,
+    Playbook,
+    PlaybookCriterion,
+    Question,
+    VerdictPart,
+    WantedEvidence,
+    once_per_debate,
+)
 
 _KINDS = {
     "file": "a file",
@@ -52,12 +60,9 @@ def kinds_words(wanted: WantedEvidence) -> str:
     return " or ".join(filter(None, (", ".join(others), last)))
 
 
+@once_per_debate
 def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
     """What the playbook wants among the sources, and no source that could be read holds."""
-    return debate.once("missing evidence", lambda: _missing(debate))
-
-
-def _missing(debate: Debate) -> Sequence[WantedEvidence]:
     missing = list[WantedEvidence]()
     for wanted in debate.setup.playbook.evidence if debate.setup.playbook else ():
         # "price" is in "prices", not in "enterprise"; "%" may follow a figure.

@@ -20,7 +20,7 @@ from core.rules.gate import closing_gate, in_words
 from core.rules.needs import skipped
 from core.transcript.inert import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
-from core.transcript.timeline import Outcome, Span, timeline
+from core.transcript.timeline import Span, timeline
 from core.transcript.words import after, calls_words, name_of, tokens_words, turn_words, usage_words
 from core.turns.acts import ACTS
 from core.turns.context import parts_for
@@ -232,7 +232,15 @@ def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
     span = one.span
     yield f"{turn_words(debate, span.turn)}  [{span.turn.key}]"
     yield f"  ready {after(debate, span.ready.at)}, after event {span.ready.seq}"
-    yield from _waited(debate, span.needs, most)
+    needs = span.needs
+    if not needs:
+        yield "  waited for nothing: it is among the first"
+    elif len(needs) > most:
+        last = needs[-1]
+        yield f"  waited for {len(needs)} outcomes, the last: {last.key} ({after(debate, last.at)})"
+    else:
+        for need in needs:
+            yield f"  waited for {need.key} ({after(debate, need.at)})"
     verb = "saw" if one.is_recorded else "was to see" if span.ended else "is to see"
     for part in one.parts:
         sent, whole = number(part.chars), counted(part.chars + part.left_out, "character")
@@ -246,18 +254,6 @@ def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
         return
     took = duration((span.ended.at - span.ready.at).total_seconds())
     yield f"  ended {after(debate, span.ended.at)}, took {took}{_ending(debate, span)}"
-
-
-def _waited(debate: Debate, needs: Sequence[Outcome], most: int) -> Iterator[str]:
-    """What the turn waited for."""
-    if not needs:
-        yield "  waited for nothing: it is among the first"
-    elif len(needs) > most:
-        last = needs[-1]
-        yield f"  waited for {len(needs)} outcomes, the last: {last.key} ({after(debate, last.at)})"
-    else:
-        for need in needs:
-            yield f"  waited for {need.key} ({after(debate, need.at)})"
 
 
 def _ending(debate: Debate, span: Span) -> str:
