@@ -152,10 +152,11 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
             by = f" (asked by {who})" if who else ""
             assumptions.append(f"{item.question}{by} NA; assumed: {assumed}")
+    rests = evidence_rows(verdict)  # none where the debate had no sources
     texts: Sequence[tuple[str, str]] = (
         ("Findings", findings_table(debate)),
         ("Why", bullets(verdict.reasons)),
-        ("Evidence", _evidence(verdict)),
+        ("Evidence", table(("Reason", "Status", "Words that show it"), rests) if rests else ""),
         *((inert_line(one.title), nested(one.text, level)) for one in verdict.sections),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
@@ -176,12 +177,6 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
-
-
-def _evidence(verdict: Verdict) -> str:
-    """What each reason rests on; empty where the debate had no sources."""
-    rows = evidence_rows(verdict)
-    return table(("Reason", "Status", "Words that show it"), rows) if rows else ""
 
 
 def requirements_table(verdict: Verdict) -> str:
