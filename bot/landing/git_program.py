@@ -73,8 +73,8 @@ class Git:
 
     async def _run(self, arguments: Sequence[str], given: bytes) -> tuple[str, str]:
         """Run it; it and all it started are ended if this is cancelled, as by a time limit."""
-        try:
-            process = await asyncio.create_subprocess_exec(
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
                 "git",
                 *arguments,
                 cwd=self.folder,
@@ -84,16 +84,20 @@ class Git:
                 stderr=PIPE,
                 start_new_session=True,
             )
+        )
+        try:
+            process = await asyncio.shield(starting)
+            spoken = await _talk(process, given)
         except FileNotFoundError:
             raise GitMissing from None
-        try:
-            spoken = await _talk(process, given)
         finally:
-            if process.returncode is None:
+            # Not given up while it starts: asyncio would end git alone, and wait for its helpers.
+            await asyncio.wait([starting])
+            if not starting.exception() and (begun := starting.result()).returncode is None:
                 # Git's helpers hold the connections: the whole group ends.
                 with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+                    os.killpg(begun.pid, signal.SIGKILL)
+                await begun.wait()
         out, said = (one.decode("utf-8", "replace") for one in spoken)
         if process.returncode:
             raise GitFailed(clean(said))

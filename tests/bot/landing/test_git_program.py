@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,8 @@ async def test_a_token_is_sent_nowhere_else(tmp_path: Path) -> None:
     assert [one for one in heard[1:] if one] == []
 
 
-async def test_what_git_started_ends_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("as_it_starts", [True, False])
+async def test_what_git_started_ends_with_it(tmp_path: Path, *, as_it_starts: bool) -> None:
     begun, alive = tmp_path / "begun", tmp_path / "alive"
     os.mkfifo(alive)
     # The program and what it starts hold the pipe open: its end is read when both are gone.
@@ -80,14 +82,19 @@ async def test_what_git_started_ends_with_it(tmp_path: Path) -> None:
             return True
 
     waiting = asyncio.create_task(git("fetch"))
+    if as_it_starts:
+        for _ in range(3):  # it was started, and nobody has heard of that yet
+            await asyncio.sleep(0)
+        while not begun.exists():
+            time.sleep(0.01)  # noqa: ASYNC251 - nor does anybody
     async with asyncio.timeout(30):
         while not begun.exists():
             assert not waiting.done()
             await asyncio.sleep(0.01)
     assert is_held()
     waiting.cancel()
-    await asyncio.wait([waiting])
     async with asyncio.timeout(10):
+        await asyncio.wait([waiting])
         while is_held():  # noqa: ASYNC110 - no event tells of another process's end
             await asyncio.sleep(0.01)
     os.close(end)
