@@ -1,7 +1,8 @@
 """Takes the pictures of docs/team.md: a written example in the local workspace, and a terminal.
 
 `python tools/pictures.py` writes them into docs/pictures; another folder may be named. It needs
-Chromium (on Debian: `apt-get install chromium`), no key and no network. What is said is always the
+Chromium and a font with emoji (on Debian: `apt-get install chromium fonts-noto-color-emoji`), no
+key and no network. What is said is always the
 same; times and ids differ.
 """
 
@@ -52,6 +53,8 @@ PACE = 40.0
 PATIENCE = 90_000
 DESKTOP = (1120, 800)
 PHONE = (390, 844)
+#: High enough for all of a decision's post.
+WHOLE_DECISION = 1360
 #: What a picture is saved with.
 COLOURS = 64
 #: Characters in a line of the terminal's picture.
@@ -164,8 +167,10 @@ async def ending(camera: Camera) -> None:
     decision = camera.main.locator(".row", has_text="What would overturn it").last
     await expect(decision).to_be_visible(timeout=PATIENCE)
     await camera.see(camera.main, "The agents' verdict")
+    await camera.page.set_viewport_size({"width": DESKTOP[0], "height": WHOLE_DECISION})
     await show(decision, "end")
     await camera.take("decision")
+    await camera.page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     board = camera.main.locator(".row", has_text="Asked by").last
     await board.get_by_role("link", name=re.compile("repl")).first.click()
     vote = camera.thread.locator(".row", has_text="First choices").last
@@ -220,6 +225,16 @@ async def opened(
     await context.close()
     if broken:
         raise RuntimeError(f"The page threw: {broken}")
+
+
+def check_font() -> None:
+    """Refuse to take pictures with a box for each emoji."""
+    listed = ["fc-list", ":lang=und-zsye", "family"]
+    found = subprocess.run(listed, stdout=subprocess.PIPE, check=False)  # noqa: S603 - no words of others
+    if not found.stdout.strip():
+        sys.exit(
+            "No font with emoji is installed. On Debian: apt-get install fonts-noto-color-emoji"
+        )
 
 
 async def workspace_pictures(folder: Path) -> None:
@@ -280,6 +295,7 @@ def shortened(said: str) -> str:
 
 def main() -> None:
     """Take all pictures."""
+    check_font()
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     terminal_picture(folder)
