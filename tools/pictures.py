@@ -54,7 +54,7 @@ PATIENCE = 90_000
 DESKTOP = (1120, 800)
 PHONE = (390, 844)
 #: High enough for all of a decision's post.
-WHOLE_DECISION = 1360
+WHOLE_DECISION = 1460
 #: What a picture is saved with.
 COLOURS = 64
 #: Characters in a line of the terminal's picture.

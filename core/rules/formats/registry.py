@@ -58,7 +58,7 @@ class Format(Protocol):
         """Every turn of a round, as far as can be foreseen."""
         ...
 
-    def alive(self, debate: Debate) -> Sequence[str]:
+    def alive(self, debate: Debate, /) -> Sequence[str]:
         """Ids of agents that can still speak."""
         ...
 
