@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from core.models import Mark, Source
 
@@ -30,9 +31,9 @@ class Passage:
 
 def passages_of(source: Source) -> Sequence[Passage]:
     """The passages of a source, in its order. A passage never crosses a heading or a mark."""
-    found = list[Passage]()
+    found, kept = list[Passage](), _kept_lines(source)
     for heading, line, text in _pieces(source):
-        place = place_of(source, line).label
+        place = _place(source, line, kept).label
         found.append(Passage(source.id, len(found) + 1, heading, place, text))
     return tuple(found)
 
@@ -49,14 +50,25 @@ def headings_of(source: Source) -> Sequence[str]:
 
 def place_of(source: Source, line: int) -> Mark:
     """What a line of a source is called, and the address that leads there."""
-    at = bisect_right([mark.line for mark in source.marks], line)
+    return _place(source, line, _kept_lines(source))
+
+
+def _kept_lines(source: Source) -> Sequence[int]:
+    """How many of a diff's first lines stand in the new file: of none, of one, and so on."""
+    if not any(mark.hunk_at for mark in source.marks):
+        return ()
+    lines = source.text.split("\n")
+    return [0, *accumulate(not one.startswith(("-", "\\")) for one in lines)]
+
+
+def _place(source: Source, line: int, kept: Sequence[int]) -> Mark:
+    at = bisect_right(source.marks, line, key=lambda mark: mark.line)
     if not at:
         return Mark(line=line, label=f"line {line}", address=source.reference.address)
     mark = source.marks[at - 1]
     if mark.hunk_at:
         # Below the line with the signs @@ stand the file's lines, and those that were taken out.
-        passed = source.text.split("\n")[mark.line : line - 1] if line > mark.line else ()
-        number = mark.hunk_at + sum(not one.startswith(("-", "\\")) for one in passed)
+        number = mark.hunk_at + (kept[line - 1] - kept[mark.line] if line > mark.line else 0)
         return Mark(line=line, label=f"{mark.label}:{number}", address=source.reference.address)
     counted = f"{mark.counts} {line - mark.line + 1}" if mark.counts else ""
     label = ", ".join(filter(None, (mark.label, counted)))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from weakref import WeakValueDictionary
 
 from core.events import Event, VoteTallied
 from core.llm.budget_holds import SharedHolds
@@ -105,7 +106,8 @@ class Turns:
         self._shared_holds = shared_holds
         self._reader = reader
         self._key: bytes = b""
-        self._cutting = asyncio.Lock()
+        #: By debate; kept while somebody has it.
+        self._cutting = WeakValueDictionary[str, asyncio.Lock]()
 
     async def take(
         self,
@@ -133,9 +135,10 @@ class Turns:
         """
         if turn.act is Act.READING:
             return await read(self._reader, debate, turn)
-        async with self._cutting:
+        if debate.evidence:
             # Of long sources it takes a second: once, for all turns that show them.
-            await apart(debate, lambda: source_parts(debate))
+            async with self._cutting.setdefault(debate.id, asyncio.Lock()):
+                await apart(debate, lambda: source_parts(debate))
         caps = kept_back(turn, await self._caps.caps(debate))
         asker = ""
         if self._secret is not None:

@@ -76,3 +76,14 @@ def test_the_passages_that_fit_come_first() -> None:
     assert best_first(passages, "Was kosten die Betriebe?")[0].source == "e3"
     assert best_first(passages, "zebra") == []
     assert best_first([], "queue") == []
+
+
+def test_a_long_hunk_of_many_headings_and_many_hunks_are_cut_in_good_time() -> None:
+    body = "# h\n-gone\nx\n" * 20_000
+    one = passages_of(a_source(f"head\n{body}", (Mark(line=1, label="a", hunk_at=5),)))
+    # Of each three lines one is gone from the file.
+    assert [passage.place for passage in one[1:3]] == ["a:6", "a:8"]
+    assert one[-1].place == f"a:{5 + 2 * 20_000 - 1}"
+    marks = tuple(Mark(line=line, label=f"f{line}", hunk_at=1) for line in range(1, 20_001))
+    many = passages_of(a_source("x\n" * 20_000, marks))
+    assert many[-1].place == "f20000:1"
