@@ -86,8 +86,8 @@ class RegisterReceiver:
             NotLanded: Slack refuses, or does not answer.
         """
         place = landing.debate.setup.place
-        content = {"type": "markdown", "markdown": await self._text(place, landing)}
         async with self._in_words(place):
+            content = {"type": "markdown", "markdown": await self._text(place, landing)}
             there = await self.clients.of(place.workspace)
             canvas = await self.registers.canvas_of(place)
             try:
@@ -129,7 +129,9 @@ class RegisterReceiver:
                 about = AboutFile.model_validate((await there.client.files_info(file=tab)).data)
             except SlackApiError:
                 continue  # without files:read nobody can say whose it is: it is left alone
-            if (about.user, about.title) == (there.identity.user_id, self.register.title):
+            is_ours = (about.user, about.title) == (there.identity.user_id, self.register.title)
+            # Somebody may have brought the register of another channel here.
+            if is_ours and not await self.registers.is_kept(place.workspace, tab):
                 made = tab
                 break
         if not made:

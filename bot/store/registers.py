@@ -19,6 +19,12 @@ class Registers:
         wanted = select(REGISTERS.c.canvas).where(*_of(place))
         return str(await self._database.read(lambda c: c.execute(wanted).scalar()) or "")
 
+    async def is_kept(self, workspace: str, canvas: str) -> bool:
+        """Whether the canvas lists the decisions of some channel."""
+        where = (REGISTERS.c.workspace == workspace, REGISTERS.c.canvas == canvas)
+        wanted = select(REGISTERS.c.channel).where(*where)
+        return await self._database.read(lambda c: c.execute(wanted).first()) is not None
+
     async def keep(self, place: Place, canvas: str) -> None:
         """Remember the channel's canvas, in place of an earlier one; empty: it has none."""
         row = {"workspace": place.workspace, "channel": place.channel, "canvas": canvas}

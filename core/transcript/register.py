@@ -5,6 +5,7 @@ from datetime import datetime
 
 from core.figures import day
 from core.models import Debate, DecisionKind
+from core.redaction import clean
 from core.transcript.adr import title_of
 from core.transcript.inert import inert_line
 from core.transcript.people import adr_status, outcome_words
@@ -15,6 +16,7 @@ _OWN_WORDS = (
     "Moot writes this list anew whenever something is decided in this channel. Nobody else can "
     "write in it."
 )
+_MARKS = str.maketrans("`[]", "'()")
 _NONE = "No decision of this channel is kept any more."
 
 
@@ -46,19 +48,24 @@ def _line(debate: Debate, known: Mapping[str, Debate], links: Mapping[str, str])
     who = accepted.by.name or accepted.by.id if accepted else ""
     stands = newest is None or newest.kind in {DecisionKind.ACCEPT, DecisionKind.REVISIT}
     mark = "**" if stands else "~~"
-    words = [f"{day(_at(debate))} {mark}{_title(debate)}{mark}: accepted by {inert_line(who)}"]
+    words = [f"{day(_at(debate))} {mark}{_title(debate)}{mark}: accepted by {_plain(who)}"]
     newer = newest.superseded_by if newest else None
     if newer and newer in known:
         words.append(f"superseded by “{_title(known[newer])}”")
     elif newest and newest.kind is not DecisionKind.ACCEPT:
-        by = inert_line(newest.by.name or newest.by.id)
+        by = _plain(newest.by.name or newest.by.id)
         words.append(f"{adr_status(debate)} (said by {by})")
     if debate.outcome:
-        words.append(inert_line(outcome_words(debate.outcome)).rstrip("."))
+        words.append(_plain(outcome_words(debate.outcome)).rstrip("."))
     link = links.get(debate.id, "")
     return ", ".join(words) + (f". [Thread]({link})" if link else ".")
 
 
 def _title(debate: Debate) -> str:
     """What was decided, without marks that would end the line's own."""
-    return inert_line(title_of(debate).replace("**", "").replace("~", ""))
+    return _plain(title_of(debate)).replace("**", "").replace("~", "")
+
+
+def _plain(text: str) -> str:
+    """Foreign words without a mark that, with those of a neighbour, could make code or a link."""
+    return inert_line(clean(text).translate(_MARKS)).replace("<", "&lt;")

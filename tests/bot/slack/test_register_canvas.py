@@ -149,6 +149,23 @@ async def test_what_people_wrote_in_canvases_stays(workspace: Workspace, tmp_pat
         assert "Use PostgreSQL" in hall.canvases()[2]
 
 
+async def test_the_register_of_another_channel_that_somebody_brought_here_is_left_alone(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    async with open_hall(tmp_path, workspace) as hall:
+        channel, words = hall.place.channel, {"type": "markdown", "markdown": "- Theirs."}
+        made = await hall.client.canvases_create(
+            title=TITLE, channel_id=channel, document_content=words
+        )
+        receiver = hall.office.queue.receivers["register"]
+        assert isinstance(receiver, RegisterReceiver)
+        elsewhere = hall.place.model_copy(update={"channel": "C0ELSEWHERE"})
+        await receiver.registers.keep(elsewhere, str(made["canvas_id"]))
+        await hall.accepted()
+        assert hall.canvases()[0] == "- Theirs."
+        assert "Use PostgreSQL" in hall.canvases()[1]
+
+
 @pytest.mark.parametrize("lost", ["canvases.create", "canvases.access.set", "canvases.edit"])
 async def test_an_answer_that_is_lost_makes_no_second_canvas_and_no_second_line(
     workspace: Workspace, tmp_path: Path, lost: str

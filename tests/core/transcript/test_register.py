@@ -109,3 +109,16 @@ def test_a_long_register_says_that_older_ones_are_left_out() -> None:
     lines = lines_of(*debates)
     assert len(lines) == MOST_LISTED + 1
     assert lines[-1] == "- Older ones are not listed: `/debate search` finds them"
+
+
+def test_nothing_that_somebody_wrote_makes_code_or_a_link_with_what_stands_beside_it() -> None:
+    ann = Person(id="U3", name="Ann. [Thread](https://evil.test)")
+    debate = a_debate(
+        "dabc2345",
+        "Use `x.",
+        decided(DecisionKind.ACCEPT, ann),
+        outcome="`![](@U0123456789) <b> <@U1> [x](javascript:a)",
+    )
+    [line] = lines_of(debate)
+    assert not set(line) & set("`[]<")
+    assert "https://evil.test" in line
