@@ -74,7 +74,11 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Source
     # JSON is YAML, except for tabs between its values.
     as_yaml = text.replace("\t", " ") if is_json else text
     _check_size(as_yaml, name)
+    marks = dict[Path, WrittenAt]()
     try:
+        if not is_json and (node := yaml.compose(text, yaml.SafeLoader)):
+            # First, as it says how much there is: keys that are merged can grow without bounds.
+            marks = dict(_Walk(name).marks(node, ()))
         values = json.loads(text) if is_json else yaml.safe_load(text)
     except json.JSONDecodeError as error:
         raise ConfigurationBroken(f"{name}, line {error.lineno}: {error.msg}.") from None
@@ -90,13 +94,10 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Source
         return Source(name, {})
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
-    try:
-        node = yaml.compose(as_yaml, yaml.SafeLoader)
-    except yaml.YAMLError:
-        node = None  # JSON that YAML cannot read: its lines are not known
-    except RecursionError:
-        raise ConfigurationBroken(f"{name} is too deeply nested.") from None
-    marks = dict(_Walk(name).marks(node, ())) if node else {}
+    if is_json:
+        with suppress(yaml.YAMLError):  # JSON that YAML cannot read: its lines are not known
+            node = yaml.compose(as_yaml, yaml.SafeLoader)
+            marks = dict(_Walk(name).marks(node, ())) if node else marks
     return Source(name, cast("dict[str, Any]", values), marks)
 
 

@@ -840,3 +840,9 @@ def test_what_cannot_land_is_a_fault_that_is_named(written: str, fault: str) -> 
     found = problems(f"landing: {{{written}}}")[0]
     assert "landing." in found
     assert fault in found
+
+
+def test_keys_that_are_merged_again_and_again_are_refused_before_they_grow() -> None:
+    layers = ["l0: &l0 {a: 1, b: 2}"]
+    layers += [f"l{n}: &l{n} {{<<: [{', '.join([f'*l{n - 1}'] * 9)}]}}" for n in range(1, 9)]
+    assert "too large" in problems("\n".join(layers))[0]
