@@ -186,6 +186,13 @@ def faults_in(error: ValidationError) -> str:
     return " ".join(told)
 
 
-def named_by_words(what: str, asked: BaseModel) -> str:
-    """Name a request by what it says, so that the same one sent again changes nothing."""
-    return f"{what}/{hashlib.sha256(asked.model_dump_json().encode()).hexdigest()[:24]}"
+def named_by_words(what: str, asked: BaseModel, *where: str) -> str:
+    """Name a request by what it says, so that the same one sent again changes nothing.
+
+    Args:
+        what: What it asks for.
+        asked: What it says.
+        where: What else its words mean something by: who asks, in which folder.
+    """
+    said = "\0".join((asked.model_dump_json(), *where))
+    return f"{what}/{hashlib.sha256(said.encode()).hexdigest()[:24]}"

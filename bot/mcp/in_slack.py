@@ -107,9 +107,9 @@ class InSlack:
                 token's money is spent; nothing was started.
         """
         here = place(self.caller.workspace, await self._channel(asked.channel))
-        origin, before = await self.context.start.asked_before(
-            self.origin(named_by_words("start", asked))
-        )
+        # By the channel that is meant: another one may have this name by now.
+        named = named_by_words("start", asked.model_copy(update={"channel": here.channel}))
+        origin, before = await self.context.start.asked_before(self.origin(named))
         # Where the token's money is spent, it may be this debate that has cost it.
         is_spent = self.caller.cap is not None and self.caller.cap <= 0
         if before and (before.status is Status.RUNNING or is_spent):

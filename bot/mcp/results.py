@@ -54,7 +54,7 @@ def state_of(debate: Debate) -> DebateState:
     match debate.status:
         case Status.CONCLUDED:
             return DebateState.CONCLUDED
-        case Status.FAILED if debate.stop:
+        case Status.FAILED if debate.stop and not debate.contributions:
             return DebateState.STOPPED
         case Status.FAILED:
             return DebateState.FAILED
@@ -72,7 +72,7 @@ class StartResult(Value):
     """Of `start_debate`."""
 
     debate_id: str
-    fresh: bool = Field(description="False: the same was asked a moment ago and runs already.")
+    fresh: bool = Field(description="False: the same was asked before; here it is.")
     agents: tuple[Shown, ...] = Field(description="Names of who debates; casting may change them.")
     format: str
     playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
@@ -239,7 +239,7 @@ def started(begun: StartedDebate) -> tuple[StartResult, str]:
         cost_cap_usd=None if cap is None else float(cap),
         warnings=setup.warnings,
     )
-    what = "has begun" if begun.fresh else "runs already: the same was asked a moment ago"
+    what = "has begun" if begun.fresh else "is there already: the same was asked before"
     lines = [f"Debate {debate_id} {what}. It takes minutes and goes on by itself."]
     lines += [f"Playbook: {setup.playbook.name}."] if setup.playbook else []
     lines += [f"Note: {warning}" for warning in setup.warnings]

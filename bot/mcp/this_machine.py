@@ -287,8 +287,11 @@ class ThisMachine:
                 "Debates of this server are held on this machine, in no channel: leave “channel” "
                 "out. Nothing was started."
             )
-        origin, before = await starting.asked_before(self.origin(named_by_words("start", asked)))
+        named = named_by_words("start", asked, self.person.id, str(self._folder))
+        origin, before = await starting.asked_before(self.origin(named))
         if before and before.status is Status.RUNNING:
+            self._ours.add(before.id)
+            starting.facts.wake(before.id)
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
         request = DebateRequest(
             question=asked.question,
