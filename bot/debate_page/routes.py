@@ -35,7 +35,7 @@ HEADERS = {
 }
 _NOT_KEPT = {**HEADERS, "Cache-Control": "private, no-store"}
 _LATER = "Moot's database does not answer. Try again in a minute."
-#: Requests that are answered at once: of one link, and of all.
+#: Requests that are answered at once: of one debate's links, and of all.
 MOST_OF_LINK, _MOST_OF_ALL = 5, 40
 _TOO_MANY = "Too many are reading right now. Try again in a few seconds."
 
@@ -50,7 +50,7 @@ class PageRoutes:
     )
     #: One page is made at a time, beside what else the process does.
     _making: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    #: Requests that are being answered, by the link's name.
+    #: Requests that are being answered, by debate.
     _reading: Counter[str] = field(default_factory=Counter[str], init=False)
 
     def add_to(self, application: web.Application) -> None:
@@ -66,10 +66,12 @@ class PageRoutes:
     async def _page(self, request: web.Request) -> web.Response:
         """The page, or the same words whatever the reason is that there is none."""
         name = request.match_info["name"]
-        if self._reading[name] >= MOST_OF_LINK or self._reading.total() >= _MOST_OF_ALL:
+        # All links to a debate count as one; what is no link of ours is answered without a wait.
+        debate_id = name.partition(".")[0]
+        if self._reading[debate_id] >= MOST_OF_LINK or self._reading.total() >= _MOST_OF_ALL:
             headers = {**_NOT_KEPT, "Retry-After": "5"}
             return web.Response(text=_TOO_MANY, status=_CROWDED, headers=headers)
-        self._reading[name] += 1
+        self._reading[debate_id] += 1
         try:
             shared = await self.share.opened(name)
             html = await self._html(shared) if shared else absent()
@@ -77,8 +79,8 @@ class PageRoutes:
             _log.warning("page not shown", reason=type(error).__name__)
             return web.Response(text=_LATER, status=_DOWN, headers=_NOT_KEPT)
         finally:
-            self._reading[name] -= 1
-            self._reading += Counter()  # forgets links that nobody reads
+            self._reading[debate_id] -= 1
+            self._reading += Counter()  # forgets debates that nobody reads
         return web.Response(
             text=html,
             status=_FOUND if shared else _ABSENT,

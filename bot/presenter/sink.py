@@ -1,5 +1,6 @@
 """The presenter: hears what happens in debates and queues what people are to see."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -195,9 +196,8 @@ class Presenter:
         position = self._positions.get(recorded.debate_id, ReadingPosition())
         if position.seq != recorded.seq - 1:
             log = await self.log.events(recorded.debate_id)
-            position = release_all(
-                earlier for earlier in log if earlier.seq < recorded.seq
-            ).position
+            before_it = [earlier for earlier in log if earlier.seq < recorded.seq]
+            position = (await asyncio.to_thread(release_all, before_it)).position
         reached = release_after(position, recorded)
         posts = [
             marked(debate, post)

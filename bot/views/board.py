@@ -216,6 +216,8 @@ def _now(debate: Debate) -> Iterator[str]:
     yield _working(debate, schedule.ready(debate))
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
+    if debate.tally:
+        yield f"*Vote*\n{result(debate, debate.tally)}"
     yield _summary(debate)
     yield findings_counted(debate)
     yield who_stands_where(debate) or _positions(debate)
@@ -281,7 +283,9 @@ def _result(debate: Debate) -> Iterator[str]:
         yield kept_facts(debate)
     if debate.tally:
         yield f"*Vote*\n{result(debate, debate.tally)}"
-        yield team_count(debate)
+        # Nobody is invited to vote where the post is missing that has the button.
+        if debate.verdict or not debate.setup.quiet:
+            yield team_count(debate)
     if debate.status is Status.FAILED:
         yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
         yield _positions(debate)

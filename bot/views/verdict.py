@@ -162,6 +162,8 @@ def headline(
         ]
         below += feedback_buttons(debate)
     above = [*sections("\n".join([text, *beside])), *buttons]
+    if not has_room(above, below):
+        above = [*sections(text), *buttons]
     if debate.setup.quiet and debate.tally:
         # The table says by option what the text does; where it has no room the text stays.
         figures = [
