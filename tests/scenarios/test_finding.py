@@ -163,9 +163,10 @@ async def home_saying(team: Team, user: str, words: str) -> str:
 async def test_an_open_home_follows_debates_as_they_begin_end_and_are_decided_on(team: Team):
     await home_of(team, "alex", "Nothing here yet")
     board = await team.debate(PUBLIC)
-    shown = await home_saying(team, "alex", PUBLIC)
+    await home_saying(team, "alex", PUBLIC)
+    # By then its board has an address.
+    shown = await home_saying(team, "alex", "Waiting for your team's decision")
     assert f"/p{board.replace('.', '')}|{PUBLIC}" in shown
-    await home_saying(team, "alex", "Waiting for your team's decision")
     await team.wait_for_end(board)
     await decide(team, board, ActionId.ACCEPT, chosen_why(""))
     await home_saying(team, "alex", ":white_check_mark: accepted")
