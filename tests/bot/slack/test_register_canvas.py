@@ -9,7 +9,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
-from bot.slack.payloads import Identity
+from bot.slack.payloads import Identity, MadeCanvas
 from bot.slack.register_canvas import RegisterReceiver
 from bot.store.refused_features import RefusedFeatures
 from bot.store.registers import Registers
@@ -160,7 +160,7 @@ async def test_the_register_of_another_channel_that_somebody_brought_here_is_lef
         receiver = hall.office.queue.receivers["register"]
         assert isinstance(receiver, RegisterReceiver)
         elsewhere = hall.place.model_copy(update={"channel": "C0ELSEWHERE"})
-        await receiver.registers.keep(elsewhere, str(made["canvas_id"]))
+        await receiver.registers.keep(elsewhere, MadeCanvas.model_validate(made.data).canvas_id)
         await hall.accepted()
         assert hall.canvases()[0] == "- Theirs."
         assert "Use PostgreSQL" in hall.canvases()[1]
