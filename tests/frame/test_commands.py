@@ -109,14 +109,12 @@ def test_ci_stops_at_the_first_failure_and_asks_nothing() -> None:
 
 
 def test_ci_ends_with_what_people_type() -> None:
-    assert CI.splitlines()[-3:] == [
-        "export CI=true",
-        "make test",
-        "make static test-slow test-package",
-    ]
+    _, ending = CI.split("\nexport CI=true\n")
+    assert ending.startswith("make test\n")
+    made = re.findall(r"^make (?:-\S+ )*(.*)$", ending, re.MULTILINE)
     everything = re.search(r"^check-all: (.*?) ##", MAKEFILE, re.MULTILINE)
     assert everything
-    assert set(everything[1].split()) == {"test", "static", "test-slow", "test-package"}
+    assert sorted(" ".join(made).split()) == sorted(everything[1].split())
 
 
 def test_image_does_not_run_as_root() -> None:
