@@ -30,7 +30,7 @@ MEMORY_NEEDED = 2 * 2**30
 
 #: How hard Hypothesis tries: the first in `make test`, the second in `make test-slow`, the third by
 #: hand.
-PROFILES = {"small": 20, "large": 100, "thorough": 2000}
+PROFILES = {"small": 20, "large": 50, "thorough": 2000}
 for _name, _examples in PROFILES.items():
     settings.register_profile(
         _name,
