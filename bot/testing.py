@@ -38,7 +38,7 @@ from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 45.0
 #: Who acts when nobody is named, and where.
 USER = "dana"
 CHANNEL = "architecture"

@@ -249,6 +249,7 @@ class ModelCalls:
         """
         refs = (ModelRef(agent.provider, agent.model), *so_far.options.fallbacks)
         while True:
+            comebacks = self._outages.comebacks(refs)
             try:
                 come = await self._first_reply(refs, request, so_far)
             except (ProviderDown, ProviderBusy) as error:
@@ -262,7 +263,7 @@ class ModelCalls:
                     await self._tell_away(so_far.away)
                 if so_far.seconds_left <= 0:
                     raise
-                await self._outages.pause(refs, wait)
+                await self._outages.pause(refs, wait, since=comebacks)
             else:
                 so_far.away = ""
                 if self._tell_away:

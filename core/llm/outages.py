@@ -5,6 +5,7 @@ a time probes it, with waits that grow; everybody who waits for it goes on at on
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -42,6 +43,7 @@ class Outages:
         self._clock = clock
         self._probes = probes
         self._away: dict[ModelRef, _Away] = {}
+        self._comebacks = Counter[ModelRef]()
 
     def gave_up(self, ref: ModelRef, reason: str) -> None:
         """Note that a call gave the model up: it is down, hangs, or stayed busy.
@@ -60,7 +62,12 @@ class Outages:
         """Note that the model is there; everybody who waits for it goes on."""
         known = self._away.pop(ref, None)
         if known:
+            self._comebacks[ref] += 1
             known.back.set()
+
+    def comebacks(self, refs: Sequence[ModelRef]) -> int:
+        """How often one of these models was away and answered again."""
+        return sum(self._comebacks[ref] for ref in refs)
 
     def why_not(self, ref: ModelRef) -> str:
         """Why the model is not to be asked now; empty if it is.
@@ -75,13 +82,17 @@ class Outages:
         self._put_off(known)
         return ""
 
-    async def pause(self, refs: Sequence[ModelRef], most: float) -> None:
+    async def pause(self, refs: Sequence[ModelRef], most: float, *, since: int) -> None:
         """Wait until one of these models is back or may be probed.
 
         Args:
             refs: The models.
             most: Seconds to wait at most.
+            since: Their `comebacks` before they were asked: one that came back since is not waited
+                for, as nobody else would wake us.
         """
+        if self.comebacks(refs) != since:
+            return
         now = self._clock.now()
         away = [self._away[ref] for ref in refs if ref in self._away]
         waits = [most, *((known.probe_at - now).total_seconds() for known in away)]

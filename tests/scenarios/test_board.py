@@ -37,7 +37,7 @@ async def board_saying(team: Team, board: str, words: str) -> Message:
         root = team.thread(board)[0]
         return root if words in root["text"] else None
 
-    return await team.workspace.wait_for(found, timeout=20)
+    return await team.workspace.wait_for(found, timeout=45)
 
 
 async def debate_at(team: Team, board: str) -> Debate:
@@ -78,7 +78,7 @@ async def test_two_clicks_on_pause_are_one_pause(team: Team):
 async def test_vote_now_skips_the_rounds_to_come(team: Team):
     board = await team.debate(QUESTION)
     await board_saying(team, board, "Positions so far")
-    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=20)
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
     await team.click(board, ActionId.VOTE_NOW.value)
     debate = await team.wait_for_end(board)
     assert debate.vote_called_by is not None

@@ -50,7 +50,7 @@ class Household:
             env={**os.environ, "PYTHONPATH": str(ROOT)},  # noqa: TID251 - for the child
             stderr=asyncio.subprocess.DEVNULL,
         )
-        await self.workspace.wait_for(lambda: self.workspace.connected, timeout=20)
+        await self.workspace.wait_for(lambda: self.workspace.connected, timeout=45)
 
     async def end_life(self, how: signal.Signals) -> int:
         assert self._process is not None
@@ -165,7 +165,7 @@ async def test_killed_while_a_file_is_read_it_reads_it_again_and_the_debate_has_
 async def test_sigterm_ends_the_process_cleanly_within_ten_seconds(household: Household):
     await household.begin_life()
     await household.workspace.command("dana", CHANNEL, "/debate", QUESTION)
-    await household.workspace.wait_for(lambda: len(household.thread()) >= 2, timeout=20)
+    await household.workspace.wait_for(lambda: len(household.thread()) >= 2, timeout=45)
     began = asyncio.get_running_loop().time()
     assert await household.end_life(signal.SIGTERM) == 0
     assert asyncio.get_running_loop().time() - began < 10

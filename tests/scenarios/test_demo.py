@@ -42,7 +42,7 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     def told() -> str:
         return "\n".join(str(one["text"]) for one in stage.workspace.ephemeral(USER, CHANNEL))
 
-    await stage.workspace.wait_for(lambda: "All is well" in told(), timeout=15)
+    await stage.workspace.wait_for(lambda: "All is well" in told(), timeout=45)
     assert "accepted by Riverside" in told()
     assert "database moot.db" in told()
     assert "offline" in told()

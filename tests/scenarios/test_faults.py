@@ -118,7 +118,7 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
                 if channel.is_im
                 for one in team.workspace.messages(channel.id)
             ],
-            timeout=15,
+            timeout=45,
         )
         assert "cannot go on" in direct[0]["text"]
         assert await team.status(board) is Status.FAILED

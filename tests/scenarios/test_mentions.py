@@ -32,7 +32,7 @@ async def acknowledged(team: Team, count: int) -> None:
 async def said_in(team: Team, root: Message, key: str) -> Message:
     """Wait for the bot's post with this key in people's thread."""
     found = await team.workspace.wait_for(
-        lambda: [one for one in team.thread(root["ts"]) if key_of(one) == key], timeout=20
+        lambda: [one for one in team.thread(root["ts"]) if key_of(one) == key], timeout=45
     )
     return found[0]
 

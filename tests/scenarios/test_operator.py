@@ -45,7 +45,7 @@ async def test_the_command_warns_of_what_the_settings_leave_out_and_of_no_model_
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        await workspace.wait_for(lambda: workspace.connected, timeout=20)
+        await workspace.wait_for(lambda: workspace.connected, timeout=45)
         await workspace.command("dana", CHANNEL, "/debate", QUESTION)
         await workspace.wait_for(
             lambda: any(key_of(one).endswith("/headline") for one in workspace.messages(CHANNEL)),

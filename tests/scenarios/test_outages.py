@@ -79,7 +79,7 @@ async def until_shown(team: Team, board: str, words: str) -> None:
     def is_shown() -> bool:
         return any(words in message["text"] for message in team.thread(board))
 
-    await team.workspace.wait_for(is_shown, timeout=20)
+    await team.workspace.wait_for(is_shown, timeout=45)
 
 
 async def test_the_board_says_whose_model_is_away_and_the_others_go_on() -> None:

@@ -158,6 +158,23 @@ async def test_a_patient_question_waits_until_its_model_is_back(
     assert 2 < (clock.now() - before).total_seconds() < 60
 
 
+async def test_a_model_that_comes_back_while_its_outage_is_written_down_is_asked_at_once(
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+) -> None:
+    vendor.script = in_turn(*[Reject(status=500)] * 2, Say(text=REPLY))
+
+    async def tell_away(reason: str) -> None:
+        if reason:  # it takes time, in which another question finds the model back
+            await calls.ask(a_request(), ANN)
+
+    before = clock.now()
+    asking = calls.under((), tell_away=tell_away)
+    answer = await asking.ask(a_request(), ANN, CallOptions(patient=True, seconds=600))
+
+    assert answer.value == REPLY
+    assert (clock.now() - before).total_seconds() < 60
+
+
 async def test_a_patient_question_has_a_limit_too(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
