@@ -131,7 +131,9 @@ class RepositoryReceiver:
 
     async def _land(self, git: Git, landing: Landing, due: Sequence[Debate]) -> Landed:
         own, places = landing.newest, landing.places
-        base, tips = await self._fetch(git, [self._branch_of(debate) for debate in due])
+        base, tips = await self._fetch(
+            git, [self.records.branch.replace(DEBATE, debate.id) for debate in due]
+        )
         # A decision that was superseded is renewed where the newer one is: in the same pull
         # request. But while its own record is not merged yet, that goes on where it is.
         at_newer = len(due) > 1 and bool(base.records.name_of(own.id))
@@ -259,6 +261,3 @@ class RepositoryReceiver:
             commit_link=commit_link(address, tip.commit),
             pull_link="" if is_merged else opened,
         )
-
-    def _branch_of(self, debate: Debate) -> str:
-        return self.records.branch.replace(DEBATE, debate.id)

@@ -259,11 +259,14 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         hint="They can stop, pause and call the vote, like the person who started a debate.",
         optional=True,
     )
+    usual_agents = "three to five chosen for each question"
+    if usual.agents is not None:
+        usual_agents = f"as Moot is set up ({_agent_names(usual.agents, options)})"
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
         *_playbook(chosen.playbook or AS_USUAL, {AS_USUAL: _as_usual("none")}, options),
         _format(chosen.format or AS_USUAL, options.agendas, usual=usual.format or ""),
-        _agents(chosen.agents or (), options, empty=_usual_agents(usual, options)),
+        _agents(chosen.agents or (), options, empty=usual_agents),
         _rounds(chosen.rounds, usual=usual.rounds),
         select(
             Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1"),
@@ -450,12 +453,6 @@ def _cast(draft: FormDraft, options: FormOptions) -> str:
     cast = by_topics(f"{draft.question}\n{draft.whole_context}", options.roles)
     names = _agent_names([one.role for one in cast], options)
     return f"the channel's, else chosen for the question; by its words {names}"
-
-
-def _usual_agents(usual: Choices, options: FormOptions) -> str:
-    if usual.agents is None:
-        return "three to five chosen for each question"
-    return f"as Moot is set up ({_agent_names(usual.agents, options)})"
 
 
 def _agent_names(ids: Sequence[str], options: FormOptions) -> str:

@@ -223,7 +223,11 @@ def _weighed(debate: Debate, reached: Verdict) -> Iterator[str]:
     if checked.startswith(":warning:"):
         yield checked
     yield from filter(None, (how_it_ended(debate), single_answer(debate)))
-    sure = _sure(cited_verdict(reached))
+    cited = cited_verdict(reached)
+    sure = f"*Confidence*: {confidence(cited)}"
+    if cited.confidence is not None and cited.rests_on:
+        sure = f"{sure}: {gist('; '.join(cited.rests_on), _RESTS_LIMIT)}"
+    sure = f"{sure}."
     yield sure if debate.setup.quiet else f"{sure} The whole reasoning is in the thread."
     if debate.decision:
         yield standing(debate)
@@ -239,14 +243,6 @@ def _spent(debate: Debate, reached: Verdict) -> str:
     if debate.setup.judge_models and (judged := judge_words(debate)):
         spent += f" · Judge: {literal(judged)}"
     return spent
-
-
-def _sure(reached: Verdict) -> str:
-    """How sure the verdict is, in a word, and what that rests on."""
-    said = f"*Confidence*: {confidence(reached)}"
-    if reached.confidence is None or not reached.rests_on:
-        return f"{said}."
-    return f"{said}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}."
 
 
 def shortcomings(reached: Verdict) -> str:

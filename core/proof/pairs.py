@@ -341,15 +341,10 @@ def _without_length(
         }
         means.append(mean(chance.choices(everything, k=len(raw)), tastes))
     found = {name: _taste(both) for name, both in sides.items()}
-    return _interval(mean(everything, found), means, len(raw))
-
-
-def _interval(mean: float, drawn: Sequence[float], count: int) -> Interval:
-    """The 95 % interval of a mean from draws, widened for small numbers."""
-    ranked, last = sorted(drawn), len(drawn) - 1
+    ranked, last = sorted(means), len(means) - 1
     low, high = ranked[round(ALPHA / 2 * last)], ranked[round((1 - ALPHA / 2) * last)]
-    wide = sqrt(count / (count - 1))
-    return Interval(mean, mean - (mean - low) * wide, mean + (high - mean) * wide)
+    middle, wide = mean(everything, found), sqrt(len(raw) / (len(raw) - 1))  # for small numbers
+    return Interval(middle, middle - (middle - low) * wide, middle + (high - middle) * wide)
 
 
 def makers_of(models: Sequence[ModelChoice]) -> frozenset[str]:

@@ -91,24 +91,20 @@ def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> st
     if verdict is None:
         return "\n\n".join([f"{mark} Decision", _why_none(debate), *question, *_ending(debate)])
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
+    author = _SOURCES[verdict.source]
+    if verdict.source is not VerdictSource.WINNER:
+        author = _NO_MODEL.get(debate.setup.judge.provider, author)
     parts = [
         f"{mark} Decision",
         *warnings,
         f"**{inert_line(verdict.decision)}**",
         *question,
         *_standing(debate, verdict),
-        f"Written by {_author(debate, verdict)}.",
+        f"Written by {author}.",
         *_sections(debate, verdict, level=level + 1),
         *_footnote(verdict),
     ]
     return "\n\n".join(parts)
-
-
-def _author(debate: Debate, verdict: Verdict) -> str:
-    """Who or what wrote the verdict."""
-    if verdict.source is VerdictSource.WINNER:
-        return _SOURCES[verdict.source]
-    return _NO_MODEL.get(debate.setup.judge.provider, _SOURCES[verdict.source])
 
 
 def _why_none(debate: Debate) -> str:

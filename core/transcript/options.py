@@ -63,7 +63,8 @@ def options_table(debate: Debate) -> str:
     people = count_people(debate)
     first = {one.option: one.first_choices for one in people.scores}
     rows: list[Sequence[str]] = []
-    for item in sorted(options.items, key=lambda item: _place(item.id, list(scores))):
+    places = {option: place for place, option in enumerate(scores)}
+    for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
         score = scores.get(item.id)
         row = [
             item.name,
@@ -189,10 +190,6 @@ def _weight(debate: Debate) -> tuple[float, str]:
     weighted = any(weights.get(voter, 1.0) != 1.0 for voter in voters)
     total = sum(weights.get(voter, 1.0) for voter in voters)
     return total, " votes by weight" if weighted else f" agent{'' if total == 1 else 's'}"
-
-
-def _place(option: str, ranked: Sequence[str]) -> int:
-    return ranked.index(option) if option in ranked else len(ranked)
 
 
 def _move(debate: Debate, change: MindChange) -> str:

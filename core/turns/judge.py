@@ -113,13 +113,16 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate)
+    there = {one.title for one in verdict.sections}
+    wanted = (one.title for one in parts_of(debate.setup.playbook).values())
+    left_out = ", ".join(title for title in wanted if title not in there)
     # What is missing from the debate behind it, each thing once.
     said = (
         *verdict.warnings,
         *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
-        *_left_out(debate, verdict),
+        *([f"The verdict lacks sections of its playbook: {left_out}."] if left_out else []),
     )
     marks = {
         "lost": sum((error.usage for error in failed), start=Usage()),
@@ -130,14 +133,6 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     verdict = await apart(debate, lambda: with_checked_evidence(debate, written))
     verdict = _with_confidence(debate, verdict)
     return VerdictReached(verdict=verdict, edition=debate.edition)
-
-
-def _left_out(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """Says which sections that the playbook asks for the verdict lacks."""
-    there = {one.title for one in verdict.sections}
-    wanted = (one.title for one in parts_of(debate.setup.playbook).values())
-    if left := [title for title in wanted if title not in there]:
-        yield f"The verdict lacks sections of its playbook: {', '.join(left)}."
 
 
 def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:

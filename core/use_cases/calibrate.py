@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import DebateUnknown, StoreDown, StoreError
-from core.events import Recorded, fold
+from core.events import fold
 from core.ports import DebateFilter, DebateStore
 from core.proof.calibration import Case, case_of
 from core.recent import Recent
@@ -53,7 +53,7 @@ class CountOutcomes:
                 if log:
                     whole = log if not read else await self.store.events(entry.debate_id)
                     # A long log takes a while, and others wait for this thread.
-                    case = await asyncio.to_thread(_case_in, whole)
+                    case = case_of(await asyncio.to_thread(fold, whole))
                     self._known[entry.debate_id] = (whole[-1].seq, case)
             except StoreDown:
                 raise
@@ -66,7 +66,3 @@ class CountOutcomes:
             if case:
                 found.append(case)
         return found
-
-
-def _case_in(log: Sequence[Recorded]) -> Case | None:
-    return case_of(fold(log))
