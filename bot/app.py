@@ -232,14 +232,16 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 holds=parts.pages.holds,
             )
             context = replace(context, share=share)
-        missed, reminders = MissedReplies(context, parts.pace), ReminderLoop(context.remind)
+        takes_writes = partial(probe, database)
+        missed = MissedReplies(context, parts.pace, takes_writes)
+        reminders = ReminderLoop(context.remind)
         app = _listening(parts, installation, context, missed)
         stack.enter_context((freezes := Freezes(parts.frozen_seconds)).watched())
         gateway = None
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token, freezes=freezes)
         health = health_of(
-            lambda: probe(database),
+            takes_writes,
             gateway,
             client=installation.client,
             held=lambda: runner.held,

@@ -7,7 +7,7 @@ no second effect, because facts are recorded under the message's own id.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -43,19 +43,24 @@ ENDED_WITHIN = timedelta(hours=1)
 _THREADS = "threads"
 _CHANNELS = "channels"
 
+#: Makes sure that the database takes writes; raises `StoreDown` if it does not.
+TakesWrites = Callable[[], Awaitable[None]]
+
 
 class MissedReplies:
     """Reads the threads of debates that are open, or ended a short while ago, and mentions."""
 
-    def __init__(self, context: ListenerContext, pace: Pace) -> None:
+    def __init__(self, context: ListenerContext, pace: Pace, takes_writes: TakesWrites) -> None:
         """Hand what is found to the same listeners that hear of live messages.
 
         Args:
             context: What listeners work with.
             pace: How fast Slack lets us read.
+            takes_writes: Asked while the database does not record what was read.
         """
         self._context = context
         self._pace = pace
+        self._takes_writes = takes_writes
         #: The newest message read, by debate.
         self._upto: dict[str, float] = {}
         self._mentions = MissedMentions(context, pace)
@@ -63,6 +68,8 @@ class MissedReplies:
         self._read_once = asyncio.Event()
         #: Whether anything was ever read, or is being read.
         self._looks = False
+        #: Somebody wants all threads read, and not only those that are left.
+        self._asked_again = asyncio.Event()
 
     async def start(self) -> None:
         """Read all threads, and wait for that for a few seconds."""
@@ -74,6 +81,7 @@ class MissedReplies:
     def look(self) -> None:
         """Read all threads and channels; if they are being read, once more."""
         self._looks = True
+        self._asked_again.set()
         self._reading.wake(_THREADS)
         self._reading.wake(_CHANNELS)
 
@@ -82,10 +90,21 @@ class MissedReplies:
         await self._reading.close(1)
 
     async def _read_what(self, what: str) -> None:
-        await (self._mentions.read() if what == _CHANNELS else self._read_all())
+        if what == _THREADS:
+            await self._read_all()
+            return
+        tries = 0
+        while not await self._mentions.read():
+            tries += 1
+            await self._until_recorded(tries)
 
     async def _read_all(self) -> None:
-        """Read every thread; while one cannot be read, try again every minute."""
+        """Read every thread; those that Slack does not show now once more a minute later.
+
+        What the database did not record is read again as soon as it takes writes: the debate goes
+        on at that moment, too, and what people wrote meanwhile belongs into it.
+        """
+        self._asked_again.clear()
         store, clock = self._context.answer.facts.store, self._context.clock
         since = clock.now() - ENDED_WITHIN
         left = [
@@ -98,21 +117,37 @@ class MissedReplies:
         ]
         # How far the threads of other debates were read matters no more.
         self._upto = {one: upto for one, upto in self._upto.items() if one in left}
+        tries = 0
         while left:
-            left = [one for one in left if not await self._is_done(one)]
+            faults = {one: await self._fault_in(one) for one in left}
             self._read_once.set()
-            if left:
-                await self._context.clock.sleep(self._pace.longest_pause)
+            left = [one for one, fault in faults.items() if fault]
+            if any(isinstance(fault, StoreDown) for fault in faults.values()):
+                tries += 1
+                await self._until_recorded(tries)
+            elif left:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._asked_again.wait(), self._pace.longest_pause)
+                    return  # all of them are read again at once
         self._read_once.set()
 
-    async def _is_done(self, debate_id: str) -> bool:
-        """Read a thread; False if that may succeed later."""
+    async def _until_recorded(self, tries: int) -> None:
+        """Wait until the database takes writes; longer after each try that it refused even so."""
+        clock = self._context.clock
+        await clock.sleep(self._pace.after_errors(tries))
+        while True:
+            with suppress(StoreDown):
+                return await self._takes_writes()
+            await clock.sleep(self._pace.first_pause)
+
+    async def _fault_in(self, debate_id: str) -> StoreDown | SlackAway | None:
+        """Read a thread; return what hinders that now and may not later."""
         try:
             await self._read(debate_id)
         except (StoreError, NotInstalled, SlackAway, SlackRefuses) as error:
             _log.warning("thread not read", debate=debate_id, reason=str(error))
-            return not isinstance(error, StoreDown | SlackAway)
-        return True
+            return error if isinstance(error, StoreDown | SlackAway) else None
+        return None
 
     async def _read(self, debate_id: str) -> None:
         """Take every reply in a debate's thread that was not taken before."""

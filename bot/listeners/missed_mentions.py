@@ -41,8 +41,14 @@ class MissedMentions:
         self._context = context
         self._pace = pace
 
-    async def read(self) -> None:
-        """Look through all channels of all workspaces; what cannot be read is left out."""
+    async def read(self) -> bool:
+        """Look through all channels of all workspaces; what cannot be read is left out.
+
+        Returns:
+            Whether everything that was found is recorded; if not, look once more when the database
+            takes writes.
+        """
+        is_recorded = True
         for team in await self._context.clients.teams():
             found = pages(
                 self._context.clients,
@@ -64,6 +70,8 @@ class MissedMentions:
                     await self._read(team, channel)
                 except (SlackAway, SlackRefuses, NotInstalled, StoreError) as error:
                     _log.warning("channel not looked through", channel=channel, reason=str(error))
+                    is_recorded &= not isinstance(error, StoreDown)
+        return is_recorded
 
     async def _read(self, team: str, channel: str) -> None:
         """Take every mention in a channel and its threads that was not taken before."""

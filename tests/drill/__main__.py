@@ -14,8 +14,9 @@ from tests.drill.faults import TROUBLES, Impossible
 from tests.postgres import running_postgres
 
 _HEAD = (
-    "| trouble | seconds | a command meanwhile | /health | well again | all decided | lost "
-    "| doubled | calls made again | SIGTERM |\n|---|---|---|---|---|---|---|---|---|---|"
+    "| trouble | seconds | a command meanwhile | /health | well again | note taken "
+    "| all decided | lost | doubled | calls made again | SIGTERM |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -43,6 +44,7 @@ def row(seen: Seen) -> str:
         " ".join(seen.told.split())[:110],
         noticed,
         f"{seen.well_after:.1f} s",
+        f"{seen.noted_after:.1f} s",
         duration(round(seen.done_after)),
         *map(str, figures),
         f"code {seen.stop[0]}, {seen.stop[1]:.1f} s",

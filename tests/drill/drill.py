@@ -14,7 +14,8 @@ from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
 from bot.store.posts import Posts
 from bot.testing import key_of
-from core.events import apply
+from core.errors import StoreError
+from core.events import fold
 from core.llm.providers.testing.server import Vendor
 from core.models import Debate
 from core.ports import DebateFilter
@@ -46,15 +47,16 @@ class Seen:
     what: str
     #: Seconds that the fault lasted.
     lasted: float = 0.0
-    #: What the person was told who typed a command meanwhile, and whether it was heard.
+    #: What the person was told who typed a command meanwhile.
     told: str = ""
-    note: str = ""
     #: The part that /health says is down, and seconds until it did.
     health: str = ""
     noticed: float = 0.0
     doctor: str = ""
-    #: Seconds until the health page was right again, and until everything was decided.
+    #: Seconds until the health page was right again, until what somebody wrote meanwhile was taken,
+    #: and until everything was decided.
     well_after: float = 0.0
+    noted_after: float = 0.0
     done_after: float = 0.0
     stop: tuple[int, float] = (0, 0.0)
     found: Audit | None = None
@@ -123,7 +125,7 @@ async def drill(
         mended = time.monotonic()
         if town.machine.process is None:
             await town.machine.start()
-        await _after(town, trouble, seen, mended)
+        await asyncio.gather(_after(town, trouble, seen, mended), _heard(town, seen, mended))
         stopped = await town.machine.stop()
         seen.stop = seen.stop if ending else stopped
         # On a machine with more to do than it has cores, everything takes longer.
@@ -201,6 +203,26 @@ async def _after(town: Town, trouble: Trouble, seen: Seen, mended: float) -> Non
     seen.wrong.append(f"not well after {PATIENCE:.0f} s: {town.machine.log[-1500:]}")
 
 
+async def _heard(town: Town, seen: Seen, mended: float) -> None:
+    """Wait until what somebody wrote meanwhile is in a log, or its author is told it is too late.
+
+    Moot promises to read it again as soon as it can; `_reckon` says if it did not.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while not (_is_told_of_end(town.workspace) or await _has_note(town.machine)):  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+            seen.noted_after = time.monotonic() - mended
+
+
+async def _has_note(machine: Machine) -> bool:
+    try:
+        async with await _logs(machine) as database:
+            return any(debate.notes for debate in await _debates(database))
+    except StoreError:  # a copy that was made while somebody wrote
+        return False
+
+
 async def _calm(town: Town, debates: int) -> None:
     """Wait until so many debates are decided and nothing is on its way to Slack any more."""
     since = time.monotonic()
@@ -213,12 +235,11 @@ async def _calm(town: Town, debates: int) -> None:
 
 async def _reckon(town: Town, trouble: Trouble, seen: Seen) -> None:
     """Compare the logs with what is in the workspace and what the models were asked."""
-    location = town.machine.database or f"sqlite+aiosqlite:///{town.machine.copied_file()}"
-    async with await Database.look_into(location) as database:
-        store = SqlDebateStore(database)
+    async with await _logs(town.machine) as database:
         asked = {} if town.machine.has_clock else town.models.asked
+        store = SqlDebateStore(database)
         seen.found = await audit(store, town.workspace, [CHANNEL, ELSEWHERE], asked)
-        debates = [await _debate(store, one.debate_id) for one in await store.find(DebateFilter())]
+        debates = await _debates(database)
         waiting = await Posts(database).backlog()
     seen.notes = [note.text for debate in debates for note in debate.notes]
     faults = dict(seen.found.faults)
@@ -232,20 +253,30 @@ async def _reckon(town: Town, trouble: Trouble, seen: Seen) -> None:
     if waiting:
         seen.wrong.append(f"{waiting} posts were never sent")
     # Recorded once; or the debate ended before anybody could hear it, and its author is told.
-    told = " ".join(str(one["text"]) for one in town.workspace.ephemeral("alex", CHANNEL))
-    if list(seen.notes) != [NOTE] and not (not seen.notes and "ended" in told):
+    if list(seen.notes) != [NOTE] and (seen.notes or not _is_told_of_end(town.workspace)):
         seen.wrong.append(f"notes: {seen.notes}")
     questions = [debate.setup.question for debate in debates if "1111" not in debate.setup.question]
     if sorted(questions) != ([FIRST] if trouble.forgets else [FIRST, SECOND]):
         seen.wrong.append(f"debates: {questions}")
 
 
-async def _debate(store: SqlDebateStore, debate_id: str) -> Debate:
-    debate: Debate | None = None
-    for recorded in await store.events(debate_id):
-        debate = apply(debate, recorded)
-    assert debate is not None
-    return debate
+async def _logs(machine: Machine) -> Database:
+    """Open the database for reading, as it is now."""
+    if machine.database:
+        return await Database.look_into(machine.database)
+    return await Database.look_into(f"sqlite+aiosqlite:///{machine.copied_file()}")
+
+
+async def _debates(database: Database) -> Sequence[Debate]:
+    store = SqlDebateStore(database)
+    found = await store.find(DebateFilter())
+    return [fold(await store.events(one.debate_id)) for one in found]
+
+
+def _is_told_of_end(workspace: Workspace) -> bool:
+    """Whether who wrote the note was told that the debate had ended."""
+    told = " ".join(str(one["text"]) for one in workspace.ephemeral("alex", CHANNEL))
+    return "ended" in told
 
 
 async def _ask(workspace: Workspace, user: str, question: str) -> str:

@@ -1,13 +1,20 @@
 """What people write while nobody listens is read afterwards, each message once."""
 
+import asyncio
+import sqlite3
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
+from bot.slack.outbox.pace import FAST
 from bot.testing import BotSpec, quick_workspace, running_bot
+from core.clock import SystemClock
 from core.models import Clarifying, Debate
+from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, run_workspace
@@ -150,3 +157,68 @@ async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
 
     assert len(team.told("alex")) == 1
     assert "has ended" in team.told("alex")[0]
+
+
+@asynccontextmanager
+async def locked_until(event: str, database: Path) -> AsyncGenerator[None]:
+    """Lock a database for the block, and on until this was logged after it."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as other, capture_logs() as logs:
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+        while not any(line["event"] == event for line in logs):
+            await SystemClock().sleep(0.05)
+        other.execute("ROLLBACK")
+
+
+async def at_rest(reading: str) -> None:
+    """Wait until the bot has read what it reads at a start."""
+    while any(task.get_name() == reading for task in asyncio.all_tasks()):
+        await SystemClock().sleep(0.02)
+
+
+#: Slack is asked again after an hour where it does not answer.
+PATIENT = replace(FAST, longest_pause=3600)
+
+
+async def test_a_note_that_the_database_did_not_take_is_read_again_as_soon_as_it_does(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    database, spec = tmp_path / "moot.db", replace(waiting(600), pace=PATIENT)
+    async with running_bot(workspace, database=database, spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        await at_rest("threads")
+        async with locked_until("thread not read", database):
+            await team.say(ANSWERS[-1], board)
+        while not (notes := notes_of(await debate_at(team, board))):
+            await team.moot.outbox.clock.sleep(0.05)
+    assert notes == [ANSWERS[-1]]
+
+
+async def test_a_mention_that_the_database_did_not_take_is_read_again_as_soon_as_it_does(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    database, spec = tmp_path / "moot.db", BotSpec(rounds=1, pace=PATIENT)
+    async with running_bot(workspace, database=database, spec=spec) as team:
+        await at_rest("channels")
+        async with locked_until("channel not looked through", database):
+            await team.say(f"@Moot {QUESTION}")
+        while not (found := await team.moot.store.find(DebateFilter())):
+            await team.moot.outbox.clock.sleep(0.05)
+    assert [one.question for one in found] == [QUESTION]
+
+
+async def test_a_thread_that_slack_does_not_show_hides_no_message_of_another(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    database, spec = tmp_path / "moot.db", replace(waiting(600), pace=PATIENT)
+    async with running_bot(workspace, database=database, spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+    workspace.faults.server_error("conversations.replies", times=1)
+    async with running_bot(workspace, database=database, spec=spec) as team:
+        async with locked_until("thread not read", database):
+            await team.say(ANSWERS[-1], board)
+        while not (notes := notes_of(await debate_at(team, board))):
+            await team.moot.outbox.clock.sleep(0.05)
+    assert notes == [ANSWERS[-1]]
