@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import (
+    DDL,
     JSON,
     Boolean,
     Column,
@@ -13,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    event,
     false,
     literal_column,
 )
@@ -40,7 +42,6 @@ POSTS: Final = Table(
     Column("thread_key", Text),
     Column("method", Text, nullable=False),
     Column("payload", JSON, nullable=False),
-    Column("urgent", Boolean, nullable=False, server_default=false()),
     Column("state", Text, nullable=False),
     #: Counts the payloads this row has had; `sending_version` is the one being sent.
     Column("version", Integer, nullable=False),
@@ -51,6 +52,7 @@ POSTS: Final = Table(
     Column("not_before", Moment),
     Column("ts", Text),
     Column("error", Text),
+    Column("urgent", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("key", name="posts_key"),
     Index(
         "posts_unsent", "workspace", "channel", "id", sqlite_where=UNSENT, postgresql_where=UNSENT
@@ -196,6 +198,26 @@ DEBATE_WORDS: Final = Table(
     Column("words", Text, nullable=False),
 )
 
+for dialect, made in (
+    (
+        "sqlite",
+        "CREATE VIRTUAL TABLE debate_words USING fts5("
+        "debate_id UNINDEXED, workspace UNINDEXED, channel UNINDEXED, words, "
+        "tokenize = 'unicode61 remove_diacritics 2')",
+    ),
+    (
+        "postgresql",
+        "CREATE TABLE debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
+        "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))",
+    ),
+    (
+        "postgresql",
+        "CREATE INDEX debate_words_search ON debate_words "
+        "USING gin (to_tsvector('simple', words))",
+    ),
+):
+    event.listen(METADATA, "after_create", DDL(made).execute_if(dialect=dialect))
+
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 VERSION_TABLE: Final = "moot_bot_version"
 
@@ -207,4 +229,4 @@ async def prepare(database: Database) -> None:
         StoreError: A newer version of the program made them.
         StoreDown: The database does not answer.
     """
-    await migrate(database, MIGRATIONS, VERSION_TABLE)
+    await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)

@@ -1,8 +1,12 @@
-"""Brings tables up to date: each package has migrations and a version table of its own."""
+"""Brings tables up to date: each package has migrations and a version table of its own.
+
+A new database gets the tables as they are now, at once. The steps, which ask for Alembic, are for
+older ones; a test compares what comes of both.
+"""
 
 from pathlib import Path
 
-from sqlalchemy import Connection, MetaData, inspect, text
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 
 from core.errors import StoreError
 from core.store.database import Database
@@ -11,11 +15,14 @@ from core.store.database import Database
 _LOCK = 4_007_011
 
 
-async def migrate(database: Database, location: Path, version_table: str) -> None:
+async def migrate(
+    database: Database, metadata: MetaData, location: Path, version_table: str
+) -> None:
     """Bring the tables of one package up to date, all in one transaction.
 
     Args:
         database: Open.
+        metadata: The tables as they are now; what else they need is made after it was created.
         location: Folder with the package's `env.py` and `versions`.
         version_table: Where the package's version is kept.
 
@@ -27,9 +34,19 @@ async def migrate(database: Database, location: Path, version_table: str) -> Non
     def upgrade(connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        there = inspect(connection).has_table(version_table)
+        if not inspect(connection).has_table(version_table):
+            metadata.create_all(connection, checkfirst=False)
+            version = Table(
+                version_table,
+                MetaData(),
+                Column("version_num", String(32), nullable=False),
+                PrimaryKeyConstraint("version_num", name=f"{version_table}_pkc"),
+            )
+            version.create(connection)
+            connection.execute(version.insert().values(version_num=newest(location)))
+            return
         read = f"SELECT version_num FROM {version_table}"  # noqa: S608 - our own name
-        current = connection.execute(text(read)).scalar() or "" if there else ""
+        current = connection.execute(text(read)).scalar() or ""
         if current == newest(location):
             return
         if current > newest(location):
@@ -37,17 +54,22 @@ async def migrate(database: Database, location: Path, version_table: str) -> Non
                 f"The database {database.place} was written by a newer version of Moot "
                 f"(its tables are at {current}). Update Moot, or use another database."
             )
-        # Slow, and hardly ever needed.
-        from alembic import command  # noqa: PLC0415
-        from alembic.config import Config  # noqa: PLC0415
-
-        config = Config()
-        config.set_main_option("script_location", str(location).replace("%", "%%"))
-        config.attributes["connection"] = connection
-        config.attributes["version_table"] = version_table
-        command.upgrade(config, "head")
+        take_steps(connection, location, version_table)
 
     await database.write(upgrade)
+
+
+def take_steps(connection: Connection, location: Path, version_table: str) -> None:
+    """Take every step of a package's migrations that the database has not taken yet."""
+    # Slow, and hardly ever needed.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(location).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    config.attributes["version_table"] = version_table
+    command.upgrade(config, "head")
 
 
 def newest(location: Path) -> str:
@@ -60,7 +82,7 @@ def newest(location: Path) -> str:
 
 def run_environment(metadata: MetaData) -> None:
     """What a package's `env.py` does: run its migrations on the connection it was given."""
-    from alembic import context  # noqa: PLC0415 - see `migrate`
+    from alembic import context  # noqa: PLC0415 - see `take_steps`
 
     attributes = context.config.attributes
     context.configure(

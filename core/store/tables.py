@@ -32,14 +32,14 @@ DEBATES: Final = Table(
     Column("workspace", Text, nullable=False),
     Column("channel", Text, nullable=False),
     Column("asked_by", Text, nullable=False),
-    #: Id of the token it was asked for with; none: people asked themselves.
-    Column("token_id", Text),
     Column("question", Text, nullable=False),
     Column("started_at", Moment, nullable=False),
     Column("ended_at", Moment),
     Column("status", Text, nullable=False),
     Column("run_number", Integer, nullable=False),
     Column("published_seq", Integer, nullable=False),
+    #: Id of the token it was asked for with; none: people asked themselves.
+    Column("token_id", Text),
     UniqueConstraint("origin", name="debates_origin"),
     Index("debates_place", "workspace", "channel", "started_at"),
     Index("debates_status", "status"),
@@ -68,9 +68,9 @@ SPENDING: Final = Table(
     Column("day", Date, nullable=False),
     Column("workspace", Text, nullable=False),
     Column("person", Text, nullable=False),
-    Column("token_id", Text),
     #: Whole billionths of a US dollar, so that sums are exact on every database.
     Column("nanodollars", BigInteger, nullable=False),
+    Column("token_id", Text),
     Index("spending_day", "workspace", "day", "person"),
 )
 
@@ -111,4 +111,4 @@ async def prepare(database: Database) -> None:
         StoreError: A newer version of the program made them.
         StoreDown: The database does not answer.
     """
-    await migrate(database, MIGRATIONS, VERSION_TABLE)
+    await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)

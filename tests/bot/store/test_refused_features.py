@@ -11,7 +11,7 @@ from sqlalchemy import text
 from bot.store.refused_features import FORGOTTEN_AFTER, RefusedFeatures
 from bot.store.tables import MIGRATIONS, VERSION_TABLE, prepare
 from core.store.database import Database
-from core.store.migrate import migrate
+from core.store.migrate import take_steps
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -58,7 +58,7 @@ async def test_refused_folds_of_earlier_versions_are_taken_over(tmp_path: Path) 
             version.unlink()
     location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
     async with await Database.open(location) as database:
-        await migrate(database, earlier, VERSION_TABLE)
+        await database.write(lambda c: take_steps(c, earlier, VERSION_TABLE))
         insert = text("INSERT INTO refused_folds VALUES ('T1', '2026-02-20 00:00:00.000000')")
         await database.write(lambda connection: connection.execute(insert))
         await prepare(database)

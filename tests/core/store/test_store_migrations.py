@@ -4,24 +4,44 @@ import asyncio
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, MetaData, inspect
+from sqlalchemy import Connection, MetaData, inspect, text
 
+from bot.building import database_url
 from bot.store import tables as bot_tables
 from core.errors import StoreError
 from core.store import tables as core_tables
 from core.store.database import Database
-from core.store.migrate import newest
+from core.store.migrate import newest, take_steps
+from tests.postgres import PostgresForTests
 
-Prepare = Callable[[Database], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package's tables as the program describes them, and the steps that lead there."""
+
+    prepare: Callable[[Database], Awaitable[None]]
+    metadata: MetaData
+    location: Path
+    version_table: str
+
+    def take_steps(self, connection: Connection) -> None:
+        """Take each step from an empty database on."""
+        take_steps(connection, self.location, self.version_table)
+
+
 PACKAGES = [
-    pytest.param(core_tables.prepare, core_tables.METADATA, core_tables.VERSION_TABLE, id="core"),
-    pytest.param(bot_tables.prepare, bot_tables.METADATA, bot_tables.VERSION_TABLE, id="bot"),
+    Package(tables.prepare, tables.METADATA, tables.MIGRATIONS, tables.VERSION_TABLE)
+    for tables in (core_tables, bot_tables)
 ]
 
 
@@ -42,22 +62,93 @@ def is_ours(name: object, *_: object) -> bool:
     return not str(name).startswith("debate_words")
 
 
-@pytest.mark.parametrize(("prepare", "metadata", "version_table"), PACKAGES)
-async def test_migrations_make_the_tables_the_program_describes(
-    database: Database, prepare: Prepare, metadata: MetaData, version_table: str
+@pytest.mark.parametrize("package", PACKAGES)
+async def test_steps_make_the_tables_the_program_describes(
+    database: Database, package: Package
 ) -> None:
-    await prepare(database)
+    await database.write(package.take_steps)
 
     def differences(connection: Connection) -> list[object]:
         options: dict[str, object] = {
-            "version_table": version_table,
+            "version_table": package.version_table,
             "compare_type": True,
             "include_name": is_ours,
         }
-        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+        context = MigrationContext.configure(connection, opts=options)
+        return compare_metadata(context, package.metadata)
 
     assert await database.read(differences) == []
-    assert await database.read(table_names) == {*metadata.tables, version_table}
+    assert await database.read(table_names) == {*package.metadata.tables, package.version_table}
+
+
+def layout(connection: Connection) -> object:
+    """All that a database says about its tables, their columns in order, and their indexes."""
+    found = inspect(connection)
+    tables = {
+        name: (
+            [{**one, "type": str(one["type"])} for one in found.get_columns(name)],
+            found.get_pk_constraint(name),
+            found.get_foreign_keys(name),
+            sorted(found.get_unique_constraints(name), key=str),
+            sorted(found.get_check_constraints(name), key=str),
+        )
+        for name in found.get_table_names()
+        if is_ours(name) or connection.dialect.name == "postgresql"
+    }
+    if connection.dialect.name == "postgresql":
+        indexes = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
+    else:
+        indexes = (
+            "SELECT name, CASE WHEN type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' "
+            "THEN instr(sql, 'AUTOINCREMENT') > 0 ELSE sql END FROM sqlite_master"
+        )
+    return tables, sorted(map(tuple, connection.execute(text(indexes))), key=str)
+
+
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def locations(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Gives the location of a new, empty database each time."""
+    if request.param == "SQLite":
+        numbers = count()
+        return lambda: f"sqlite+aiosqlite:///{tmp_path}/{next(numbers)}.db"
+    postgres: PostgresForTests = request.getfixturevalue("postgres")
+    return lambda: database_url(postgres.fresh_database())
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
+    package: Package, locations: Callable[[], str]
+) -> None:
+    async with (
+        await Database.open(locations()) as at_once,
+        await Database.open(locations()) as by_steps,
+    ):
+        await package.prepare(at_once)
+        await by_steps.write(package.take_steps)
+
+        assert await at_once.read(layout) == await by_steps.read(layout)
+
+        read = f"SELECT version_num FROM {package.version_table}"  # noqa: S608 - ours
+        for one in (at_once, by_steps):
+            versions = await one.read(lambda c: c.exec_driver_sql(read).scalars().all())
+            assert versions == [newest(package.location)]
+
+
+async def test_an_older_database_takes_the_steps_it_lacks(
+    database: Database, tmp_path: Path
+) -> None:
+    core = next(one for one in PACKAGES if one.metadata is core_tables.METADATA)
+    earlier = tmp_path / "migrations"
+    copytree(core_tables.MIGRATIONS, earlier)
+    for step in (earlier / "versions").glob("0*.py"):
+        if step.name >= "0003":
+            step.unlink()
+    await database.write(lambda c: take_steps(c, earlier, core.version_table))
+    assert "reservations" not in await database.read(table_names)
+
+    await core.prepare(database)
+
+    assert await database.read(table_names) == {*core.metadata.tables, core.version_table}
 
 
 async def test_both_packages_keep_their_tables_in_one_database(database: Database) -> None:
@@ -68,17 +159,16 @@ async def test_both_packages_keep_their_tables_in_one_database(database: Databas
     assert {"debates", "events", "posts", "deliveries"} <= await database.read(table_names)
 
 
-@pytest.mark.parametrize(("prepare", "metadata", "version_table"), PACKAGES)
+@pytest.mark.parametrize("package", PACKAGES)
 async def test_a_database_of_a_newer_program_is_refused_and_left_alone(
-    database: Database, prepare: Prepare, metadata: MetaData, version_table: str
+    database: Database, package: Package
 ) -> None:
-    await prepare(database)
-    await database.write(
-        lambda c: c.exec_driver_sql(f"UPDATE {version_table} SET version_num = '9999'")  # noqa: S608 - ours
-    )
+    await package.prepare(database)
+    newer = f"UPDATE {package.version_table} SET version_num = '9999'"  # noqa: S608 - ours
+    await database.write(lambda c: c.exec_driver_sql(newer))
 
     with pytest.raises(StoreError, match=r"newer version of Moot .*9999.*Update Moot"):
-        await prepare(database)
+        await package.prepare(database)
 
 
 @pytest.mark.parametrize("tables", [core_tables, bot_tables])
@@ -89,20 +179,26 @@ def test_the_steps_form_one_line(tables: object) -> None:
     assert heads == [newest(Path(str(location)))]
 
 
-async def test_where_the_tables_are_up_to_date_nothing_that_migrates_is_loaded(
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_nothing_that_migrates_is_loaded_unless_tables_are_old(
     tmp_path: Path,
+    is_there: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     url = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
-    async with await Database.open(url) as opened:
-        await core_tables.prepare(opened)
+    if is_there:
+        async with await Database.open(url) as opened:
+            await core_tables.prepare(opened)
+            await bot_tables.prepare(opened)
     program = f"""
 import asyncio, sys
+import bot.store.tables
+import core.store.tables
 from core.store.database import Database
-from core.store.tables import prepare
 
 async def main():
     async with await Database.open({url!r}) as database:
-        await prepare(database)
+        await core.store.tables.prepare(database)
+        await bot.store.tables.prepare(database)
     print("alembic" in sys.modules)
 
 asyncio.run(main())
