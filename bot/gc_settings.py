@@ -16,6 +16,16 @@ def load_quickly() -> None:
     gc.disable()
 
 
+def collect_again() -> None:
+    """Turn garbage collection on again for a process that lives for one debate.
+
+    What is loaded by then is not looked through first: somebody waits.
+    """
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
 def settle_in() -> None:
     """Turn garbage collection on again, once everything is loaded and running.
 

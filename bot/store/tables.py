@@ -198,23 +198,22 @@ DEBATE_WORDS: Final = Table(
     Column("words", Text, nullable=False),
 )
 
+_WORDS_ON_SQLITE = (
+    "CREATE VIRTUAL TABLE debate_words USING fts5("
+    "debate_id UNINDEXED, workspace UNINDEXED, channel UNINDEXED, words, "
+    "tokenize = 'unicode61 remove_diacritics 2')"
+)
+_WORDS_ON_POSTGRESQL = (
+    "CREATE TABLE debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
+    "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))"
+)
+_SEARCH_ON_POSTGRESQL = (
+    "CREATE INDEX debate_words_search ON debate_words USING gin (to_tsvector('simple', words))"
+)
 for dialect, made in (
-    (
-        "sqlite",
-        "CREATE VIRTUAL TABLE debate_words USING fts5("
-        "debate_id UNINDEXED, workspace UNINDEXED, channel UNINDEXED, words, "
-        "tokenize = 'unicode61 remove_diacritics 2')",
-    ),
-    (
-        "postgresql",
-        "CREATE TABLE debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
-        "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))",
-    ),
-    (
-        "postgresql",
-        "CREATE INDEX debate_words_search ON debate_words "
-        "USING gin (to_tsvector('simple', words))",
-    ),
+    ("sqlite", _WORDS_ON_SQLITE),
+    ("postgresql", _WORDS_ON_POSTGRESQL),
+    ("postgresql", _SEARCH_ON_POSTGRESQL),
 ):
     event.listen(METADATA, "after_create", DDL(made).execute_if(dialect=dialect))
 

@@ -1,5 +1,6 @@
 """`moot debate`: from what was typed to a decision, and a record that can be taken up again."""
 
+import asyncio
 import secrets
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from bot.building import (
     load_settings,
     open_store,
 )
+from bot.gc_settings import collect_again
 from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, telling
@@ -40,7 +42,7 @@ from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import fetch_path
 from core.figures import money
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, ShadowWhen, SourceKind, SourceReference, When
+from core.models import Debate, Person, Place, Setup, ShadowWhen, SourceKind, When
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore, SourceReader
 from core.rules.formats.review import NAME as REVIEW
@@ -138,7 +140,10 @@ async def hold(asked: DebateCommand) -> int:
         else ShadowWhen.NEVER,
         format=asked.format,
         playbook=asked.playbook,
-        references=_references(asked),
+        references=(
+            *references_to(asked.sources, current_user()),
+            *(() if asked.diff is None else diff_references(asked.diff, current_user())),
+        ),
     )
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
@@ -147,14 +152,14 @@ async def hold(asked: DebateCommand) -> int:
         return DONE
     async with open_store(environment.moot_database) as store:
         if asked.resume is None:
-            debate_id = await _begin(request, settings, environment, store, yes=asked.yes)
+            debate_id, setup = await _begin(request, settings, environment, store, yes=asked.yes)
         else:
             facts = FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet)
             resumed = await facts.debate(asked.resume)
-            debate_id, surface = resumed.id, resumed.setup.place.surface
-            if surface != SURFACE:
-                raise BadInput(f"Debate {debate_id} is held on {surface}, not here.")
-            check_providers(resumed.setup, environment, settings.servers)
+            debate_id, setup = resumed.id, resumed.setup
+            if setup.place.surface != SURFACE:
+                raise BadInput(f"Debate {debate_id} is held on {setup.place.surface}, not here.")
+            check_providers(setup, environment, settings.servers)
             if asked.when is When.ALWAYS:
                 await _want(facts, resumed)
         calls = build_calls(environment, settings, plugins=plugins)
@@ -162,7 +167,13 @@ async def hold(asked: DebateCommand) -> int:
         try:
             async with telling(plugins.sinks):
                 debate = await _advance(
-                    debate_id, asked, calls=calls, turns=turns, store=store, sinks=plugins.sinks
+                    debate_id,
+                    setup,
+                    asked,
+                    calls=calls,
+                    turns=turns,
+                    store=store,
+                    sinks=plugins.sinks,
                 )
         except ModelsAway as error:
             tell(f"The debate failed to go on. {error}")
@@ -260,13 +271,6 @@ def _question(asked: DebateCommand) -> str:
     return text
 
 
-def _references(asked: DebateCommand) -> Sequence[SourceReference]:
-    """What was named as sources, changes among them."""
-    by = current_user()
-    changes = () if asked.diff is None else diff_references(asked.diff, by)
-    return (*references_to(asked.sources, by), *changes)
-
-
 def _typed_in() -> str:
     """All of standard input."""
     try:
@@ -310,8 +314,8 @@ async def _begin(
     store: DebateStore,
     *,
     yes: bool,
-) -> str:
-    """Record a new debate with what it is expected to take; return its id.
+) -> tuple[str, Setup]:
+    """Record a new debate with what it is expected to take; return its id and its setup.
 
     Raises:
         BadInput: It cannot be started, or the person at the terminal finds it too dear.
@@ -335,15 +339,16 @@ async def _begin(
         raise BadInput("Nothing was started, and nothing was spent.")
     whole = setup.model_copy(update={"forecast": estimate.forecast})
     begun = await start.begin(whole, origin=f"{SURFACE}/{secrets.token_hex(8)}")
-    return begun.debate_id
+    return begun.debate_id, whole
 
 
 def _nobody_runs_it_yet(_debate_id: str) -> None:
     """The session that runs it is made afterwards."""
 
 
-async def _advance(
+async def _advance(  # noqa: PLR0913 - what a session is made of
     debate_id: str,
+    setup: Setup,
     asked: DebateCommand,
     *,
     calls: ModelCalls,
@@ -358,10 +363,20 @@ async def _advance(
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
     )
+
+    async def load() -> None:
+        """Load what asks the agents' models, and no more than their first requests take."""
+        await calls.load({one.provider for one in setup.agents}, rehearse=False)
+        collect_again()
+
+    # Beside the first turns: each waits for its own agent's provider only.
+    loading = asyncio.create_task(load())
     try:
         return await session.hold()
     finally:
         screen.close()
+        # Whatever could not be loaded, the turns that asked for it have said.
+        await asyncio.gather(loading, return_exceptions=True)
         await calls.close()
 
 

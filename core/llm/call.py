@@ -211,11 +211,17 @@ class ModelCalls:
                     raise
             return ModelAnswer(value, self._call(*come, so_far))
 
-    async def load(self, providers: Collection[str]) -> None:
-        """Load what these providers take to be asked, before anybody waits for it."""
-        for name, provider in self._providers.items():
-            if name in providers and isinstance(provider, LoadsSlowly):
-                await provider.load()
+    async def load(self, providers: Collection[str], *, rehearse: bool = True) -> None:
+        """Load what these providers take to be asked, all at once.
+
+        Args:
+            providers: Their names.
+            rehearse: See `LoadsSlowly.load`.
+        """
+        slow = [one for name, one in self._providers.items() if name in providers]
+        await asyncio.gather(
+            *(one.load(rehearse=rehearse) for one in slow if isinstance(one, LoadsSlowly))
+        )
 
     async def close(self) -> None:
         """Close all providers."""

@@ -1,5 +1,6 @@
 """The terminal as people have it: a process, its exit code, what it says, kill -9 and Ctrl-C."""
 
+import asyncio
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.llm.providers.testing.server import Vendor
 from tests.command_line import Ended, moot
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
@@ -29,7 +31,8 @@ class Shell:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
-        self._environment = {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
+        self.program: Sequence[str] = MOOT
+        self.environment = {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
         self._started: list[subprocess.Popen[str]] = []
 
     def run(self, *words: str, **variables: str) -> Ended:
@@ -39,9 +42,9 @@ class Shell:
 
     def start(self, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            [*MOOT, *words],
+            [*self.program, *words],
             cwd=self.folder,
-            env=self._environment,
+            env=self.environment,
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -190,6 +193,41 @@ def test_help_needs_nothing_heavy() -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+#: `moot`, which writes down whom it connects to, and what is loaded by then.
+WATCHED = """
+import atexit, gc, json, pathlib, sys
+
+seen = []
+
+def watch(event, given):
+    if event == "socket.connect":
+        seen.append({"to": str(given[1]), "migrates": "alembic" in sys.modules})
+
+sys.addaudithook(watch)
+found = pathlib.Path("seen.json")
+atexit.register(lambda: found.write_text(json.dumps({"seen": seen, "gc": gc.isenabled()})))
+from bot.cli import main
+main()
+"""
+
+
+async def test_the_first_model_is_asked_without_a_rehearsal_or_a_migration(shell: Shell) -> None:
+    shell.program = (sys.executable, "-c", WATCHED)
+    async with Vendor() as vendor:
+        shell.environment |= {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{vendor.url}/v1"}
+        process = shell.start("debate", QUESTION, "--rounds", "1", "--yes")
+        said, told = await asyncio.to_thread(process.communicate, timeout=60)
+
+    assert process.returncode == 0, told
+    assert "# Reasoning and solution" in said
+    found = json.loads((shell.folder / "seen.json").read_text())
+    # Garbage is collected again once all is loaded. A rehearsal would connect to a Unix socket.
+    assert found["gc"] is True
+    addresses = {one["to"] for one in found["seen"]}
+    assert addresses == {f"('127.0.0.1', {vendor.port})"}
+    assert not any(one["migrates"] for one in found["seen"])
 
 
 def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:

@@ -86,11 +86,12 @@ class AnthropicProvider:
         self._sdk: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
 
-    async def load(self) -> None:
+    async def load(self, *, rehearse: bool = True) -> None:
         """Load the SDK, in a thread: that takes a second."""
         async with self._loading:
             if self._sdk is None:
-                self._sdk = await load(self._new_client, (_REHEARSED, self._rehearse))
+                rehearsals = ((_REHEARSED, self._rehearse),) if rehearse else ()
+                self._sdk = await load(self._new_client, *rehearsals)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None

@@ -124,14 +124,14 @@ class OpenAIProvider:
         self._sdk: AsyncOpenAI | None = None
         self._loading = asyncio.Lock()
 
-    async def load(self) -> None:
+    async def load(self, *, rehearse: bool = True) -> None:
         """Load the SDK, in a thread: that takes a second."""
         async with self._loading:
             if self._sdk is None:
                 by_chat = (chat.REHEARSED, self._rehearse_chat)
                 both = ((responses.REHEARSED, self._rehearse_responses), by_chat)
                 rehearsals = both if self._has_responses else (by_chat,)
-                self._sdk = await load(self._new_client, *rehearsals)
+                self._sdk = await load(self._new_client, *(rehearsals if rehearse else ()))
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None

@@ -51,6 +51,22 @@ def test_the_first_reply_loads_nothing_any_more(provider: str, path: str) -> Non
     assert done.stdout == "[]\n", done.stderr
 
 
+@pytest.mark.parametrize("name", [*factory.KEYED])
+async def test_who_does_not_want_it_gets_the_sdk_without_a_rehearsal(name: str) -> None:
+    connected = list[object]()
+
+    def watch(event: str, given: tuple[object, ...]) -> None:
+        if event == "socket.connect":
+            connected.append(given[1])
+
+    sys.addaudithook(watch)
+    provider = factory.build(name, "sk-test")
+    assert isinstance(provider, LoadsSlowly)
+    await provider.load(rehearse=False)
+    assert connected == []
+    await provider.close()
+
+
 @pytest.mark.parametrize("name", [*factory.KEYED, "ollama", "offline"])
 def test_whoever_has_an_sdk_can_be_loaded(name: str) -> None:
     provider = factory.build(name, "sk-test")
@@ -74,8 +90,8 @@ async def test_only_the_providers_in_use_are_loaded() -> None:
     class Loading(OpenAIProvider):
         is_loaded = False
 
-        async def load(self) -> None:
-            self.is_loaded = True
+        async def load(self, *, rehearse: bool = True) -> None:
+            self.is_loaded = rehearse
 
     ours, other = Loading("sk-test"), Loading("sk-test", dialect=OPENROUTER)
     providers: dict[str, ModelProvider] = {

@@ -24,7 +24,6 @@ from core.store.migrate import newest, take_steps
 from tests.postgres import PostgresForTests
 
 
-
 @dataclass(frozen=True)
 class Package:
     """A package's tables as the program describes them, and the steps that lead there."""
