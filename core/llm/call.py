@@ -212,16 +212,10 @@ class ModelCalls:
             return ModelAnswer(value, self._call(*come, so_far))
 
     async def load(self, providers: Collection[str], *, rehearse: bool = True) -> None:
-        """Load what these providers take to be asked, all at once.
-
-        Args:
-            providers: Their names.
-            rehearse: See `LoadsSlowly.load`.
-        """
-        slow = [one for name, one in self._providers.items() if name in providers]
-        await asyncio.gather(
-            *(one.load(rehearse=rehearse) for one in slow if isinstance(one, LoadsSlowly))
-        )
+        """Load what these providers take to be asked; `rehearse` as in `LoadsSlowly.load`."""
+        named = [one for name, one in self._providers.items() if name in providers]
+        slow = [one for one in named if isinstance(one, LoadsSlowly)]
+        await asyncio.gather(*(one.load(rehearse=rehearse) for one in slow))
 
     async def close(self) -> None:
         """Close all providers."""
