@@ -223,7 +223,9 @@ def restore(
 
 @app.command()
 def purge(
-    workspace: Annotated[str, typer.Option(help="Slack's id of the workspace: T….")],
+    workspace: Annotated[
+        str, typer.Option(help="Slack's id of the workspace: T…; '' for debates of the terminal.")
+    ],
     *,
     older_than: Annotated[
         int | None, typer.Option(min=1, help="Days: only debates that ended longer ago.")
@@ -241,7 +243,8 @@ def purge(
 
     only = Only(person=person, channel=channel, debate=debate)
     named = " ".join(filter(None, (person, channel, debate)))
-    what = f"debates of {workspace}" if named or older_than else f"everything known of {workspace}"
+    where = workspace or "the terminal"
+    what = f"debates of {where}" if named or older_than else f"everything known of {where}"
     what += (f" ({named})" if named else "") + (
         f" older than {older_than} days" if older_than else ""
     )
@@ -250,6 +253,8 @@ def purge(
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
     deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before, only))
     typer.echo(f"Deleted {counted(deleted.debates, 'debate')}.")
+    if not deleted.debates:
+        typer.echo(f"No such debate of {where} was there: is that its id?")
     if deleted.readers:
         typer.echo(
             "These read a decision of what was deleted as a source, and hold its words until they "
