@@ -47,6 +47,8 @@ News = tuple[Debate, Recorded]
 #: Seconds for which a run believes that it still holds its debate: far less than another process
 #: waits before it takes over what a frozen one holds.
 PROOF_SECONDS = 1.0
+#: Seconds that the database may take to say so: less than until others take over, too.
+ASKING_SECONDS = 10.0
 #: Debates that are moved on at the same moment; the others wait in line, so that the event loop
 #: comes round quickly to whoever clicks or types.
 _AT_ONCE = 32
@@ -367,11 +369,14 @@ class _Run:
 
     async def _prove(self) -> None:
         """Make sure that this run holds the debate: it may have been frozen, and taken over."""
-        age = (self._clock.now() - self._proven_at).total_seconds()
-        if not 0 <= age < PROOF_SECONDS:  # below: the clock was set back
+        good_for = PROOF_SECONDS
+        # Below zero: the clock was set back.
+        while not 0 <= (self._clock.now() - self._proven_at).total_seconds() < good_for:
             asked_at = self._clock.now()
             await self._store.check_run(self._token)
             self._proven_at = asked_at
+            # A busy database may take longer; frozen on the way, this asks again.
+            good_for = ASKING_SECONDS
 
     async def _wait(self, debate: Debate) -> None:
         """Wait until the log may have grown or a time limit is reached; raise a turn's error."""

@@ -42,6 +42,7 @@ from core.llm.outages import FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo, writable
+from core.llm.sending import proving
 from core.llm.silence import AskedFor, Silences
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
@@ -136,8 +137,7 @@ class ModelCalls:
             user: Who asks, unrecognisable; for vendors that want to tell people apart.
             book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
             shared_holds: Reserves money where other processes draw on the same caps.
-            prove: Awaited right before each attempt, when it has its slot; raises if whoever asks
-                may ask no longer.
+            prove: Awaited before each attempt and its bytes; raises if whoever asks may no longer.
             tell_away: Told when a patient question waits for models that are away, and when it
                 is answered after all.
         """
@@ -371,7 +371,7 @@ class ModelCalls:
                 slots = self._beside if is_beside else self._slots
                 await entered.enter_async_context(slots[ref.provider])
                 if self._prove:  # only now: it may have waited in line for long
-                    await self._prove()
+                    await entered.enter_async_context(proving(self._prove))
                 return await self._booked(ref, request, so_far, start)
         finally:
             self._holds.settle(held, start.usage.cost)

@@ -16,6 +16,7 @@ from core.errors import (
     ProviderError,
     ReplyUnusable,
     RequestRejected,
+    RunLost,
 )
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.offline import OfflineProvider
@@ -23,6 +24,7 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Vendor, always
+from core.llm.sending import proving
 from core.models import Act
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
@@ -149,6 +151,26 @@ async def test_a_reply_comes_whole_with_its_figures(line: Line) -> None:
     assert reply.model == line.case.model
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (120, 40)
     assert reply.usage.attempts == 1
+
+
+@pytest.mark.parametrize("allowed", [1, 2], ids=["head", "body"])
+async def test_who_may_ask_no_longer_when_the_bytes_would_go_asks_nothing(
+    line: Line, allowed: int
+) -> None:
+    line.script(Say(text=REPLY))
+    proofs = 0
+
+    async def prove() -> None:
+        nonlocal proofs
+        proofs += 1
+        if proofs > allowed:
+            raise RunLost("Another run holds the debate.")
+
+    with pytest.raises(RunLost):
+        async with proving(prove):
+            await line.ask()
+    assert (proofs, line.vendor.asked) == (allowed + 1, [])
+    assert (await line.ask()).text == REPLY
 
 
 async def test_the_first_token_is_announced_once_and_before_the_end(line: Line) -> None:

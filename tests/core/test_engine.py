@@ -3,11 +3,12 @@
 import asyncio
 import json
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 
 from core.clock import SystemClock
-from core.engine import Engine
+from core.engine import PROOF_SECONDS, Engine
 from core.errors import ProviderError, RequestRejected, RunLost
 from core.events import (
     DebateConcluded,
@@ -30,6 +31,7 @@ from core.models import (
     Stop,
     VerdictSource,
 )
+from core.ports import RunToken
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule
 from core.store.memory import InMemoryStore
@@ -417,3 +419,35 @@ async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line() -> None:
     with pytest.raises(RunLost):
         await engine.run(DEBATE)
     assert len(provider.requests) == 1  # three agents were ready to speak
+
+
+class FrozenWhileAsked(InMemoryStore):
+    """Says that a run holds its debate; by the time that is heard, another one has taken it."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    async def check_run(self, run: RunToken) -> None:
+        await super().check_run(run)
+        await self.claim(DEBATE)
+        self._clock.advance(60)
+
+
+class Hurrying(ManualClock):
+    """Between two looks at it more time passes than a proof is good for."""
+
+    def now(self) -> datetime:
+        self.advance(2 * PROOF_SECONDS)
+        return super().now()
+
+
+async def test_a_run_that_was_frozen_while_it_proved_itself_asks_nothing() -> None:
+    clock, sink, provider = Hurrying(), RecordingSink(), ScriptedProvider()
+    store, turns = FrozenWhileAsked(clock), Turns(ModelCalls({"scripted": provider}, clock))
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
+    await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
+
+    with pytest.raises(RunLost):
+        await engine.run(DEBATE)
+    assert provider.requests == []

@@ -22,6 +22,7 @@ from core.llm.providers.streams import (
     read_reply,
 )
 from core.llm.providers.vendor_errors import cut_off, ended_early, refused
+from core.llm.sending import EVENT_HOOKS
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -144,7 +145,10 @@ class AnthropicProvider:
         Args:
             http: What sends and receives; None: the SDK's own.
         """
-        from anthropic import AsyncAnthropic  # noqa: PLC0415 - slow, and not always needed
+        from anthropic import (  # noqa: PLC0415 - slow, and not always needed
+            AsyncAnthropic,
+            DefaultAsyncHttpxClient,
+        )
 
         # At DEBUG the SDK prints whole prompts.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
@@ -154,7 +158,7 @@ class AnthropicProvider:
             base_url=self._base_url,
             timeout=patience(self._stall_seconds),
             max_retries=0,
-            http_client=http,
+            http_client=http or DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
         )
 
 

@@ -22,6 +22,7 @@ from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.streams import BROKEN, give_up, read_reply
 from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
+from core.llm.sending import EVENT_HOOKS
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -151,7 +152,9 @@ class OllamaProvider:
     def _client(self) -> httpx2.AsyncClient:
         """The connection pool, made on first use."""
         if self._http is None:
-            self._http = httpx2.AsyncClient(base_url=self._base_url, timeout=self._timeout)
+            self._http = httpx2.AsyncClient(
+                base_url=self._base_url, timeout=self._timeout, event_hooks=EVENT_HOOKS
+            )
         return self._http
 
 

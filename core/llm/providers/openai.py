@@ -28,6 +28,7 @@ from core.llm.providers.streams import (
     read_reply,
 )
 from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
+from core.llm.sending import EVENT_HOOKS
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -257,7 +258,10 @@ class OpenAIProvider:
         Args:
             http: What sends and receives; None: the SDK's own.
         """
-        from openai import AsyncOpenAI  # noqa: PLC0415 - slow, and not always needed
+        from openai import (  # noqa: PLC0415 - slow, and not always needed
+            AsyncOpenAI,
+            DefaultAsyncHttpxClient,
+        )
 
         # At DEBUG the SDK prints whole prompts.
         logging.getLogger("openai").setLevel(logging.WARNING)
@@ -267,7 +271,7 @@ class OpenAIProvider:
             base_url=self._base_url,
             timeout=patience(self._stall_seconds),
             max_retries=0,
-            http_client=http,
+            http_client=http or DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
         )
         if not self._dialect.chat.openai_fields:
             # The SDK takes them from the environment and would send them to any server.
