@@ -99,6 +99,8 @@ class ProviderDown(ProviderError):
     """The provider does not answer."""
 
     retryable = True
+    #: Whether it was asked and no answer came that can be read: the prompt may be paid for.
+    maybe_paid = False
 
 
 class RequestRejected(ProviderError):

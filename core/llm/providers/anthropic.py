@@ -12,10 +12,12 @@ from core.capabilities import Capability, Record, capability
 from core.errors import KeyRefused, ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.fields import count, dig, words
+from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
+    comes_whole,
+    deadline,
     give_up,
     patience,
     read_events,
@@ -114,13 +116,16 @@ class AnthropicProvider:
             since = asyncio.get_running_loop().time()
             self._sdk = self._sdk or self._new_client()
             messages = self._sdk.messages.with_streaming_response
-            async with messages.create(**params, stream=True) as answer:
+            asking = messages.create(**params, stream=request.streamed)
+            async with deadline(self._stall_seconds, request), asking as answer:
+                whole = comes_whole(answer.http_response, request)
                 return await read_reply(
                     reading,
-                    _events(answer.http_response),
+                    _events(answer.http_response, whole=whole),
                     request,
                     on_first_token,
                     since=since,
+                    whole=whole,
                     request_id=answer.headers.get("request-id", ""),
                 )
         except (ProviderError, *BROKEN, AnthropicError) as error:
@@ -162,7 +167,7 @@ class AnthropicProvider:
         )
 
 
-def _events(response: httpx2.Response) -> AsyncGenerator[Any]:
+def _events(response: httpx2.Response, *, whole: bool = False) -> AsyncGenerator[Any]:
     """The events of a stream; an error in its midst is raised as the SDK raises it."""
 
     def fails(name: str, found: Any) -> Exception | None:
@@ -172,7 +177,7 @@ def _events(response: httpx2.Response) -> AsyncGenerator[Any]:
 
         return APIStatusError(f"{found}", response=response, body=found)
 
-    return read_events(response.aiter_bytes(), fails=fails)
+    return read_events(response.aiter_bytes(), fails=fails, whole=whole)
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -218,8 +223,15 @@ class _MessagesStream:
         self._counts: dict[str, int] = {}
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream."""
+        """Add one event of the stream, or the whole reply in one piece."""
         match words(event, "type"):
+            case "message":
+                self.model = words(event, "model")
+                texts = [one for one in items(event, "content") if words(one, "type") == "text"]
+                self._texts += [words(one, "text") for one in texts]
+                self._reason = words(event, "stop_reason")
+                self._count(dig(event, "usage"))
+                return True
             case "message_start":
                 self.model = words(event, "message", "model")
                 self._count(dig(event, "message", "usage"))

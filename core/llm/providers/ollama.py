@@ -20,7 +20,14 @@ from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.streams import BROKEN, give_up, read_reply
+from core.llm.providers.streams import (
+    BROKEN,
+    comes_whole,
+    deadline,
+    give_up,
+    read_events,
+    read_reply,
+)
 from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
 from core.llm.sending import EVENT_HOOKS
 from core.models import Usage
@@ -61,6 +68,7 @@ class OllamaProvider:
         self._contexts: dict[str, int] = {}
         #: The largest window so far, by model and debate.
         self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._stall_seconds = stall_seconds
         self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
         self._http: httpx2.AsyncClient | None = None
 
@@ -76,14 +84,19 @@ class OllamaProvider:
         try:
             params = self._parameters(request)
             since = asyncio.get_running_loop().time()
-            async with self._client().stream("POST", "/api/chat", json=params) as response:
+            asking = self._client().stream("POST", "/api/chat", json=params)
+            async with deadline(self._stall_seconds, request), asking as response:
                 if response.status_code >= _BAD_STATUS:
                     raise _rejected(response)
-                lines = response.aiter_lines()
+                whole, lines = comes_whole(response, request), response.aiter_lines()
                 events = (json.loads(line) async for line in lines if line.strip())
-                reply = await read_reply(reading, events, request, on_first_token, since=since)
+                if whole:
+                    events = read_events(response.aiter_bytes(), whole=True)
+                reply = await read_reply(
+                    reading, events, request, on_first_token, since=since, whole=whole
+                )
                 # Loading a model may take minutes: nothing is concluded from that.
-                return replace(reply, longest_silence=0.0)
+                return replace(reply, longest_silence=0.0, seconds=0.0)
         except (ProviderError, *BROKEN) as error:
             give_up(reading, error)
 
@@ -182,7 +195,7 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
         "model": request.model,
         "messages": [*system, {"role": "user", "content": prompt}],
         "options": options,
-        "stream": True,
+        "stream": request.streamed,
         "think": False,
         "truncate": False,
         "shift": False,
@@ -226,7 +239,7 @@ class _OllamaStream:
         self._last: object = None
 
     def take(self, event: object) -> bool:
-        """Add one line of the stream.
+        """Add one line of the stream, or the whole reply, which looks like the last one.
 
         Raises:
             ProviderError: The line says that the reply failed.

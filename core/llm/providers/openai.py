@@ -22,6 +22,8 @@ from core.llm.providers.fields import dig, words
 from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
+    comes_whole,
+    deadline,
     give_up,
     patience,
     read_events,
@@ -187,14 +189,17 @@ class OpenAIProvider:
         params |= self._asker(request)
         params["timeout"] = patience(self._stall_seconds, request.silence)
         since = asyncio.get_running_loop().time()
-        asking = self._client().responses.with_streaming_response.create(**params, stream=True)
-        async with asking as answer:
+        responses_ = self._client().responses.with_streaming_response
+        asking = responses_.create(**params, stream=request.streamed)
+        async with deadline(self._stall_seconds, request), asking as answer:
+            whole = comes_whole(answer.http_response, request)
             return await read_reply(
                 reading,
-                _events(answer.http_response),
+                _events(answer.http_response, whole=whole),
                 request,
                 began,
                 since=since,
+                whole=whole,
                 request_id=answer.headers.get("x-request-id", ""),
             )
 
@@ -208,18 +213,21 @@ class OpenAIProvider:
             limits = limits.model_copy(update={"answers": answers})
         params = chat.parameters(request, limits, self._dialect.chat) | self._asker(request)
         if _STREAM_OPTIONS in refused:
-            del params[_STREAM_OPTIONS]
+            params.pop(_STREAM_OPTIONS, None)
         params["timeout"] = patience(self._stall_seconds, request.silence)
         since = asyncio.get_running_loop().time()
         try:
             completions = self._client().chat.completions.with_streaming_response
-            async with completions.create(**params, stream=True) as answer:
+            asking = completions.create(**params, stream=request.streamed)
+            async with deadline(self._stall_seconds, request), asking as answer:
+                whole = comes_whole(answer.http_response, request)
                 return await read_reply(
                     reading,
-                    _events(answer.http_response),
+                    _events(answer.http_response, whole=whole),
                     request,
                     began,
                     since=since,
+                    whole=whole,
                     request_id=answer.headers.get("x-request-id", ""),
                 )
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
@@ -285,7 +293,7 @@ class OpenAIProvider:
         return OpenAIError
 
 
-def _events(response: httpx2.Response) -> AsyncGenerator[Any]:
+def _events(response: httpx2.Response, *, whole: bool = False) -> AsyncGenerator[Any]:
     """The events of a stream; one that holds an error is raised as the SDK raises it."""
 
     def fails(_name: str, found: Any) -> Exception | None:
@@ -296,7 +304,7 @@ def _events(response: httpx2.Response) -> AsyncGenerator[Any]:
         message = words(said, "message") or "An error occurred during streaming"
         return APIError(message, request=response.request, body=said)
 
-    return read_events(response.aiter_bytes(), fails=fails)
+    return read_events(response.aiter_bytes(), fails=fails, whole=whole)
 
 
 def refused_field(error: Exception, params: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The Chat Completions API, which many vendors speak: what is sent, and how its stream is read."""
+"""The Chat Completions API, which many vendors speak: what is sent, and how its reply is read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,8 +76,9 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
         "model": request.model,
         "messages": [*system, {"role": "user", "content": content}],
         cap: output_reserve(limits, request.max_output_tokens, request.effort),
-        "stream_options": {"include_usage": True},
     }
+    if request.streamed:
+        params["stream_options"] = {"include_usage": True}
     if limits.sampling and request.temperature is not None:
         params["temperature"] = request.temperature
     if request.effort in limits.efforts:
@@ -113,7 +114,7 @@ class ChatReading:
         self._usage: object = None
 
     def take(self, event: object) -> bool:
-        """Add one chunk of the stream.
+        """Add one chunk of the stream, or the whole reply in one piece.
 
         Raises:
             ProviderError: The chunk says that the reply failed.
@@ -124,10 +125,11 @@ class ChatReading:
         self._usage = dig(event, "usage") or self._usage
         choices = items(event, "choices")
         for choice in choices:
-            text = words(choice, "delta", "content")
+            said = dig(choice, "message") or dig(choice, "delta")
+            text = words(said, "content")
             self._texts.append(text)
             self.length += len(text)
-            self._refused = self._refused or bool(words(choice, "delta", "refusal"))
+            self._refused = self._refused or bool(words(said, "refusal"))
             self._reason = words(choice, "finish_reason") or self._reason
         return bool(choices)
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: what is sent, and how its stream is read."""
+"""OpenAI's Responses API: what is sent, and how its reply is read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -114,7 +114,7 @@ class ResponsesReading:
         self._response: object = None
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream.
+        """Add one event of the stream, or the whole reply in one piece.
 
         Raises:
             ProviderError: The event says that the reply failed.
@@ -124,6 +124,9 @@ class ResponsesReading:
             delta = words(event, "delta")
             self._deltas.append(delta)
             self.length += len(delta)
+            return True
+        if dig(event, "output") is not None:
+            self._response, self.model = event, words(event, "model")
             return True
         if kind == "error":
             raise from_code(self.vendor, words(event, "code") or words(event, "error", "code"))

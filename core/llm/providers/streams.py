@@ -1,7 +1,7 @@
-"""Reads any vendor's stream into one reply, and turns its failures into our errors.
+"""Reads any vendor's reply, streamed or in one piece, and turns its failures into our errors.
 
 SDKs make a typed object of each event, which costs a hundred times what is needed of it; so the
-SDK asks and says what is wrong, and its event stream is read here, as plain JSON.
+SDK asks and says what is wrong, and what comes is read here, as plain JSON.
 """
 
 import asyncio
@@ -13,13 +13,18 @@ from typing import Any, Never, Protocol
 import httpx2
 
 from core.figures import counted, size
+from core.llm.providers.fields import words
 from core.llm.providers.vendor_errors import empty, fail, too_long, translate
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
 #: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
-#: trip them as TypeError or AttributeError.
-BROKEN = (httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError)
+#: trip them as TypeError or AttributeError. JSON in JSON a thousand times over is a RecursionError;
+#: a reply in one piece that takes too long is a TimeoutError (`deadline`).
+BROKEN = (
+    *(httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError),
+    *(RecursionError, TimeoutError),
+)
 
 
 #: Characters of a reply for each token asked for at most; a token of prose has about four. A server
@@ -34,28 +39,52 @@ _ALWAYS_ALLOWED = 10_000
 #: share of its time at most.
 _READING_SECONDS, _LONGEST_REST, _REST_SHARE = 0.002, 0.1, 0.02
 _END_OF_LINE = re.compile(rb"\r\n|\n|\r")
-#: Bytes of one event at most: the last one may hold a whole reply, which is far shorter.
+#: Bytes of one event at most, or of a reply in one piece: the last event may hold a whole reply,
+#: which is far shorter.
 _LONGEST_EVENT = 4_000_000
+#: What bodies are called that hold a reply piece by piece.
+_STREAMS = frozenset({"text/event-stream", "application/x-ndjson"})
 _DONE = b"[DONE]"
 
 
 class _Endless(ValueError):
-    """An event is far longer than any reply, and was not read to its end."""
+    """An event or a body is far longer than any reply, and was not read to its end."""
+
+
+def comes_whole(response: httpx2.Response, request: ModelRequest) -> bool:
+    """Whether the reply comes in one piece, as the server says: not every one does as asked."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or not (request.streamed or kind in _STREAMS)
 
 
 async def read_events(
-    pieces: AsyncIterable[bytes], *, fails: Callable[[str, Any], Exception | None]
+    pieces: AsyncIterable[bytes],
+    *,
+    fails: Callable[[str, Any], Exception | None] = lambda _name, _found: None,
+    whole: bool = False,
 ) -> AsyncGenerator[Any]:
-    """The JSON of each server-sent event, up to the stream's end.
+    """The JSON of each server-sent event, up to the stream's end; or that of the whole body.
 
     Args:
         pieces: The body, cut anywhere.
         fails: From an event's name and JSON: what it is to raise, if it says that the reply failed.
+        whole: Whether the body is one JSON object, which then counts as the only event.
 
     Raises:
         ValueError: An event is no JSON, or no text, or far too long.
         Exception: What `fails` returned.
     """
+    if whole:
+        body = bytearray()
+        async for piece in pieces:
+            body += piece
+            if len(body) > _LONGEST_EVENT:
+                raise _Endless("a body that does not end")
+        found = json.loads(body)
+        if error := fails(words(found, "type"), found):
+            raise error
+        yield found
+        return
     cutting, done = _EventCutter(), False
     async for piece in pieces:
         for name, body in cutting.take(piece):
@@ -127,7 +156,7 @@ class StreamReader(Protocol):
     silence: float
 
     def take(self, event: Any) -> bool:
-        """Add one event; True when the reply itself has begun.
+        """Add one event, or all of a reply in one piece; True when the reply itself has begun.
 
         Raises:
             ProviderError: The event says that the reply failed.
@@ -147,23 +176,25 @@ class StreamReader(Protocol):
         ...
 
 
-async def read_reply(
+async def read_reply(  # noqa: PLR0913 - what comes, and what is known of it
     reading: StreamReader,
     events: AsyncIterable[Any],
     request: ModelRequest,
     began: Callable[[], None],
     *,
     since: float,
+    whole: bool = False,
     request_id: str = "",
 ) -> ModelReply:
     """The whole reply; says once when it begins.
 
     Args:
         reading: What the reply becomes.
-        events: The stream.
+        events: The stream; or the only event of a reply in one piece.
         request: What was asked; far more than it allows is not read to its end.
         began: Called once, when the reply begins.
         since: When it was asked for, on the event loop's clock.
+        whole: Whether it comes in one piece, so that no silence of it can be measured.
         request_id: What the vendor calls the request; empty: nothing.
 
     Raises:
@@ -178,7 +209,7 @@ async def read_reply(
             begun = True
             began()
         # Nobody reads along once it has begun: what comes meanwhile is taken in one go.
-        if begun and now - rested > _READING_SECONDS:
+        if begun and not whole and now - rested > _READING_SECONDS:
             await asyncio.sleep(min(_LONGEST_REST, _REST_SHARE * (now - since)))
             rested = last = loop.time()
         if reading.length > most:
@@ -195,7 +226,8 @@ async def read_reply(
         usage=reading.usage(),
         model=reading.model or request.model,
         request_id=request_id,
-        longest_silence=reading.silence,
+        longest_silence=0.0 if whole else reading.silence,
+        seconds=loop.time() - since,
     )
 
 
@@ -207,6 +239,15 @@ def patience(stall_seconds: float, silence: float | None = None) -> httpx2.Timeo
         silence: What the request allows; None: nothing is known of the model yet.
     """
     return httpx2.Timeout(min(stall_seconds, silence or stall_seconds), connect=10.0)
+
+
+def deadline(stall_seconds: float, request: ModelRequest) -> asyncio.Timeout:
+    """Ends a reply in one piece that takes longer than its server may be silent.
+
+    A stream is not ended so: as long as something comes, it may go on.
+    """
+    seconds = min(stall_seconds, request.silence or stall_seconds)
+    return asyncio.timeout(None if request.streamed else seconds)
 
 
 def give_up(reading: StreamReader, error: Exception) -> Never:

@@ -1,10 +1,10 @@
-"""A reply as the pieces each vendor's protocol sends it in."""
+"""A reply as each vendor's protocol sends it: in pieces, or in one."""
 
 import json
 from itertools import pairwise
 from typing import Any
 
-from core.llm.providers.testing.script import ReplyEnding, Say
+from core.llm.providers.testing.script import Fault, ReplyEnding, Say
 
 _RESPONSES_ENDINGS = {ReplyEnding.WHOLE: "completed", ReplyEnding.LENGTH: "incomplete"}
 _CHAT_ENDINGS = {
@@ -27,6 +27,7 @@ _OLLAMA_ENDINGS = {
 Body = dict[str, Any]
 
 GARBAGE = "{this is no JSON"
+_OVERLOADED = {"type": "overloaded_error", "code": "overloaded_error", "message": "Overloaded"}
 
 
 def frames(path: str, say: Say, model: str) -> list[bytes]:
@@ -44,6 +45,30 @@ def frames(path: str, say: Say, model: str) -> list[bytes]:
     return makers[path](say, model)
 
 
+def whole(path: str, say: Say, model: str) -> bytes:
+    """A reply in one piece, or what takes its place, for the protocol that is spoken at this path.
+
+    Raises:
+        KeyError: No vendor speaks anything there.
+    """
+    makers = {
+        "/v1/messages": _whole_message,
+        "/v1/responses": _whole_response,
+        "/v1/chat/completions": _whole_completion,
+        "/api/chat": _whole_of_ollama,
+    }
+    match say.fault:
+        case Fault.GARBAGE:
+            return GARBAGE.encode()
+        case Fault.NOT_UTF8:
+            return b'{"content": "\xff\xfe\xc3("}'
+        case Fault.OVERLOAD:
+            error: object = "overloaded" if path == "/api/chat" else _OVERLOADED
+            return json.dumps({"type": "error", "error": error}).encode()
+        case _:
+            return json.dumps(makers[path](say, model)).encode()
+
+
 def broken_frame(path: str) -> bytes:
     """A piece that cannot be read."""
     if path == "/api/chat":
@@ -53,10 +78,9 @@ def broken_frame(path: str) -> bytes:
 
 def overload_frame(path: str) -> bytes:
     """A piece that says in the middle of a reply that the server is overloaded."""
-    error = {"type": "overloaded_error", "code": "overloaded_error", "message": "Overloaded"}
     if path == "/api/chat":
         return json.dumps({"error": "overloaded"}).encode() + b"\n"
-    return _event({"type": "error", "error": error}, name="error")
+    return _event({"type": "error", "error": _OVERLOADED}, name="error")
 
 
 def _cut(say: Say) -> list[str]:
@@ -94,11 +118,37 @@ def _messages(say: Say, model: str) -> list[bytes]:
         bodies += _block({"type": "thinking", "thinking": "", "signature": ""}, [delta], 0)
     deltas = [{"type": "text_delta", "text": piece} for piece in _cut(say)]
     bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
-    thought = {"thinking_tokens": counts.reasoning} if counts else None
-    usage = {"output_tokens": counts.output, "output_tokens_details": thought} if counts else None
+    usage = counts and {
+        "output_tokens": counts.output,
+        "output_tokens_details": {"thinking_tokens": counts.reasoning},
+    }
     stop = {"stop_reason": _MESSAGES_ENDINGS[say.ending], "stop_sequence": None}
     bodies += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
     return [_event(body, name=str(body["type"])) for body in bodies]
+
+
+def _whole_message(say: Say, model: str) -> Body:
+    """The same in one piece."""
+    counts = say.counts
+    thinking: Body = {"type": "thinking", "thinking": say.thinking, "signature": "c2ln"}
+    early = say.fault is Fault.EARLY
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [*([thinking] if say.thinking else []), {"type": "text", "text": say.text}],
+        "stop_reason": None if early else _MESSAGES_ENDINGS[say.ending],
+        "stop_sequence": None,
+        "usage": counts
+        and {
+            "input_tokens": counts.input - counts.cached - counts.written,
+            "cache_read_input_tokens": counts.cached,
+            "cache_creation_input_tokens": counts.written,
+            "output_tokens": counts.output,
+            "output_tokens_details": {"thinking_tokens": counts.reasoning},
+        },
+    }
 
 
 def _block(start: Body, deltas: list[Body], index: int) -> list[Body]:
@@ -124,8 +174,15 @@ def _responses(say: Say, model: str) -> list[bytes]:
     return [_event(body, name=str(body["type"])) for body in numbered]
 
 
+def _whole_response(say: Say, model: str) -> Body:
+    """The same in one piece."""
+    early = say.fault is Fault.EARLY
+    status = "in_progress" if early else _RESPONSES_ENDINGS.get(say.ending, "completed")
+    return _response(say, model, status=status)
+
+
 def _response(say: Say, model: str, *, status: str) -> Body:
-    """The object that the first and the last event carry."""
+    """The object that the first and the last event carry, and that a reply in one piece is."""
     body: Body = {"id": "resp_1", "object": "response", "model": model, "status": status}
     if status == "in_progress":
         return body | {"output": [], "usage": None}
@@ -159,8 +216,33 @@ def _chat(say: Say, model: str) -> list[bytes]:
     choices: list[Body] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": _CHAT_ENDINGS[say.ending]})
     bodies: list[Body] = [base | {"choices": [choice], "usage": None} for choice in choices]
+    bodies.append(base | {"choices": [], "usage": _chat_usage(say)})
+    return [*(_event(body) for body in bodies), b"data: [DONE]\n\n"]
+
+
+def _whole_completion(say: Say, model: str) -> Body:
+    """The same in one piece."""
+    refused = say.ending is ReplyEnding.REFUSAL
+    message = {
+        "role": "assistant",
+        "content": None if refused else say.text,
+        "refusal": "I will not." if refused else None,
+    }
+    ending = None if say.fault is Fault.EARLY else _CHAT_ENDINGS[say.ending]
+    return {
+        "id": "chatcmpl_1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": ending}],
+        "usage": _chat_usage(say),
+    }
+
+
+def _chat_usage(say: Say) -> Body | None:
+    """What a reply of the Chat Completions API has cost."""
     counts = say.counts
-    usage = counts and {
+    return counts and {
         "prompt_tokens": counts.input,
         "prompt_tokens_details": {
             "cached_tokens": counts.cached,
@@ -171,8 +253,6 @@ def _chat(say: Say, model: str) -> list[bytes]:
         "total_tokens": counts.input + counts.output,
         "cost": say.cost,
     }
-    bodies.append(base | {"choices": [], "usage": usage})
-    return [*(_event(body) for body in bodies), b"data: [DONE]\n\n"]
 
 
 def _ollama(say: Say, model: str) -> list[bytes]:
@@ -181,8 +261,20 @@ def _ollama(say: Say, model: str) -> list[bytes]:
         {"model": model, "message": {"role": "assistant", "content": piece}, "done": False}
         for piece in _cut(say)
     ]
-    last: Body = {"model": model, "message": {"role": "assistant", "content": ""}}
+    bodies.append(_last_of_ollama(say, model, ""))
+    return [json.dumps(body).encode() + b"\n" for body in bodies]
+
+
+def _whole_of_ollama(say: Say, model: str) -> Body:
+    """The same in one piece."""
+    found = _last_of_ollama(say, model, say.text)
+    return found | {"done": False, "done_reason": None} if say.fault is Fault.EARLY else found
+
+
+def _last_of_ollama(say: Say, model: str, text: str) -> Body:
+    """The last line of a stream, and the only one of a reply in one piece."""
+    last: Body = {"model": model, "message": {"role": "assistant", "content": text}}
     last |= {"done": True, "done_reason": _OLLAMA_ENDINGS[say.ending]}
     if say.counts:
         last |= {"prompt_eval_count": say.counts.input, "eval_count": say.counts.output}
-    return [json.dumps(body).encode() + b"\n" for body in [*bodies, last]]
+    return last

@@ -16,18 +16,18 @@ class ReplyEnding(Enum):
 
 
 class Fault(Enum):
-    """What goes wrong in the middle of the stream."""
+    """What goes wrong in the middle of the reply."""
 
     NONE = auto()
     #: The connection breaks.
     CUT = auto()
     #: Nothing more comes.
     STALL = auto()
-    #: The stream ends properly, without the events that say so.
+    #: The reply ends properly, without what says that it is complete.
     EARLY = auto()
-    #: An event that is no JSON.
+    #: An event, or a body, that is no JSON.
     GARBAGE = auto()
-    #: An event that says that the server is overloaded.
+    #: An event, or a body, that says that the server is overloaded.
     OVERLOAD = auto()
     #: A byte a second.
     DRIP = auto()
@@ -62,13 +62,15 @@ class Say:
     #: Seconds before the first event, and between the events.
     wait: float = 0.0
     pace: float = 0.0
+    #: Whether it is streamed, whatever was asked for; None: as asked.
+    streamed: bool | None = None
     #: What it costs in US dollars, where the vendor says so.
     cost: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reject:
-    """An HTTP answer that is no stream."""
+    """An HTTP answer that is no reply."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict[str, str])

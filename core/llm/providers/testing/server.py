@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Self
 from urllib.parse import urlsplit
 
-from core.llm.providers.testing.frames import broken_frame, frames, overload_frame
+from core.llm.providers.testing.frames import broken_frame, frames, overload_frame, whole
 from core.llm.providers.testing.script import Asked, Fault, Reject, Say
 
 #: Says what to answer to a request.
@@ -22,6 +22,9 @@ def in_turn(*answers: Say | Reject) -> Script:
     """One answer after the other; the last one again and again."""
     left = list(answers)
     return lambda _asked: left.pop(0) if len(left) > 1 else left[0]
+
+
+_REQUEST_IDS = ("x-request-id: req_42", "request-id: req_42")
 
 
 class Vendor:
@@ -125,8 +128,12 @@ class Vendor:
             return
         self.busy += 1
         self.busiest = max(self.busiest, self.busy)
+        wanted = asked.body.get("stream", asked.path == "/api/chat")  # by default Ollama does
         try:
-            await self._stream(writer, asked, answer)
+            if wanted if answer.streamed is None else answer.streamed:
+                await self._stream(writer, asked, answer)
+            else:
+                await self._send_whole(writer, asked, answer)
         finally:
             self.busy -= 1
 
@@ -135,7 +142,7 @@ class Vendor:
         await self._pause(say.wait)
         kind = "application/x-ndjson" if asked.path == "/api/chat" else "text/event-stream"
         lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
-        lines += ["x-request-id: req_42", "request-id: req_42", "connection: close", "", ""]
+        lines += [*_REQUEST_IDS, "connection: close", "", ""]
         writer.write("\r\n".join(lines).encode())
         await writer.drain()
         pieces = frames(asked.path, say, str(asked.body.get("model", "")))
@@ -165,6 +172,30 @@ class Vendor:
                 pass
         await _chunk(writer, b"")
 
+    async def _send_whole(self, writer: asyncio.StreamWriter, asked: Asked, say: Say) -> None:
+        """Send a reply in one piece, or what its fault leaves of it."""
+        await self._pause(say.wait + say.pace * say.pieces)
+        body = whole(asked.path, say, str(asked.body.get("model", "")))
+        lines = ["HTTP/1.1 200 OK", "content-type: application/json; charset=utf-8"]
+        lines += [*_REQUEST_IDS, f"content-length: {len(body)}", "connection: close", "", ""]
+        writer.write("\r\n".join(lines).encode())
+        match say.fault:
+            case Fault.DRIP:
+                for byte in body:
+                    writer.write(bytes([byte]))
+                    await writer.drain()
+                    await self._pause(1.0)
+            case Fault.CUT:
+                writer.write(body[: len(body) // 2])
+                await writer.drain()
+                writer.transport.abort()
+            case Fault.STALL:
+                writer.write(body[: len(body) // 2])
+                await self._closing.wait()
+            case _:
+                writer.write(body)
+                await writer.drain()
+
     async def _pause(self, seconds: float) -> None:
         """Wait, but not longer than the server lives."""
         if seconds:
@@ -193,7 +224,7 @@ async def read_request(reader: asyncio.StreamReader) -> Asked:
 
 
 async def _reject(writer: asyncio.StreamWriter, answer: Reject) -> None:
-    """An answer that is no stream."""
+    """An answer that is no reply."""
     error = {"type": answer.code or None, "code": answer.code or None, "message": answer.message}
     body = json.dumps({"type": "error", "error": error}) if answer.body is None else answer.body
     content = body.encode()
