@@ -4,7 +4,8 @@
 
 Answers real prompts in the form each asks for, over connections that stay open, as vendors' do. A
 reply is sent a token at a time, evenly, by the clock: a server that was held up catches up, so that
-`seconds` is what a reply takes of its own. A prompt may say how many times longer its reply takes,
+`seconds` is what a reply takes of its own. One that is asked for in one piece is sent whole at its
+end. A prompt may say how many times longer its reply takes,
 or that none ever comes (`in_own_time`); then the debate's agents can differ.
 """
 
@@ -20,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from core.llm.providers.testing.frames import frames
+from core.llm.providers.testing.frames import frames, whole
 from core.llm.providers.testing.script import Asked, Counts
 from core.llm.providers.testing.server import read_request
 from core.request import ModelRequest
@@ -122,10 +123,18 @@ class _Vendor:
         text = reply_to(asked)
         tokens = len(text) // CHARACTERS_PER_TOKEN or 1
         said = replace(good_reply(asked), text=text, pieces=tokens, counts=Counts(output=tokens))
-        pieces = frames(asked.path, said, str(asked.body.get("model", "")))
-        whole = self._manner.seconds * times
-        first = asked.at + self._manner.silence * whole
-        each = (asked.at + whole - first) / len(pieces)
+        model = str(asked.body.get("model", ""))
+        ends = asked.at + self._manner.seconds * times
+        if asked.body.get("stream") is False:
+            await asyncio.sleep(max(0.0, ends - loop.time()))
+            body = whole(asked.path, said, model)
+            head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: r1"
+            writer.write(f"{head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+            await writer.drain()
+            return
+        pieces = frames(asked.path, said, model)
+        first = asked.at + self._manner.silence * (ends - asked.at)
+        each = (ends - first) / len(pieces)
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked"
         piece_of_head = f"{head}\r\nx-request-id: r1\r\nrequest-id: r1\r\n\r\n".encode()
         for number, piece in enumerate(pieces, start=1):

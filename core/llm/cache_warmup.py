@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import NamedTuple
 
 from core.ports import Clock
 
@@ -18,6 +19,15 @@ from core.ports import Clock
 _REMEMBERED = 1024
 #: Seconds to wait for a leader: then the money saved is not worth the time.
 _LONGEST_WAIT = 20.0
+
+
+class Place(NamedTuple):
+    """A call's place among those that share a beginning with it."""
+
+    #: To be called when the reply begins.
+    began: Callable[[], None]
+    #: Whether others may wait for that.
+    leads: bool
 
 
 class CacheWarmup:
@@ -42,7 +52,7 @@ class CacheWarmup:
     @asynccontextmanager
     async def turn(
         self, beginnings: Sequence[str], lifetime: float, *, leads: bool = True
-    ) -> AsyncGenerator[Callable[[], None]]:
+    ) -> AsyncGenerator[Place]:
         """Wait until everything cached that this call can share is there.
 
         Args:
@@ -51,7 +61,7 @@ class CacheWarmup:
             leads: Whether others may have to wait for this call.
 
         Yields:
-            What to call when the reply begins.
+            Its place.
         """
         leading = await self._lead(beginnings, lifetime, leads=leads)
 
@@ -65,7 +75,7 @@ class CacheWarmup:
                 self._warm.popitem(last=False)
 
         try:
-            yield began
+            yield Place(began, bool(leading))
         finally:
             # Whatever became of this call, the others go on.
             for key, event in leading.items():

@@ -24,7 +24,8 @@ from core.errors import (
     ReplyUnusable,
 )
 from core.figures import duration
-from core.llm.budget_holds import AttemptCost, BudgetHolds, SharedHolds
+from core.llm.attempt import Attempt
+from core.llm.budget_holds import BudgetHolds, SharedHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     LOCAL_PARALLEL,
@@ -39,7 +40,7 @@ from core.llm.call_options import (
 )
 from core.llm.fitting import sent_parts
 from core.llm.outages import FAILURES, PROBES, Outages, is_outage
-from core.llm.prices import price
+from core.llm.prices import output_reserve, price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo, writable
 from core.llm.sending import proving
@@ -355,7 +356,7 @@ class ModelCalls:
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
         worst = self._measure.worst(ref.provider, request, self._prices)
         held = await self._holds.hold(so_far.options.caps, worst)
-        start = _Start()
+        start = Attempt()
         try:
             async with AsyncExitStack() as entered:
                 if self._shared_holds:
@@ -365,7 +366,7 @@ class ModelCalls:
                     start.spent = await entered.enter_async_context(holding)
                 # Nobody waits for what runs beside a debate, so it leads nobody either.
                 is_beside = request.act in BESIDE
-                start.tell = await entered.enter_async_context(
+                start.place = await entered.enter_async_context(
                     self._warmup.turn(beginnings, lifetime, leads=not is_beside)
                 )
                 slots = self._beside if is_beside else self._slots
@@ -377,18 +378,17 @@ class ModelCalls:
             self._holds.settle(held, start.usage.cost)
 
     async def _booked(
-        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: "_Start"
+        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
     ) -> ModelReply:
         """One attempt whose usage is booked afterwards, however it ends."""
         start.usage, so_far.silent = Usage(attempts=1), ref
         try:
             reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
-            if start.seen or isinstance(error, CallFailed):
+            if start.begun or isinstance(error, CallFailed):
                 so_far.silent = None
             usage = error.usage if isinstance(error, CallFailed) else Usage()
-            if start.seen and not usage.input_tokens:
-                # The reply had begun, so the prompt is paid for, whether reported or not.
+            if start.is_paid(error) and not usage.input_tokens:  # whether reported or not
                 unreported = usage.model_copy(update={"cost": None})
                 usage = self._measure.filled(ref.provider, request, "", unreported)
             start.usage = self._priced(ref, usage)
@@ -421,7 +421,7 @@ class ModelCalls:
             self._measure.learn_context(*ref, tokens)
 
     async def _whole_reply(
-        self, ref: ModelRef, request: ModelRequest, start: "_Start"
+        self, ref: ModelRef, request: ModelRequest, start: Attempt
     ) -> ModelReply:
         """The reply of one attempt, if it is one.
 
@@ -429,11 +429,17 @@ class ModelCalls:
             ReplyUnusable: It is cut off, whatever the server says of it, or repeats the prompt.
         """
         limits = self._measure.capability(*ref)
+        room = output_reserve(limits, request.max_output_tokens, request.effort)
         asked = AskedFor(ref, request.act, request.effort)
-        request = replace(request, silence=self._silences.allowed(asked))
+        request = self._silences.waited_for(asked, request, room, awaited=start.place.leads)
+        start.streamed = request.streamed
         try:
             reply = await self._provider(ref.provider).complete(request, start)
-            self._silences.answered(asked, reply.longest_silence)
+            self._silences.answered(asked, reply, request.max_output_tokens)
+        except ProviderDown:
+            if not request.streamed:
+                self._silences.lost(ref)
+            raise
         except ReplyUnusable as error:
             if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
                 raise cut_off(ref.provider, request, limits, error.usage) from None
@@ -483,18 +489,3 @@ class ModelCalls:
         if name not in self._providers:
             raise ProviderMissing(f"The provider {name!r} is not set up: is its key missing?")
         return self._providers[name]
-
-
-class _Start:
-    """An attempt: passes on that its reply began, and remembers it and what it has cost."""
-
-    def __init__(self) -> None:
-        self.tell: Callable[[], None] = lambda: None
-        self.seen = False
-        self.usage = Usage()
-        self.spent = AttemptCost()
-
-    def __call__(self) -> None:
-        """The reply begins."""
-        self.seen = True
-        self.tell()

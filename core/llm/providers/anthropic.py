@@ -16,6 +16,7 @@ from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
+    Arrival,
     comes_whole,
     deadline,
     give_up,
@@ -119,15 +120,9 @@ class AnthropicProvider:
             asking = messages.create(**params, stream=request.streamed)
             async with deadline(self._stall_seconds, request), asking as answer:
                 whole = comes_whole(answer.http_response, request)
-                return await read_reply(
-                    reading,
-                    _events(answer.http_response, whole=whole),
-                    request,
-                    on_first_token,
-                    since=since,
-                    whole=whole,
-                    request_id=answer.headers.get("request-id", ""),
-                )
+                request_id = answer.headers.get("request-id", "")
+                coming = Arrival(_events(answer.http_response, whole=whole), whole, request_id)
+                return await read_reply(reading, coming, request, on_first_token, since=since)
         except (ProviderError, *BROKEN, AnthropicError) as error:
             give_up(reading, error)
 

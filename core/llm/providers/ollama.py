@@ -22,6 +22,7 @@ from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.streams import (
     BROKEN,
+    Arrival,
     comes_whole,
     deadline,
     give_up,
@@ -92,9 +93,8 @@ class OllamaProvider:
                 events = (json.loads(line) async for line in lines if line.strip())
                 if whole:
                     events = read_events(response.aiter_bytes(), whole=True)
-                reply = await read_reply(
-                    reading, events, request, on_first_token, since=since, whole=whole
-                )
+                coming = Arrival(events, whole)
+                reply = await read_reply(reading, coming, request, on_first_token, since=since)
                 # Loading a model may take minutes: nothing is concluded from that.
                 return replace(reply, longest_silence=0.0, seconds=0.0)
         except (ProviderError, *BROKEN) as error:

@@ -22,6 +22,7 @@ from core.llm.providers.fields import dig, words
 from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
+    Arrival,
     comes_whole,
     deadline,
     give_up,
@@ -193,15 +194,9 @@ class OpenAIProvider:
         asking = responses_.create(**params, stream=request.streamed)
         async with deadline(self._stall_seconds, request), asking as answer:
             whole = comes_whole(answer.http_response, request)
-            return await read_reply(
-                reading,
-                _events(answer.http_response, whole=whole),
-                request,
-                began,
-                since=since,
-                whole=whole,
-                request_id=answer.headers.get("x-request-id", ""),
-            )
+            request_id = answer.headers.get("x-request-id", "")
+            coming = Arrival(_events(answer.http_response, whole=whole), whole, request_id)
+            return await read_reply(reading, coming, request, began, since=since)
 
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
         """The reply by Chat Completions."""
@@ -221,15 +216,9 @@ class OpenAIProvider:
             asking = completions.create(**params, stream=request.streamed)
             async with deadline(self._stall_seconds, request), asking as answer:
                 whole = comes_whole(answer.http_response, request)
-                return await read_reply(
-                    reading,
-                    _events(answer.http_response, whole=whole),
-                    request,
-                    began,
-                    since=since,
-                    whole=whole,
-                    request_id=answer.headers.get("x-request-id", ""),
-                )
+                request_id = answer.headers.get("x-request-id", "")
+                coming = Arrival(_events(answer.http_response, whole=whole), whole, request_id)
+                return await read_reply(reading, coming, request, began, since=since)
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             field = refused_field(error, params)
             if self._dialect.chat.openai_fields or not field:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
-from typing import Any, Never, Protocol
+from typing import Any, NamedTuple, Never, Protocol
 
 import httpx2
 
@@ -35,8 +35,8 @@ _ALWAYS_ALLOWED = 10_000
 
 
 #: Between two rests a stream is read for so many seconds; then for so long events are left to
-#: gather. Each read of the network costs more than the event it brings. A reply comes later by this
-#: share of its time at most.
+#: gather, as nobody reads along once it has begun. Each read of the network costs more than the
+#: event it brings. A reply comes later by this share of its time at most.
 _READING_SECONDS, _LONGEST_REST, _REST_SHARE = 0.002, 0.1, 0.02
 _END_OF_LINE = re.compile(rb"\r\n|\n|\r")
 #: Bytes of one event at most, or of a reply in one piece: the last event may hold a whole reply,
@@ -176,40 +176,46 @@ class StreamReader(Protocol):
         ...
 
 
-async def read_reply(  # noqa: PLR0913 - what comes, and what is known of it
+class Arrival(NamedTuple):
+    """What a server sends."""
+
+    #: Of the stream; or the only one of a reply in one piece.
+    events: AsyncIterable[Any]
+    #: Whether it is in one piece, so that no silence of it can be measured.
+    whole: bool
+    #: What the vendor calls the request; empty: nothing.
+    request_id: str = ""
+
+
+async def read_reply(
     reading: StreamReader,
-    events: AsyncIterable[Any],
+    coming: Arrival,
     request: ModelRequest,
     began: Callable[[], None],
     *,
     since: float,
-    whole: bool = False,
-    request_id: str = "",
 ) -> ModelReply:
     """The whole reply; says once when it begins.
 
     Args:
         reading: What the reply becomes.
-        events: The stream; or the only event of a reply in one piece.
+        coming: What the server sends.
         request: What was asked; far more than it allows is not read to its end.
         began: Called once, when the reply begins.
         since: When it was asked for, on the event loop's clock.
-        whole: Whether it comes in one piece, so that no silence of it can be measured.
-        request_id: What the vendor calls the request; empty: nothing.
 
     Raises:
         ProviderError: It is not complete, or empty, or far longer than was asked for.
     """
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
     loop, begun, rested, last = asyncio.get_running_loop(), False, since, since
-    async for event in events:
+    async for event in coming.events:
         now = loop.time()
         reading.silence, last = max(reading.silence, now - last), now
         if reading.take(event) and not begun:
             begun = True
             began()
-        # Nobody reads along once it has begun: what comes meanwhile is taken in one go.
-        if begun and not whole and now - rested > _READING_SECONDS:
+        if begun and not coming.whole and now - rested > _READING_SECONDS:
             await asyncio.sleep(min(_LONGEST_REST, _REST_SHARE * (now - since)))
             rested = last = loop.time()
         if reading.length > most:
@@ -225,8 +231,8 @@ async def read_reply(  # noqa: PLR0913 - what comes, and what is known of it
         text=text,
         usage=reading.usage(),
         model=reading.model or request.model,
-        request_id=request_id,
-        longest_silence=0.0 if whole else reading.silence,
+        request_id=coming.request_id,
+        longest_silence=0.0 if coming.whole else reading.silence,
         seconds=loop.time() - since,
     )
 

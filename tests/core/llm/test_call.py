@@ -615,6 +615,67 @@ async def test_a_model_that_is_known_may_be_silent_for_some_times_what_it_usuall
     assert [one.silence for one in provider.requests] == [None, None, None, 40.0, 40.0]
 
 
+def ways(vendor: Vendor) -> list[bool]:
+    """Which of the replies were asked for as streams."""
+    return [asked.body["stream"] for asked in vendor.asked]
+
+
+async def test_a_model_that_is_known_is_asked_for_whole_replies(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(5):
+        text, _ = await calls.ask(a_request(), ANN)
+        assert text == REPLY
+
+    assert ways(vendor) == [True, True, True, False, False]
+
+
+async def test_a_reply_whose_beginning_others_await_is_streamed(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), ANN)
+    vendor.asked.clear()
+
+    await asyncio.gather(*(calls.ask(a_request(LONG, f"Task {n}"), ANN) for n in range(4)))
+    await calls.ask(replace(a_request(LONG * 2), act=Act.SUMMARY), ANN)
+
+    assert ways(vendor) == [True, False, False, False, False], "a summary leads nobody"
+
+
+async def test_after_a_whole_reply_that_did_not_come_the_next_try_is_streamed(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), ANN)
+    vendor.asked.clear()
+    vendor.script = in_turn(Say(fault=Fault.CUT, counts=None), Say(text=REPLY))
+
+    _, call = await calls.ask(a_request(), ANN)
+    await calls.ask(a_request(), ANN)
+
+    assert ways(vendor) == [False, True, False]
+    assert call.usage.attempts == 2
+    assert call.usage.input_tokens > 120, "nobody knows whether it was written: it is booked"
+
+
+async def test_a_whole_reply_that_is_not_waited_for_is_booked_as_if_it_had_begun(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), ANN)
+    vendor.script = always(Say(wait=60))
+    with pytest.raises(ProviderDown) as caught:
+        await calls.ask(a_request(), ANN, CallOptions(seconds=0.5))
+    assert caught.value.usage.input_tokens > 0
+    assert caught.value.usage.cost
+
+    vendor.script = always(Reject(status=500))
+    with pytest.raises(ProviderDown) as refused:
+        await calls.ask(a_request(), ANN)
+    assert refused.value.usage.input_tokens == 0, "the vendor said that there is none"
+
+
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
