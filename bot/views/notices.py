@@ -93,7 +93,8 @@ def decided_earlier(debate: Debate, register: Source) -> MessageView:
             lines.append(f"• {label_of(debate.references, number)}: {title}")
     lines += [f"• {gist(one, _TITLE_LIMIT)}" for one in register.warnings]
     told = listed(lines, PAGE_LIMIT - 200)
-    return notice(f":books: The agents know what was decided here earlier:\n{told}")
+    said = ":books: Decided here earlier, for agents to cite where it bears on this:"
+    return notice(f"{said}\n{told}")
 
 
 def continued(board: str, question: str, by: Person) -> MessageView:

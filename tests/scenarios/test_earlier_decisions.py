@@ -43,7 +43,7 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
     assert source.reference.kind is SourceKind.DECISION
     assert source.id == "d1"
     assert source.reference.fetch == first.id
-    told = next(text for text in said if "decided here earlier" in text)
+    told = next(text for text in said if "Decided here earlier" in text)
     assert "d1: <http" in told
     assert "decided on" in told
     assert "Which database should keep our job queue?" in source.text
