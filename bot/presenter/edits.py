@@ -40,7 +40,12 @@ _FOR_ALL_CARDS = (
 
 
 def edits_of(
-    debate: Debate, recorded: Recorded, before: Debate | None = None, *, pages: bool = False
+    debate: Debate,
+    recorded: Recorded,
+    before: Debate | None = None,
+    *,
+    has_vote_post: bool,
+    pages: bool = False,
 ) -> Sequence[NewPost]:
     """Return the edits an event leads to besides the board's; only the newest state matters.
 
@@ -48,6 +53,7 @@ def edits_of(
         debate: The debate with this event in it.
         recorded: The event.
         before: The debate right before it.
+        has_vote_post: The vote has a post of its own.
         pages: Debates can be shared as pages.
     """
     event, edits = recorded.event, list[NewPost]()
@@ -63,16 +69,18 @@ def edits_of(
         if is_changed:
             edits.append(card_edit(debate, asked))
     # Somebody votes late, or the team decides. A quiet debate's vote is a part of its verdict.
-    quiet = debate.setup.quiet
-    if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally and not quiet:
+    if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally and has_vote_post:
         edits.append(vote_edit(debate, debate.tally))
     told = DecisionRecorded | OutcomeGiven
-    if isinstance(event, told | PeopleBallotCast if quiet else told) and debate.verdict:
+    if (
+        isinstance(event, told | PeopleBallotCast if debate.setup.quiet else told)
+        and debate.verdict
+    ):
         edits.append(headline_edit(debate, debate.verdict, pages=pages))
     if isinstance(event, DecisionRecorded):
         edits += replaced_edits(debate)
     if isinstance(event, OutcomeGiven):
         edits += outcome_edits(debate, event.outcome)
     if isinstance(event, DebateWanted) and before:
-        edits += superseded_edits(before, event.by)
+        edits += superseded_edits(before, event.by, has_vote_post=has_vote_post)
     return edits

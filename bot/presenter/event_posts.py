@@ -327,16 +327,17 @@ def _edits_about(debate: Debate, origin: str, shown: MessageView) -> Sequence[Ne
     return [_edit(debate, outcome_key(debate.id, origin, one), shown) for one in numbers]
 
 
-def superseded_edits(before: Debate, by: Person) -> Sequence[NewPost]:
+def superseded_edits(before: Debate, by: Person, *, has_vote_post: bool) -> Sequence[NewPost]:
     """Return the edits that say of the first vote and verdict that they count no more.
 
     Args:
         before: The debate right before it was wanted.
         by: Who wanted it.
+        has_vote_post: The vote has a post of its own.
     """
     why = notices.superseded(by)
     edits = list[NewPost]()
-    if before.tally and not before.setup.quiet:
+    if before.tally and has_vote_post:
         shown = vote(before, before.tally, superseded=why)
         edits.append(_edit(before, vote_key(before.id, before.edition), shown))
     if before.verdict:

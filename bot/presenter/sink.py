@@ -18,7 +18,7 @@ from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.presenter.session import session_post, session_status
-from bot.slack.ids import edit_key, pin_key
+from bot.slack.ids import edit_key, pin_key, vote_key
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
 from core.events import (
@@ -36,6 +36,7 @@ from core.events import (
     OptionEdited,
     OptionsMerged,
     OutcomeGiven,
+    PeopleBallotCast,
     Recorded,
     SummaryMade,
     TurnFailed,
@@ -77,6 +78,8 @@ _PROGRESS = (
     SummaryMade,
     TurnFailed,
 )
+#: These change what is said of the vote.
+_ABOUT_VOTE = (PeopleBallotCast, DecisionRecorded, DebateWanted)
 #: `Place.surface` of debates that are held in Slack.
 SLACK = "slack"
 
@@ -206,9 +209,14 @@ class Presenter:
         ]
         if posts:
             await self.posts.post(posts)
-        for edit in edits_of(debate, recorded, position.debate, pages=self.pages):
+        before, has_vote_post = position.debate, not debate.setup.quiet
+        if not has_vote_post and before and self.rows and isinstance(recorded.event, _ABOUT_VOTE):
+            # An earlier version gave a quiet debate's vote a post, too, which is still there.
+            row = await self.rows.row_by_key(vote_key(before.id, before.edition))
+            has_vote_post = row is not None
+        changes = edits_of(debate, recorded, before, has_vote_post=has_vote_post, pages=self.pages)
+        for edit in changes:
             await self.posts.replace(marked(debate, edit))
-        before = position.debate
         if self.sessions and (before is None or session_status(before) != session_status(debate)):
             await self.posts.replace(session_post(debate))
         # Whether more is to come without anybody's help, so that the board may lag a little.

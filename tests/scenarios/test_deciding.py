@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.slack.ids import ActionId, rank_field
+from bot.slack.ids import ActionId, board_key, rank_field, vote_key
+from bot.store.posts import NewPost
 from bot.testing import (
     BotSpec,
     Message,
@@ -23,8 +24,9 @@ from bot.testing import (
     running_bot,
     team_at_work,
 )
+from bot.views.vote import vote
 from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast, ReminderDue
-from core.models import Act, Debate, Decision, DecisionKind, Person
+from core.models import Act, Debate, Decision, DecisionKind, Person, When
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
 from core.transcript.report import report
@@ -128,6 +130,30 @@ async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_l
     log = await team.moot.store.events(debate.id)
     cast = [one.event.ballot.options for one in log if isinstance(one.event, PeopleBallotCast)]
     assert cast == [first, last]
+
+
+async def test_a_vote_that_an_earlier_version_posted_goes_on_being_brought_up_to_date() -> None:
+    async with team_at_work(spec=BotSpec(rounds=1, when=When.SPLIT)) as team:
+        board, debate = await ended(team)  # all agreed: it can be wanted all the same
+        assert debate.setup.quiet
+        assert debate.tally
+        place = debate.setup.place
+        posted = NewPost(
+            key=vote_key(debate.id, debate.edition),
+            workspace=place.workspace,
+            channel=place.channel,
+            method="post",
+            payload=vote(debate, debate.tally).payload,
+            debate_id=debate.id,
+            thread_key=board_key(debate.id),
+        )
+        await team.moot.outbox.post([posted])
+        await team.wait_until_sent()
+        await ballot(team, board, "alex", "o1")
+        await post_saying(team, board, "vote", "(1 ballot)")
+        await post_saying(team, board, "headline", "(1 ballot)")
+        await team.click(board, ActionId.DEBATE_ANYWAY.value)
+        await post_saying(team, board, "vote", "Counts no more")
 
 
 async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team: Team):

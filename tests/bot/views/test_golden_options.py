@@ -233,7 +233,7 @@ def test_lines_about_options():
 
 def test_the_first_verdict_counts_no_more_when_the_debate_is_wanted():
     before = closed(*voted(0, *AGREED))
-    edits = superseded_edits(before, DANA)
+    edits = superseded_edits(before, DANA, has_vote_post=True)
     assert [one.payload["target_key"] for one in edits] == ["dabc2345/vote", "dabc2345/headline"]
     for one in edits:
         assert "Counts no more" in one.payload["text"]
