@@ -1,6 +1,6 @@
 """One attempt at a reply: what is known of it while it is under way, and what it has cost."""
 
-from core.errors import CallFailed, ProviderDown
+from core.errors import ProviderDown
 from core.llm.budget_holds import AttemptCost
 from core.llm.cache_warmup import Place
 from core.models import Usage
@@ -28,10 +28,10 @@ class Attempt:
         """Whether the prompt counts as paid for, though the attempt ended with this error.
 
         It does if the reply had begun. Nobody sees a reply in one piece begin: it may have been
-        written all the while, so it counts unless it was refused, or the vendor not reached.
+        written all the while, so it counts if nobody waited any longer, or nothing came; not if the
+        request was refused or not sent.
         """
         if self.begun or self.streamed:
             return self.begun
-        return not isinstance(error, CallFailed) or (
-            isinstance(error, ProviderDown) and error.maybe_paid
-        )
+        was_cancelled = not isinstance(error, Exception)
+        return was_cancelled or (isinstance(error, ProviderDown) and error.maybe_paid)

@@ -14,6 +14,7 @@ import httpx2
 
 from core.errors import (
     KeyRefused,
+    MootError,
     ProviderBusy,
     ProviderDown,
     ProviderError,
@@ -33,8 +34,8 @@ _REQUEST_CODES = re.compile(r"invalid|not_found|too_large|unsupported|context_le
 _BUSY_STATUSES = frozenset({429, 503, 529})
 _KEY_STATUSES = frozenset({401, 402, 403})
 _PASSING_STATUSES = frozenset({408, 409, 425})
-#: There was no connection to send the request over.
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+#: There was no connection to send the request over, or whoever asked may ask no longer.
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, MootError)
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 
 

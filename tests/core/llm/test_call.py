@@ -19,6 +19,7 @@ from core.errors import (
     ReplyUnreadable,
     ReplyUnusable,
     RequestRejected,
+    RunLost,
 )
 from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
@@ -26,7 +27,7 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Vendor, always, in_turn
-from core.models import Act, Agent, Cap
+from core.models import Act, Agent, Cap, Usage
 from core.request import ModelReply, ModelRequest, Part, PartKind
 from core.testing import ManualClock, ScriptedProvider
 
@@ -674,6 +675,29 @@ async def test_a_whole_reply_that_is_not_waited_for_is_booked_as_if_it_had_begun
     with pytest.raises(ProviderDown) as refused:
         await calls.ask(a_request(), ANN)
     assert refused.value.usage.input_tokens == 0, "the vendor said that there is none"
+
+
+@pytest.mark.parametrize("agent", [ANN, OLLIE], ids=["by an SDK", "without one"])
+async def test_what_was_not_sent_is_not_booked_however_it_was_to_come(
+    calls: ModelCalls, vendor: Vendor, agent: Agent
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), agent)
+    vendor.asked.clear()
+    booked: list[Usage] = []
+    proofs = 0
+
+    async def prove() -> None:
+        nonlocal proofs
+        proofs += 1
+        if proofs == 2:  # right before the bytes
+            raise RunLost("Another run holds the debate.")
+
+    with pytest.raises(RunLost):
+        await calls.under([], prove=prove, book=booked.append).ask(a_request(), agent)
+
+    assert vendor.asked == []
+    assert [one.input_tokens for one in booked] == [0]
 
 
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(
