@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,11 +12,27 @@ from bot.operations.backup import back_up, restore
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, debate_of, key_of, quick_workspace, running_bot
 from core.errors import BadInput, StoreDown
-from core.models import Clarifying
+from core.models import Act, Clarifying
+from core.request import ModelReply, ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+
+
+class UpToTheVote(ScriptedProvider):
+    """Answers no ballot before it may, so that a debate is in its middle however busy we are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_vote = asyncio.Event()
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        if request.act is Act.BALLOT:
+            await self.may_vote.wait()
+        return await super().complete(request, on_first_token)
 
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["command", "by hand"])
@@ -23,7 +40,7 @@ async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
     tmp_path: Path, *, by_hand: bool
 ):
     database, copy = tmp_path / "moot.db", tmp_path / "copy.db"
-    provider = ScriptedProvider(latency=0.1)
+    provider = UpToTheVote()
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(
             workspace, database=database, spec=BotSpec(provider=provider)
@@ -31,6 +48,7 @@ async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
             board = await team.debate(QUESTION)
             await team.wait_for_posts(3, board)
             await asyncio.to_thread(back_up, str(database), copy)
+            provider.may_vote.set()
             await team.wait_for_end(board)
         keys, calls = [key_of(one) for one in team.thread(board)], len(provider.requests)
         if by_hand:
