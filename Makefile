@@ -25,6 +25,10 @@ RUNTIME  = $(BIN)/.python $(BIN)/.runtime $(BIN)/.project
 DEV      = $(RUNTIME) $(BIN)/.dev
 SAY      = @printf '== %s\n'
 
+# Where Python may not keep what it compiled, every process compiles all it imports anew: seconds for
+# each worker, and for each of the many processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:

@@ -157,13 +157,12 @@ def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:
     """All patterns that stand in modules or in calls, with the methods they are used by."""
     found = dict[str, tuple[re.Pattern[str], frozenset[str]]]()
     for module in modules():
-        tree = _tree(module)
         for name, value in vars(module).items():
             for place, pattern in _patterns_in(value):
                 # A pattern in a record's field is used by the name of the field.
                 used = _uses(place.rpartition(".")[2] or name) & _METHODS or {"search"}
                 found.setdefault(f"{module.__name__}.{name}{place}", (pattern, frozenset(used)))
-        for line, method, pattern in _inline(tree):
+        for line, method, pattern in _inline(module):
             found[f"{module.__name__}:{line}"] = (pattern, frozenset({method}))
     # A pattern imported from elsewhere is the same object: it is told where it was first seen.
     return {
@@ -176,7 +175,7 @@ def made_while_running() -> Sequence[str]:
     return [
         f"{module.__name__}:{call.lineno}"
         for module in modules()
-        for call, inside in _regex_calls(_tree(module))
+        for call, inside in _regex_calls(module)
         if inside and _constant(call) is None
     ]
 
@@ -201,8 +200,13 @@ def _patterns_in(value: object, place: str = "") -> Iterator[tuple[str, re.Patte
 
 
 @cache
+def _source(module: ModuleType) -> str:
+    return Path(module.__file__ or "").read_text(encoding="utf-8")
+
+
+@cache
 def _tree(module: ModuleType) -> ast.Module:
-    return ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+    return ast.parse(_source(module))
 
 
 @cache
@@ -210,6 +214,8 @@ def _all_uses() -> Mapping[str, frozenset[str]]:
     """Methods that are called, or passed on, on something of each name anywhere."""
     found = dict[str, set[str]]()
     for module in modules():
+        if not any(f".{method}" in _source(module) for method in _METHODS):
+            continue
         for node in ast.walk(_tree(module)):
             if isinstance(node, ast.Attribute):
                 owner = node.value
@@ -224,8 +230,11 @@ def _uses(name: str) -> frozenset[str]:
     return _all_uses().get(name, frozenset())
 
 
-def _regex_calls(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
+def _regex_calls(module: ModuleType) -> Iterator[tuple[ast.Call, bool]]:
     """Calls of `re`'s functions that take a pattern, and whether they stand inside a function."""
+    if not re.search(r"\bre\s*\.", _source(module)):
+        return
+    tree = _tree(module)
     inside = {
         id(node)
         for function in ast.walk(tree)
@@ -246,9 +255,9 @@ def _constant(call: ast.Call) -> str | None:
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
 
 
-def _inline(tree: ast.Module) -> Iterator[tuple[int, str, re.Pattern[str]]]:
+def _inline(module: ModuleType) -> Iterator[tuple[int, str, re.Pattern[str]]]:
     """Patterns that stand in a call inside a function."""
-    for call, inside in _regex_calls(tree):
+    for call, inside in _regex_calls(module):
         text = _constant(call)
         if inside and text is not None:
             method = cast("ast.Attribute", call.func).attr

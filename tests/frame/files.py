@@ -3,6 +3,7 @@
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +35,7 @@ def modules(*packages: str) -> Iterator[Path]:
         yield from sorted((ROOT / package).rglob("*.py"))
 
 
+@cache
 def tree(path: Path) -> ast.Module:
-    """Return the file's syntax tree."""
+    """Return the file's syntax tree, parsed once for all tests that look at it."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -130,8 +131,9 @@ def bot_files() -> Iterator[Path]:
             yield path
 
 
+@cache
 def slack_use() -> SlackUse:
-    """Return what the bot uses."""
+    """Return what the bot uses, read once for all tests."""
     use = SlackUse()
     for path in bot_files():
         for node in ast.walk(tree(path)):
