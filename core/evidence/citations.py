@@ -138,7 +138,7 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
         return Citation(
             source=source_id, words=words, status=CitationStatus.UNVERIFIED, fault=fault
         )
-    place = place_of(source, line_of(source.text, at))
+    place = place_of(source, *(line_of(source.text, one) for one in at))
     return Citation(
         source=source_id,
         words=words,
@@ -192,30 +192,29 @@ def _replaced(text: str, show: Callable[[Found], str], *, of_record: bool) -> st
     return "".join((*parts, text[at:]))
 
 
-def _place(quote: str, text: str) -> int | None:
-    """Where in the text the quote begins; None if it does not stand there.
+def _place(quote: str, text: str) -> tuple[int, int] | None:
+    """Where in the text the quote's first and last words begin; None if it does not stand there.
 
-    A quote with gaps stands there if its pieces do, in their order.
+    A quote with gaps stands there if its pieces do, in their order, each after the one before it.
     """
     pieces = [piece for piece in _GAP.split(unicodedata.normalize("NFC", quote)) if words_of(piece)]
-    first: int | None = None
-    at = 0
+    spans = list[tuple[int, int]]()
     for piece in pieces:
-        found = _piece_at(piece, text, at)
+        found = _piece_at(piece, text, spans[-1][1] + 1 if spans else 0)
         if found is None:
             return None
-        first, at = found if first is None else first, found + 1
-    return first
+        spans.append(found)
+    return (spans[0][0], spans[-1][1]) if spans else None
 
 
-def _piece_at(piece: str, text: str, after: int) -> int | None:
-    """Where a piece without gaps begins, from that position of the text on."""
+def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
+    """Where a piece's first and last words begin, from that position of the text on."""
     for rejoined in (False, True):
         wanted, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
         for position in _positions(wanted.joined, source.joined):
             place = source.place_of(position + 1)
             if place >= after:
-                return place
+                return place, source.place_of(position + len(wanted.joined) - 2)
     return _near_place(piece, text, after)
 
 
@@ -226,8 +225,8 @@ def _positions(wanted: str, text: str) -> Iterator[int]:
         at = text.find(wanted, at + 1)
 
 
-def _near_place(piece: str, text: str, after: int) -> int | None:
-    """Where a near match begins, if it differs in nothing that matters."""
+def _near_place(piece: str, text: str, after: int) -> tuple[int, int] | None:
+    """Where a near match's first and last words begin, if it differs in nothing that matters."""
     wanted, source = words_in(piece), words_in(text)
     near = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=_NEAR)
     if near is None:
@@ -235,13 +234,13 @@ def _near_place(piece: str, text: str, after: int) -> int | None:
     said, there = wanted.joined.split(), source.joined.split()
     first, last = (bisect_left(source.starts, end) for end in (near.dest_start, near.dest_end))
     # The alignment may be off by some words at either side: the best window counts.
-    best: int | None = None
+    best: tuple[int, int] | None = None
     fewest = len(said) // _WORDS_PER_SLIP + 1
     for begin in range(max(0, first - _SLACK), min(first + _SLACK + 1, len(there))):
         for stop in range(max(begin + 1, last - _SLACK), min(last + _SLACK, len(there)) + 1):
             slips = _slips(said, there[begin:stop])
             if slips is not None and slips < fewest and source.places[begin] >= after:
-                best, fewest = source.places[begin], slips
+                best, fewest = (source.places[begin], source.places[stop - 1]), slips
     return best
 
 

@@ -11,6 +11,7 @@ from core.models import Mark, Source
 #: A passage has at most so many characters; paragraphs are put together up to this length.
 PASSAGE_CHARACTERS = 1200
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<words>\S.*)")
+_LAST_NUMBER = re.compile(r"\d+\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -48,9 +49,19 @@ def headings_of(source: Source) -> Sequence[str]:
     return tuple(dict.fromkeys(named or [mark.label for mark in source.marks if mark.label]))
 
 
-def place_of(source: Source, line: int) -> Mark:
-    """What a line of a source is called, and the address that leads there."""
-    return _place(source, line, _kept_lines(source))
+def place_of(source: Source, first: int, last: int) -> Mark:
+    """What the lines of a source from first to last are called, and the address of the first."""
+    kept = _kept_lines(source)
+    begin, end = _place(source, first, kept), _place(source, last, kept)
+    if begin.label == end.label:
+        return begin
+    whose, number = _LAST_NUMBER.sub("", begin.label), _LAST_NUMBER.search(end.label)
+    label = f"{begin.label} – {end.label}"
+    if number and f"{whose}{number[0]}" == end.label:
+        # "page 3, line 4" and its line 6 are "page 3, lines 4–6", but "app.py:4" has no such word.
+        plural = f"{whose[:-1]}s " if whose.endswith(" ") else whose
+        label = f"{plural}{begin.label.removeprefix(whose)}–{number[0]}"
+    return begin.model_copy(update={"label": label})
 
 
 def _kept_lines(source: Source) -> Sequence[int]:

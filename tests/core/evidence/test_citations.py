@@ -277,6 +277,53 @@ def test_a_quote_leads_to_its_line_or_page() -> None:
     assert check("e1", "The queue took", [a_source(1, LOAD, marks)]).place == "page 1"
 
 
+LOG = """01:30:12 orders in the table: 2,031,114
+01:30:13 reading order by order: 2,031,114 single reads
+06:31:44 written: 2,031,114 orders
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "marks", "place"),
+    [
+        ("orders in the table: 2,031,114 … 2,031,114 single reads", (), "lines 1–2"),
+        ("orders in the table: 2,031,114 … written: 2,031,114", (), "lines 1–3"),
+        ("single reads 06:31:44 written", (), "lines 2–3"),
+        ("order by order … single reads", (), "line 2"),
+        ("orders in the table … single reads", ((1, "page 8", ""), (2, "page 9", "")), "pages 8–9"),
+        ("orders in the table … single reads", ((1, "A", "row"),), "A, rows 1–2"),
+        (
+            "orders in the table … single reads",
+            ((1, "A", "row"), (2, "B", "row")),
+            "A, row 1 – B, row 1",
+        ),
+        (
+            "orders in the table … single reads",
+            ((1, "Costs", ""), (2, "Risks", "")),
+            "Costs – Risks",
+        ),
+    ],
+)
+def test_the_place_of_a_quote_covers_all_its_words(
+    words: str, marks: tuple[tuple[int, str, str], ...], place: str
+) -> None:
+    marked = tuple(Mark(line=line, label=label, counts=counts) for line, label, counts in marks)
+    found = check("e1", words, [a_source(1, LOG, marked)])
+    assert (found.status, found.place) == (CitationStatus.VERIFIED, place)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "single reads … orders in the table",  # the other way round
+        "orders in the table … deleted",  # a piece that is nowhere
+        "reading order by order … by order: 2,031,114 single",  # a piece within the one before it
+    ],
+)
+def test_a_quote_with_gaps_needs_each_piece_behind_the_one_before(words: str) -> None:
+    assert check("e1", words, [a_source(1, LOG)]).status is CitationStatus.UNVERIFIED
+
+
 @pytest.mark.parametrize("words", ["", "a", "…", "!!", "5"])
 def test_too_little_to_check_is_not_verified(words: str) -> None:
     assert check("e1", words, SOURCES).status is CitationStatus.UNVERIFIED

@@ -38,8 +38,8 @@ def test_passages_are_cut_at_marks_and_named_after_them() -> None:
 
 def test_a_place_without_an_address_of_its_own_leads_to_the_source() -> None:
     source = a_source("one\ntwo", (Mark(line=2, label="page 1"),))
-    assert place_of(source, 2).address == "https://f.test"
-    assert place_of(source, 1).label == "line 1"
+    assert place_of(source, 2, 2).address == "https://f.test"
+    assert place_of(source, 1, 1).label == "line 1"
 
 
 def test_paragraphs_are_put_together_and_long_ones_are_cut() -> None:
