@@ -24,6 +24,7 @@ from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn
 #: about 900 words, so that board, vote and verdict have room in 1,500.
 _ALL, _LEAST, _MOST = 5400, 380, 900
 _ANSWER_LIMIT = 240
+_FIRST_LIMIT = 110
 _POINT_LIMIT = 150
 _MOST_POINTS = 3
 _LINE_LIMIT = 140
@@ -43,7 +44,7 @@ _OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 def group_post(
     debate: Debate, said: Sequence[Contribution], failures: Sequence[Failure] = ()
 ) -> MessageView:
-    """Return the post: the answer in bold, its main points, whom it criticised for what.
+    """Return the post: the answer in bold, the first one, main points, whom it criticised for what.
 
     Args:
         debate: The debate.
@@ -113,6 +114,12 @@ def _in_short(debate: Debate, agent: Agent, said: Sequence[Contribution]) -> Ite
         shown = f"*{said_first or 'Nothing was said.'}*"
         yield shown
         left = room - len(shown) - sum(map(len, of_others))
+        # Others criticised what it said first; without it nobody understands what they mean.
+        draft = next((made for made in said if made.turn.act is Act.PROPOSAL), main)
+        drafted = answer(words_of(agent, draft), _FIRST_LIMIT)
+        if drafted and drafted != answer(text, _FIRST_LIMIT):
+            left -= len(drafted)
+            yield f"_First answer_: {drafted}"
         if main.findings:
             yield from (f"• {line}" for line in finding_lines(main.findings, _MOST_POINTS + 1))
             return
@@ -131,6 +138,8 @@ def _on_others(debate: Debate, agent: Agent, made: Contribution) -> Iterator[str
     target = made.turn.target
     found = points(text, 1 if target else 2, _LINE_LIMIT) or [gist(text, _LINE_LIMIT)]
     whom = f"On {name_of(debate, target)}" if target else _capital(turn_noun(debate, made.turn))
+    if made.turn.act is Act.CRITIQUE and made.turn.round == 1:  # its post shows the refined answer
+        whom += "'s first draft"
     for line in found:
         yield f":speech_balloon: _{whom}_: {line}"
 

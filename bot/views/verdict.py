@@ -337,7 +337,7 @@ def _notes(debate: Debate, reached: Verdict) -> str:
 
 
 def _held_out(debate: Debate, reached: Verdict) -> str:
-    """Agents who hold another option best to the end, and how likely."""
+    """Agents who hold another option best at the end, and how likely."""
     if not reached.option:
         return ""
     lines = list[str]()
@@ -347,7 +347,7 @@ def _held_out(debate: Debate, reached: Verdict) -> str:
         if best and best != reached.option:
             name = option_name(debate, best)
             lines.append(
-                f"• {name_of(debate, agent.id)} held {name} to the end ({percent(shares[best])})"
+                f"• {name_of(debate, agent.id)} ended with {name} ({percent(shares[best])})"
             )
     return "\n".join(lines)
 

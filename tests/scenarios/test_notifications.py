@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Clarifying
+from core.models import Act, Clarifying
+from core.request import ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import Workspace
 from tests.notified import notifications
@@ -30,6 +31,12 @@ class Noise:
 
     def __str__(self) -> str:
         return f"{self.posts} | {self.words:,} | {self.asker} | {self.answerer} | {self.other}"
+
+
+def everybody_changes_their_mind(request: ModelRequest) -> str:
+    """The longest posts: each shows the first answer, too."""
+    reply = as_long_as_a_models(request)
+    return reply.replace("**PostgreSQL", "**Kafka") if request.act is Act.PROPOSAL else reply
 
 
 def who(workspace: Workspace, name: str) -> str:
@@ -58,7 +65,7 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 async def test_a_quiet_debate_notifies_who_takes_part_far_less_and_nobody_else(form: str):
     clarifying = Clarifying(enabled=True, wait_seconds=600)
-    models = ScriptedProvider(as_long_as_a_models)
+    models = ScriptedProvider(everybody_changes_their_mind)
     spec = BotSpec(provider=models, rounds=3, clarifying=clarifying)
     async with team_at_work(spec=spec) as team:
         before = await noise(team, form, every_turn=True)

@@ -1,0 +1,36 @@
+"""An agent's post of a round can be understood by somebody who reads nothing else."""
+
+from bot.views.group_post import group_post
+from core.events import DebateStarted, fold
+from core.models import Act, Contribution, Turn
+from core.testing import a_setup, recorded
+
+_DEBATE = fold(recorded([DebateStarted(setup=a_setup())]))
+_DRAFT = "**Rewrite it in Rust.**\n\n- It is fast."
+
+
+def said(act: Act, text: str, *, number: int = 1, target: str | None = None) -> Contribution:
+    turn = Turn(act=act, round=number, agent="architect", target=target)
+    return Contribution(turn=turn, text=text)
+
+
+def test_a_changed_answer_shows_the_first_one() -> None:
+    shown = group_post(
+        _DEBATE, [said(Act.PROPOSAL, _DRAFT), said(Act.REFINEMENT, "**Keep the language.** Yes.")]
+    ).text
+    assert "*Keep the language.*\n_First answer_: Rewrite it in Rust." in shown
+
+
+def test_an_answer_that_stayed_is_shown_once() -> None:
+    stayed = [said(Act.PROPOSAL, _DRAFT), said(Act.REFINEMENT, f"{_DRAFT}\n- It is tested.")]
+    assert "First answer" not in group_post(_DEBATE, stayed).text
+    assert "First answer" not in group_post(_DEBATE, stayed[:1]).text
+
+
+def test_a_critique_of_a_draft_that_is_not_shown_says_so() -> None:
+    critique = "1. **Fatal flaw:** nobody knows Rust."
+    first = said(Act.CRITIQUE, critique, target="security")
+    later = said(Act.CRITIQUE, critique, number=2, target="security")
+    assert "_On Security's first draft_: Fatal flaw" in group_post(_DEBATE, [first]).text
+    # What round 2 criticises stands in the post of round 1.
+    assert "_On Security_: Fatal flaw" in group_post(_DEBATE, [later]).text
