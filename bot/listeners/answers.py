@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.listeners.typed import WITH_ID, Unclear
+from bot.listeners.typed import WITH_ID, Unclear, UnknownOption
 from bot.slack.access import Standing
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
@@ -21,6 +21,8 @@ COMMANDS = {
     "/debate --format review": "a review: of the text after it, or of what the thread holds if you "
     "mention me there",
     "/debate --playbook NAME <question>": "a kind of debate, such as vendor-choice or rfc-review",
+    "/debate --when always <question>": "hold the rounds even where all agree at once; `split`: "
+    "where first answers differ, `never`: vote at once",
     "/debate list": "this channel's newest debates",
     "/debate search WORDS": "debates in your channels that hold these words",
     "/debate show ID": "where a debate stands, or its verdict",
@@ -196,28 +198,42 @@ def ended(debate: Debate) -> str:
     )
 
 
+def unknown_option(typed: UnknownOption) -> str:
+    """Return which options there are."""
+    return (
+        f"“{plain(typed.option)}” is no option here, or lacks its value. Before the question there "
+        "can be `--format NAME`, `--playbook NAME` and `--when split`, `always` or `never`; all "
+        "else is in the form that `/debate` alone opens."
+    )
+
+
 def unclear(typed: Unclear) -> str:
-    """Return what to type instead of one lone word."""
+    """Return what to type instead of one lone word, or a few."""
     word = plain(typed.word)
     if typed.guess in _INSTEAD:
         found = f" of debate `{typed.debate_id}`" if typed.debate_id else ""
         shown = typed.debate_id or "ID"
         instead = _INSTEAD[typed.guess].format(board=f"the board{found}", id=shown)
         return f"There is no `/debate {word}`. Nothing was started. To do that, {instead}"
-    if typed.guess == "search":
+    if typed.word.lower() == "search":
         return "Write what to look for: `/debate search WORDS`. Nothing was started."
     if typed.guess == "token":
         return (
             "Did you mean `/debate token`, `/debate token new NAME`, `/debate token list` or "
             "`/debate token revoke N`? Nothing was started."
         )
+    is_slip = typed.word.split()[0].lower() != typed.guess
+    debated = " To debate it all the same, end it with a question mark." if is_slip else ""
+    if typed.guess in WITH_ID and typed.debate_id:
+        meant = f"`/debate {typed.guess} {typed.debate_id}`"
+        return f"Did you mean {meant}? Nothing was started.{debated}"
     if typed.guess in WITH_ID:
         return (
             f"Did you mean `/debate {typed.guess} ID`? An id looks like `dabcd234`; "
-            "`/debate list` shows them. Nothing was started."
+            f"`/debate list` shows them. Nothing was started.{debated}"
         )
     if typed.guess:
-        return f"Did you mean `/debate {typed.guess}`? Nothing was started."
+        return f"Did you mean `/debate {typed.guess}`? Nothing was started.{debated}"
     return (
         f"“{word}” is short for a question: write it as a sentence that ends with a question mark, "
         "for example `/debate Kafka or PostgreSQL as our job queue?` Nothing was started. See also "

@@ -37,6 +37,7 @@ from bot.listeners.typed import (
     Typed,
     TypedQuestion,
     Unclear,
+    UnknownOption,
     understood,
 )
 from bot.log import logger
@@ -128,6 +129,8 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
             return answers.help_text(context.retention_days)
         case Unclear():
             return answers.words(answers.unclear(typed))
+        case UnknownOption():
+            return answers.words(answers.not_started(answers.unknown_option(typed), command.words))
         case Doctor():
             if context.examine is None:
                 return answers.words(NOBODY)
@@ -199,6 +202,7 @@ async def start_debate(context: ListenerContext, command: Command, typed: TypedQ
         place=place(command.team_id, command.channel_id),
         format=typed.format or None,
         playbook=typed.playbook or None,
+        when=typed.when,
     )
     try:
         begun = await context.start.start(request, origin=command.trigger_id)

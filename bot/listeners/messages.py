@@ -21,6 +21,7 @@ from bot.listeners.typed import (
     PageOf,
     SayOutcome,
     TypedQuestion,
+    Unclear,
     understood,
 )
 from bot.log import logger
@@ -212,7 +213,12 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     said, team = event.message, event.team_id
     bot = (await context.clients.of(team)).identity.user_id
     words = " ".join(event.question.replace(f"<@{bot}>", "").split())
-    if not isinstance(understood(words), TypedQuestion | OpenForm):
+    typed = understood(words)
+    # Two words can ask something of a judge who has the record: only a slip is answered.
+    is_asked = isinstance(typed, TypedQuestion | OpenForm) or (
+        isinstance(typed, Unclear) and not (typed.guess or typed.debate_id)
+    )
+    if not is_asked:
         await _answer_mention(context, event, origin)
         return
     by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
@@ -238,10 +244,14 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
                 told = (await context.lists.recalled(found)).payload
             except BadInput as refusal:
                 told = answers.words(str(refusal)).payload
-        case TypedQuestion(text=asked, format=form, playbook=kind):
-            by, where = Person(id=said.user, name=name), place(event.team_id, said.channel)
+        case TypedQuestion(text=asked, format=form, playbook=kind, when=when):
             request = DebateRequest(
-                question=asked, asked_by=by, place=where, format=form or None, playbook=kind or None
+                question=asked,
+                asked_by=Person(id=said.user, name=name),
+                place=place(event.team_id, said.channel),
+                format=form or None,
+                playbook=kind or None,
+                when=when,
             )
             try:
                 request = await _with_sources(context, event.team_id, said, request)

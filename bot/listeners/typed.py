@@ -5,11 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from core.models import When
+
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
 #: Of a token.
 _NUMBER = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 #: "--format review", before anything else.
 _FORMAT = re.compile(r"\s{0,20}(?:--|—|–)format[ =]{1,5}([A-Za-z]{1,20})(?=\s|$)")
+#: "--when always", before anything else.
+_WHEN = re.compile(r"\s{0,20}(?:--|—|–)when[ =]{1,5}(split|always|never)(?=\s|$)", re.IGNORECASE)
+#: What begins like an option and is none of those.
+_OPTION = re.compile(r"(?:--|—|–)[A-Za-z]\S{0,40}")
+#: Two of these without a question mark are no question yet; Chinese puts a whole one in a word.
+_SHORT_WORD = re.compile(r"[A-Za-z0-9'’-]{1,12}", re.ASCII)
+#: How like a subcommand the first word of a few must be: a lone word is surer to be a slip.
+_LIKE, _LIKE_ALONE = 0.75, 0.6
 #: Longer than any subcommand is a text, not a slip.
 _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 #: Telephones make a dash of two hyphens.
@@ -129,13 +139,20 @@ class RevokeTokens:
 
 @dataclass(frozen=True)
 class Unclear:
-    """One lone word: too little for a question, and no subcommand."""
+    """A word or a few: too little for a question, and no subcommand."""
 
     word: str
     #: The subcommand, or one of `ELSEWHERE`, that may have been meant; empty if none is close.
     guess: str
     #: The debate that was named; empty: none.
     debate_id: str = ""
+
+
+@dataclass(frozen=True)
+class UnknownOption:
+    """An option at the beginning that Slack does not take, or not so."""
+
+    option: str
 
 
 @dataclass(frozen=True)
@@ -147,17 +164,19 @@ class TypedQuestion:
     format: str = ""
     #: The kind of debate that was named; empty: none.
     playbook: str = ""
+    #: When the first answers are to be debated; None: as is usual in the channel.
+    when: When | None = None
 
     @property
     def has_flags(self) -> bool:
         """Whether it says how it is to be debated, so that it is no question about the past."""
-        return bool(self.format or self.playbook)
+        return bool(self.format or self.playbook or self.when)
 
 
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
 OnDebate = Show | StopDebate | SayOutcome | Export | PageOf
 OnTokens = MakeToken | ListTokens | RevokeTokens
-Typed = LoneSubcommand | Search | OnDebate | OnTokens | Unclear | TypedQuestion
+Typed = LoneSubcommand | Search | OnDebate | OnTokens | Unclear | UnknownOption | TypedQuestion
 _BY_ID: Mapping[str, type[Show] | type[StopDebate] | type[SayOutcome] | type[Export]] = {
     "show": Show,
     "stop": StopDebate,
@@ -173,21 +192,26 @@ _ALONE: Mapping[str, LoneSubcommand] = {
 }
 
 
-def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912 - one case per thing
+def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per thing
     """Return what was typed.
 
     A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
     queue" are questions.
     """
     form = playbook = ""
-    for _ in ("format", "playbook"):  # in either order
+    when: When | None = None
+    for _ in ("format", "playbook", "when"):  # in any order
         if chosen := _FORMAT.match(text):
             text, form = text[chosen.end() :].strip(), chosen[1].lower()
+        elif chosen := _WHEN.match(text):
+            text, when = text[chosen.end() :].strip(), When(chosen[1].lower())
         elif flag := _PLAYBOOK.match(text) or _PLAYBOOK_LAST.search(text):
             text = f"{text[: flag.start()]} {text[flag.end() :]}".strip()
             playbook = flag[1].strip(_QUOTES)
-    if form or (playbook and text):
-        return TypedQuestion(text.strip(), format=form, playbook=playbook)
+    if other := _OPTION.match(text.strip()):
+        return UnknownOption(other[0])
+    if form or when or (playbook and text):
+        return TypedQuestion(text.strip(), format=form, playbook=playbook, when=when)
     if playbook:
         return OpenForm(playbook)
     words = text.split()
@@ -227,13 +251,20 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912 - one case p
     if first in ELSEWHERE and (len(words) == 1 or (len(words) <= 3 and _is_order(words[1:]))):  # noqa: PLR2004 - "vote now d…"
         return Unclear(" ".join(words), first, named.group(1).lower() if named else "")
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
-        close = get_close_matches(first, (*ALONE, *WITH_ID, *WITH_WORDS), n=1, cutoff=0.6)
-        return Unclear(words[0], close[0] if close else "")
+        return Unclear(words[0], _near(first, _LIKE_ALONE))
     # A few words that begin like a subcommand or end in an id are no question to pay for.
-    is_few = 2 <= len(words) <= 3 and not words[-1].endswith("?")  # noqa: PLR2004 - "list all please"
-    if is_few and (first in ALONE or _DEBATE_ID.fullmatch(words[-1])):
-        return Unclear(" ".join(words), first if first in ALONE else "")
+    is_few = 2 <= len(words) <= 3 and not words[-1].endswith(("?", "？"))  # noqa: PLR2004, RUF001 - "list all please"
+    guess = _near(first, _LIKE) if is_few else ""
+    is_short = len(words) == 2 and all(map(_SHORT_WORD.fullmatch, words))  # noqa: PLR2004 - "shwo x"
+    if is_few and (guess or is_short or named):
+        return Unclear(" ".join(words), guess, named.group(1).lower() if named else "")
     return TypedQuestion(text.strip())
+
+
+def _near(word: str, likeness: float) -> str:
+    """The subcommand that a word is, or may be a slip for; empty: none. "How" asks something."""
+    known = () if word == "how" else (*ALONE, *WITH_ID, *WITH_WORDS)
+    return next(iter(get_close_matches(word, known, n=1, cutoff=likeness)), "")
 
 
 def _is_order(rest: Sequence[str]) -> bool:

@@ -16,9 +16,11 @@ from bot.listeners.typed import (
     Typed,
     TypedQuestion,
     Unclear,
+    UnknownOption,
     understood,
 )
 from bot.slack.access import Standing
+from core.models import When
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,24 @@ from bot.slack.access import Standing
         ("lst", Unclear("lst", "list")),
         ("Kafka", Unclear("Kafka", "")),
         ("Kafka?", TypedQuestion("Kafka?")),
+        ("shwo x", Unclear("shwo x", "show")),
+        ("shwo DABC2345", Unclear("shwo DABC2345", "show", "dabc2345")),
+        ("serach kafka retries", Unclear("serach kafka retries", "search")),
+        ("lsit all now", Unclear("lsit all now", "list")),
+        ("shwo x?", TypedQuestion("shwo x?")),
+        ("Kafka Postgres", Unclear("Kafka Postgres", "")),
+        ("Kafka Postgres?", TypedQuestion("Kafka Postgres?")),
+        ("How about Kafka", TypedQuestion("How about Kafka")),
+        ("数据库 队列", TypedQuestion("数据库 队列")),
+        ("--when always A or B?", TypedQuestion("A or B?", when=When.ALWAYS)),
+        (
+            "—when=never --format panel --playbook rfc-review A or B?",
+            TypedQuestion("A or B?", format="panel", playbook="rfc-review", when=When.NEVER),
+        ),
+        ("--when sometimes A or B?", UnknownOption("--when")),
+        ("--format panel --rounds 2 A or B?", UnknownOption("--rounds")),
+        ("—sources=x A or B?", UnknownOption("—sources=x")),
+        ("-- A or B?", TypedQuestion("-- A or B?")),
         ("--playbook rfc-review Is it good?", TypedQuestion("Is it good?", playbook="rfc-review")),
         ("—playbook=“rfc-review” Is it good?", TypedQuestion("Is it good?", playbook="rfc-review")),
         ("Is it good? --Playbook rfc-review ", TypedQuestion("Is it good?", playbook="rfc-review")),
@@ -94,6 +114,9 @@ def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
         ("resume", "resume", "press *Resume* on the board"),
         ("skip", "skip", "*Skip all* lets every assumption hold"),
         ("kill", "kill", "type `/debate stop ID`"),
+        ("shwo x", "show", "To debate it all the same, end it with a question mark"),
+        ("serach", "search", "Did you mean `/debate search`?"),
+        ("Kafka Postgres", "", "write it as a sentence that ends with a question mark"),
     ],
 )
 def test_a_lone_word_starts_nothing_and_says_what_to_type(word: str, guess: str, said: str):

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from bot.testing import BotSpec, Team, key_of, team_at_work
-from core.models import Act, Status
+from core.events import fold
+from core.models import Act, Status, When
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
@@ -35,6 +36,8 @@ async def started(team: Team) -> int:
         ("stop dzzzzzz2", "There is no debate `dzzzzzz2`"),
         ("show dzzzzzz2", "There is no debate `dzzzzzz2`"),
         ("Kafka", "is short for a question"),
+        ("shwo x", "Did you mean `/debate show ID`?"),
+        ("--rounds 2 Kafka or PostgreSQL?", "“--rounds” is no option here"),
         ("why? " * 2000, "9,999 characters; the most is 4,000"),
     ],
 )
@@ -43,6 +46,14 @@ async def test_what_starts_nothing_is_answered_kindly(team: Team, typed: str, sa
     assert said in team.told()[-1]
     assert await started(team) == 0
     assert team.workspace.messages(team.channel) == []
+
+
+async def test_rounds_can_be_asked_for_where_all_may_agree_at_once(team: Team):
+    await team.type("--when always Kafka or PostgreSQL?")
+    [entry] = await team.moot.store.find(DebateFilter())
+    debate = fold(await team.moot.store.events(entry.debate_id))
+    assert debate.setup.question == "Kafka or PostgreSQL?"
+    assert debate.setup.when is When.ALWAYS
 
 
 async def test_a_question_that_is_too_long_is_given_back(team: Team):
