@@ -73,20 +73,16 @@ class Checked:
 
 
 def load_file(path: FilePath, known: Known) -> Loaded:
-    """Settings from a file; the built-in ones, with a notice, if there is no such file.
+    """Settings from a file that somebody named: without it its caps would silently not hold.
 
     Args:
         path: YAML, or JSON if the name ends in `.json`.
         known: What holds where the file says nothing.
 
     Raises:
-        ConfigurationBroken: The file cannot be read or used; names file, line and key.
+        ConfigurationBroken: It is missing, or cannot be read or used; names file, line and key.
     """
-    text = text_of(path)
-    if text is None:
-        missing = f"There is no file {path}: the built-in settings hold."
-        return Loaded(settings=known.settings, notices=(missing,))
-    return load(text, str(path), known, prompt_reader(path.parent))
+    return load(text_of(path), str(path), known, prompt_reader(path.parent))
 
 
 def check_file(path: FilePath, known: Known) -> Checked:
@@ -95,10 +91,7 @@ def check_file(path: FilePath, known: Known) -> Checked:
     Raises:
         ConfigurationBroken: It is missing, or cannot be read or used.
     """
-    text = text_of(path)
-    if text is None:
-        raise ConfigurationBroken(f"There is no file {path}.")
-    return check(text, str(path), known)
+    return check(text_of(path), str(path), known)
 
 
 def load(text: str, name: str, known: Known, read: ReadPrompt) -> Loaded:
@@ -193,16 +186,16 @@ def laid_over(base: V, top: Value) -> V:
     return base.model_copy(update=changes)
 
 
-def text_of(path: FilePath) -> str | None:
-    """The content of a file; None if there is none.
+def text_of(path: FilePath) -> str:
+    """The content of a file.
 
     Raises:
-        ConfigurationBroken: It cannot be read.
+        ConfigurationBroken: It is missing, or cannot be read.
     """
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        return None
+        raise ConfigurationBroken(f"There is no file {path}.") from None
     except UnicodeDecodeError:
         raise ConfigurationBroken(f"{path} is not UTF-8 text.") from None
     except OSError as error:

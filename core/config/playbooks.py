@@ -86,8 +86,6 @@ def load_playbook(file: FilePath, settings: Settings) -> Playbook:
         ConfigurationBroken: The file cannot be read or used; every line names file, line and key.
     """
     text = text_of(file)
-    if text is None:
-        raise ConfigurationBroken(f"There is no file {file}.")
     if len(text) > _MOST_CHARACTERS:
         most = number(_MOST_CHARACTERS)
         raise ConfigurationBroken(f"{file} is too large: a playbook has {most} characters at most.")

@@ -253,11 +253,19 @@ def test_settings_of_a_file_hold(moot: Moot) -> None:
     )
 
 
-def test_a_missing_configuration_file_is_a_notice(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1", "--config", "none.yaml")
+@pytest.mark.parametrize("by", ["flag", "variable"])
+def test_a_settings_file_that_was_named_must_be_there(
+    moot: Moot, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    named = ("--config", "none.yaml")
+    if by == "variable":
+        named = ()
+        monkeypatch.setenv("MOOT_CONFIG", "none.yaml")
+    done = moot("debate", QUESTION, "--rounds", "1", *named)
 
-    assert done.exit_code == 0
-    assert "Notice: There is no file none.yaml: the built-in settings hold." in done.stderr
+    assert isinstance(done.exception, ConfigurationBroken)
+    assert str(done.exception) == "There is no file none.yaml."
+    assert not moot("list").stdout
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Configuration files: what they set, what is wrong with them and on which line."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -632,18 +633,12 @@ def test_a_prompt_file_is_found_beside_the_configuration(tmp_path: Path) -> None
     assert all("The built-in prompt takes its place." in one for one in settings.warnings)
 
 
-def test_a_missing_file_means_the_built_in_settings_with_a_notice(tmp_path: Path) -> None:
-    done = load_file(tmp_path / "none.yaml", KNOWN)
-
-    assert done.settings == Settings()
-    assert done.notices == (
-        f"There is no file {tmp_path / 'none.yaml'}: the built-in settings hold.",
-    )
-
-
-def test_a_file_to_be_checked_must_be_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("read", [load_file, check_file])
+def test_a_file_that_was_named_must_be_there(
+    tmp_path: Path, read: Callable[[Path, Known], object]
+) -> None:
     with pytest.raises(ConfigurationBroken, match="There is no file"):
-        check_file(tmp_path / "none.yaml", KNOWN)
+        read(tmp_path / "none.yaml", KNOWN)
 
 
 def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
