@@ -38,7 +38,7 @@ from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
 from core.rules.formats.registry import Format, formats_with
 from core.rules.formats.review import NAME as REVIEW
-from core.rules.subject import KINDS
+from core.rules.sources import KINDS
 from core.settings import (
     DEFAULT_ROSTER,
     ROLE_ALIASES,

@@ -152,9 +152,7 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}"
     if answer:
         return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"
-    return (
-        f"If nobody answers: {assumed}" if is_open else f"Nobody answered (NA). Assumed: {assumed}"
-    )
+    return f"If nobody answers: {assumed}" if is_open else f"Nobody answered. Assumed: {assumed}"
 
 
 def _buttons(debate: Debate) -> list[Block]:
@@ -212,7 +210,7 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
 def assumptions(debate: Debate) -> Sequence[str]:
     """What was taken for granted where people gave no answer; Markdown."""
     return [
-        f"{item.question} NA; assumed: {item.assumption or _NOTHING}"
+        f"{item.question} Nobody answered; assumed: {item.assumption or _NOTHING}"
         for item in questions_put(debate)
         if not (answer := debate.answers.get(item.number)) or not answer.text
     ]

@@ -251,7 +251,7 @@ def shortcomings(reached: Verdict) -> str:
     lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(said) if words.strip()]
     if not lines and not reached.partial:
         return ""
-    name = "Partial result" if reached.partial else "Degraded result"
+    name = "Partial result" if reached.partial else "Not everything went as planned"
     why = ": not all turns were taken." if reached.partial else ""
     # As many lines as a banner has room for.
     ends = itertools.accumulate(len(line) + 1 for line in lines)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
 from core.rules.formats.registry import format_of
 from core.rules.playbook import kinds_words, missing_evidence
+from core.rules.sources import lost
 
 #: More failed turns of one agent are counted, not listed.
 _MOST_LISTED = 3
@@ -14,6 +15,9 @@ def degradations(debate: Debate) -> Iterator[str]:
     """What went wrong before the verdict, in words for people: who, with which model, and why."""
     alive, agents = format_of(debate).alive(debate), debate.setup.agents
     yield from _cut_short(debate)
+    for source in lost(debate):
+        what = f"{source.reference.title}: {source.fault}"
+        yield f"A source that was given could not be read: {what}."
     if missing := missing_evidence(debate):
         named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
         yield f"No source holds what this kind of debate should rest on: {named}."

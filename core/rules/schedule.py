@@ -49,7 +49,7 @@ def ready(debate: Debate) -> Sequence[Turn]:
     if sources.are_awaited(debate, reading) or review.is_read_first(debate):
         return reading
     if _unreadable(debate):
-        return ()  # nobody is asked about what nobody can review
+        return ()  # nobody is asked about what nobody can read
     asking = clarifying.ready(debate)
     if asking is not None:
         return (*reading, *asking, *shadow.ready(debate))
@@ -123,8 +123,9 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
 
 
 def _unreadable(debate: Debate) -> str:
-    """Why there is nothing to review, in a sentence; empty where there is, or in another format."""
-    return subject.unreadable(debate) if debate.setup.format == review.NAME else ""
+    """Why nobody is asked: nothing that was given could be read; empty where something was."""
+    is_review = debate.setup.format == review.NAME
+    return subject.unreadable(debate) if is_review else sources.none_read(debate)
 
 
 def due(debate: Debate) -> datetime | None:

@@ -6,8 +6,12 @@ debate goes on, and turns that begin later see it.
 
 from collections.abc import Sequence
 
-from core.models import ENGINE, Act, Debate, SourceKind, SourceReference, Turn, turn_of
+from core.models import ENGINE, Act, Debate, Source, SourceKind, SourceReference, Turn, turn_of
 
+#: What people give; earlier decisions and what tools say are looked up besides.
+KINDS = frozenset({SourceKind.FILE, SourceKind.LINK, SourceKind.THREAD, SourceKind.TEXT})
+#: How the fault of a source begins that was given twice: nothing of it is lost.
+SAME_AS = "it is the same as"
 #: Sources that one debate may have.
 MOST_SOURCES = 50
 #: Characters that the texts of all of them may have together.
@@ -31,6 +35,33 @@ def with_question(debate: Debate) -> Sequence[Turn]:
     with_notes = [reference for note in debate.notes for reference in note.references]
     given = enumerate(debate.references, start=1)
     return [reading_turn(number) for number, one in given if one not in with_notes]
+
+
+def lost(debate: Debate) -> Sequence[Source]:
+    """The sources that were given and could not be read."""
+    return [
+        one
+        for one in debate.sources
+        if one.fault and one.reference.kind in KINDS and not one.fault.startswith(SAME_AS)
+    ]
+
+
+def none_read(debate: Debate) -> str:
+    """Why a debate whose given sources are all lost is not held; empty where it is.
+
+    A thread that came with a mention was not chosen as a source: without it the question stands.
+    """
+    given = [one for one in debate.setup.references if one.kind in KINDS]
+    if debate.setup.mention:
+        given = [one for one in given if one.kind is not SourceKind.THREAD]
+    gone = lost(debate)
+    if not given or not gone or any(one.reference.kind in KINDS for one in debate.evidence):
+        return ""
+    told = "; ".join(f"{one.reference.title}: {one.fault}" for one in gone)
+    return (
+        f"No source that was given could be read ({told}), so no agent was asked. Give it in "
+        "another form, or ask without it."
+    )
 
 
 def reading_turn(number: int) -> Turn:

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from core.models import Debate, Source, SourceKind, SourceReference
-from core.rules.sources import with_question
-
-#: What can be reviewed; earlier decisions and what tools say only help to judge it.
-KINDS = frozenset({SourceKind.FILE, SourceKind.LINK, SourceKind.THREAD, SourceKind.TEXT})
+from core.models import Debate, Source, SourceReference
+from core.rules.sources import KINDS, with_question
 
 
 def subject(debate: Debate) -> Sequence[Source]:

@@ -147,7 +147,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             assumed = item.assumption or "nothing in particular"
             who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
             by = f" (asked by {who})" if who else ""
-            assumptions.append(f"{item.question}{by} NA; assumed: {assumed}")
+            assumptions.append(f"{item.question}{by} Nobody answered; assumed: {assumed}")
     rests = evidence_rows(verdict)  # none where the debate had no sources
     texts: Sequence[tuple[str, str]] = (
         ("Findings", findings_table(debate)),

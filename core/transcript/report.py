@@ -111,11 +111,11 @@ def clarifications_section(debate: Debate) -> str:
     for item in items:
         answer = debate.answers.get(item.number)
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-        by, said = "", f"NA. Assumed: {item.assumption}"
+        by, said = "", f"Nobody answered. Assumed: {item.assumption}"
         if answer and answer.text:
             by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
         elif debate.verdict:
-            said = "NA. What was assumed is listed in the decision."
+            said = "Nobody answered. What was assumed is listed in the decision."
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{fenced(item.question)}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"

@@ -4,7 +4,7 @@ from core.errors import BadInput
 from core.events import SourceRead
 from core.models import Debate, Source, SourceText, Turn
 from core.ports import SourceReader
-from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, label_of
+from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, SAME_AS, label_of
 
 
 async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> SourceRead:
@@ -21,7 +21,7 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
             found = await reader.read(reference, debate.setup.place)
             same = [one.id for one in debate.evidence if one.sha256 == found.sha256]
             if same:
-                fault = f"it is the same as {same[0]}"
+                fault = f"{SAME_AS} {same[0]}"
             elif sum(len(one.text) for one in debate.evidence) + len(found.text) > MOST_CHARACTERS:
                 fault = "the sources of this debate have too much text already"
         except BadInput as error:

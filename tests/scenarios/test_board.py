@@ -178,7 +178,7 @@ async def test_failed_turns_are_said_above_the_answer():
         shown = team.thread(board)[0]["text"]
         lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
         assert f"failed to give: {lost}. " in shown
-        assert shown.index("Degraded result") < shown.index("*The agents' verdict*")
+        assert shown.index("Not everything went as planned") < shown.index("*The agents' verdict*")
         assert any(
             "Its critique of Architect's proposal is missing" in o["text"]
             for o in team.replies(board)

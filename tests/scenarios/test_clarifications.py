@@ -256,7 +256,7 @@ async def test_one_reply_with_several_lines_answers_several_and_the_debate_begin
     card = await card_saying(team, board, "closed")
     assert "Skipped by" in card["text"]
     whole = "\n".join(seen_in(team.replies(board), opened=True))
-    assert "Who runs it? NA; assumed: Two people" in whole
+    assert "Who runs it? Nobody answered; assumed: Two people" in whole
     assert "Which data is in a job? NA" not in whole
 
 

@@ -202,7 +202,9 @@ async def test_without_the_permission_the_bot_says_what_it_could_not_read() -> N
         board = await asked_in_thread(team, root)
         debate = await team.wait_for_end(board)
         said = texts(team.replies(board))
+        decided = texts(team.workspace.messages(team.channel))
     assert [one.fault == "" for one in debate.sources] == [True, False]
+    assert "A source that was given could not be read: load.csv" in decided
     assert "I could not read load.csv: Moot lacks the permission files:read" in said
 
 

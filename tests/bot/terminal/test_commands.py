@@ -253,6 +253,40 @@ def test_settings_of_a_file_hold(moot: Moot) -> None:
     )
 
 
+def test_where_no_given_source_can_be_read_nobody_is_asked(moot: Moot) -> None:
+    Path("zero.md").write_text("", encoding="utf-8")
+    done = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")
+
+    assert done.exit_code == 1
+    assert "No source that was given could be read (zero.md: " in done.stdout
+    assert '"kind":"contribution_made"' not in moot("show", _ids(moot)[0], "--json").stdout
+
+
+def test_a_source_that_was_lost_is_noted_above_the_decision(moot: Moot) -> None:
+    Path("zero.md").write_text("", encoding="utf-8")
+    Path("load.md").write_text("We run 50 jobs a second.", encoding="utf-8")
+    done = moot(
+        *("debate", QUESTION, "--rounds", "1", "--report", "report.md"),
+        *("--source", "zero.md", "--source", "load.md"),
+    )
+    [debate_id] = _ids(moot)
+    said = "A source that was given could not be read: zero.md: "
+    texts = [
+        done.stdout,
+        moot("show", debate_id).stdout,
+        moot("export", debate_id, "--format", "adr").stdout,
+        Path("report.md").read_text(encoding="utf-8"),
+    ]
+
+    assert done.exit_code == 0
+    assert all(said in text for text in texts)
+    assert done.stdout.index(said) < done.stdout.index("Confidence:")
+
+
+def _ids(moot: Moot) -> list[str]:
+    return [one["id"] for one in json.loads(moot("list", "--json").stdout)]
+
+
 @pytest.mark.parametrize("by", ["flag", "variable"])
 def test_a_settings_file_that_was_named_must_be_there(
     moot: Moot, monkeypatch: pytest.MonkeyPatch, by: str

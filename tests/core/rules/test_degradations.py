@@ -4,13 +4,27 @@ from core.events import (
     BallotAbstained,
     DebateStarted,
     Event,
+    SourceRead,
     StopRequested,
     TimeRanOut,
     TurnFailed,
     fold,
 )
-from core.models import JUDGE, SUMMARIZER, Abstention, Act, Failure, FailureCause, Stop, Turn
+from core.models import (
+    JUDGE,
+    SUMMARIZER,
+    Abstention,
+    Act,
+    Failure,
+    FailureCause,
+    Source,
+    SourceKind,
+    SourceReference,
+    Stop,
+    Turn,
+)
 from core.rules.degradations import degradations
+from core.rules.sources import SAME_AS, reading_turn
 from core.testing import recorded
 from tests.core.transcript.splits import DANA, ballot, drafts, split_setup
 
@@ -57,6 +71,29 @@ def test_who_could_speak_no_more_is_named() -> None:
     said = notes(*drafts()[1:], failed(Act.PROPOSAL, "architect"))
 
     assert "Only 2 of 3 agents took part to the end, not Architect." in said
+
+
+def test_a_given_source_that_could_not_be_read_is_noted() -> None:
+    said = {
+        "zero.md": ("it is empty", ""),
+        "load.md": ("", "80 GB"),
+        "copy.md": (f"{SAME_AS} e2", ""),
+    }
+    read = [
+        SourceRead(
+            source=Source(
+                turn=reading_turn(number),
+                reference=SourceReference(kind=SourceKind.FILE, title=name, fetch=name, by=DANA),
+                fault=fault,
+                text=text,
+            )
+        )
+        for number, (name, (fault, text)) in enumerate(said.items(), start=1)
+    ]
+
+    assert notes(*read, *drafts()) == [
+        "A source that was given could not be read: zero.md: it is empty."
+    ]
 
 
 def test_a_lost_summary_leaves_nothing_missing() -> None:
