@@ -41,4 +41,4 @@ def kept_facts(debate: Debate) -> str:
     )
     said = listed(kept, _NAMES_LIMIT, ", ")
     named = counted(len(known), "figure or requirement", "figures and requirements")
-    return f"*Of {named} in the question, answers and notes*, positions hold: {said}"
+    return f"*Of {named} in the question, answers and notes*, texts repeat: {said}. No score."

@@ -112,10 +112,13 @@ def source_read(source: Source) -> MessageView:
             f":warning: {person(source.reference.by)}, I could not read {title}:"
             f" {gist(source.fault, _REASON_LIMIT)}. The agents do without it."
         )
-    where = link(source.reference.address, title) if source.reference.address else title
+    address = source.reference.address
+    where = link(address, title) if address else title
+    if title not in where:  # notes.log reads as an address, which the link does not lead to
+        where = f"{title} ({link(address, 'open')})"
     warnings = "".join(f"; {gist(warning, _REASON_LIMIT)}" for warning in source.warnings)
     read = counted(len(source.text), "character")
-    return notice(f":page_facing_up: `{source.id}` is {where}: {read} read{warnings}.")
+    return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{warnings}.")
 
 
 def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:

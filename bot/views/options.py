@@ -74,9 +74,10 @@ def who_stands_where(debate: Debate) -> str:
         lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
     how = agreement({agent: shares for agent, shares in held.items() if shares})
     if how.spread > AGREED_WITHIN:
+        given = [shares.get(how.widest, 0.0) for shares in held.values() if shares]
         lines.append(
-            f"They split about *{option_name(debate, how.widest)}*: "
-            f"{round(how.spread * 100)} points apart."
+            f"Widest gap: *{option_name(debate, how.widest)}*, "
+            f"{percent(min(given))} to {percent(max(given))}."
         )
     return f"*Options*\n{listed(lines, _LIST_LIMIT)}"
 

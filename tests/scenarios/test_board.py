@@ -132,7 +132,7 @@ async def test_people_the_channels_settings_name_may_steer(team: Team):
 
 async def test_the_board_says_which_facts_are_kept_and_links_to_the_end(team: Team):
     board = await team.debate(QUESTION)
-    await board_saying(team, board, "positions hold: ")
+    await board_saying(team, board, "texts repeat: ")
     await team.wait_for_end(board)
     root = team.thread(board)[0]
     assert "says the judge" in root["text"]

@@ -118,7 +118,7 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
     assert [one.reference.title for one in debate.evidence] == ["load.xlsx", "load.csv"]
     assert [note.text for note in debate.notes] == ["[Attached as evidence: load.csv]"]
     assert "eyes" in [one["name"] for one in marked[0].get("reactions", [])]
-    assert "`e1` is" in said
+    assert "as `e1`: " in said
 
 
 async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:

@@ -67,10 +67,11 @@ def bare(text: str, limit: int) -> str:
 
     Args:
         text: Any text.
-        limit: Characters at most.
+        limit: Characters at most, at least one; what is left out shows as "…".
     """
     line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
-    return _GROUP_MENTION.sub(f"@{GAP}", line[:limit])[:limit]
+    line = _GROUP_MENTION.sub(f"@{GAP}", line)
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 
 def plain(text: str) -> str:

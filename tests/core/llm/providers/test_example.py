@@ -108,6 +108,8 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     assert debate.verdict is not None
     assert debate.verdict.decision == written.verdict["decision"].strip()
     assert options_of(debate).name(debate.verdict.option) == written.verdict["option"]
+    # Else the option's name is shown before the decision, and says the same.
+    assert written.verdict["option"].casefold() in debate.verdict.decision.casefold()
     assert not debate.verdict.warnings
     warnings = [one for made in debate.contributions.values() for one in made.warnings]
     # One agent quotes what its source does not say, so that people see what becomes of it.

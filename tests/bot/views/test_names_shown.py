@@ -1,0 +1,36 @@
+"""Names of files and options are shown so that people recognize them."""
+
+from bot.slack.mrkdwn.escape import bare
+from bot.views.notices import source_read
+from core.models import Act, Person, Source, SourceKind, SourceReference, Turn
+
+_OPTION = "Drei Monate auf Probe mit versetzten freien Tagen"
+
+
+def a_file(name: str) -> Source:
+    reference = SourceReference(
+        kind=SourceKind.FILE,
+        title=name,
+        address="https://files.slack.test/F1",
+        fetch="F1",
+        by=Person(id="U1"),
+    )
+    turn = Turn(act=Act.READING, round=0, agent="reader", target="1")
+    return Source(turn=turn, reference=reference, text="11:02 begun")
+
+
+def test_a_file_is_named_and_linked_and_what_for_is_said() -> None:
+    assert source_read(a_file("Load test")).text == (
+        ":page_facing_up: Agents quote <https://files.slack.test/F1|Load test> as `e1`: "
+        "11 characters read."
+    )
+
+
+def test_a_file_whose_name_reads_as_an_address_keeps_its_name() -> None:
+    shown = source_read(a_file("last-night.log")).text
+    assert "Agents quote last-night.log (<https://files.slack.test/F1|open>) as `e1`:" in shown
+
+
+def test_a_name_that_is_cut_says_so() -> None:
+    assert bare(_OPTION, 40) == "Drei Monate auf Probe mit versetzten fr…"
+    assert bare(_OPTION, len(_OPTION)) == _OPTION
