@@ -440,8 +440,8 @@ def _staged(act: Callable[[str], object], pump: Pump, size: int, quick: float) -
 def grows(act: Callable[[str], object], size: int) -> Worst | None:
     """The first text with which a function grows faster than the text; quicker than `worst`."""
     for pump in texts():
-        small, large = (_seconds(act, pump(size // smaller)) for smaller in (_STEP, 1))
-        if large > max(0.002, _STEP**CURVED * small):
+        large = _seconds(act, pump(size))
+        if large > 0.002 and large > _STEP**CURVED * _seconds(act, pump(size // _STEP)):
             growth = _exponent(act, pump, size * _STEP)
             if growth >= CURVED:
                 return Worst("", str(pump), large, growth)

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -18,6 +19,7 @@ PHONY = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)[0].split()
 INSTRUCTIONS = re.findall(r"^([A-Z]+) +(.+)$", DOCKERFILE, re.MULTILINE)
 
 
+@cache
 def make(*words: str) -> str:
     program = shutil.which("make")
     assert program, "make is missing"

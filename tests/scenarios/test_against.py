@@ -87,6 +87,7 @@ async def debated(folder: Path, *words: str) -> str:
     return re.findall(r"moot show (d\w+)", err)[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # four processes, one after the other
 async def test_a_debates_text_is_judged_beside_the_answer_given_unseen(tmp_path: Path) -> None:
     async with Vendor(answering) as vendor:
@@ -116,6 +117,7 @@ async def test_a_debates_text_is_judged_beside_the_answer_given_unseen(tmp_path:
     assert [one["score"] for one in found["judgments"]] == [1, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)  # four processes, one after the other
 async def test_where_no_model_answered_alone_one_is_asked_now_within_the_cap(
     tmp_path: Path,

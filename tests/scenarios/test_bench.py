@@ -249,6 +249,7 @@ async def test_every_format_and_its_evaluators_survive_two_kills_and_the_cap(
     assert "4 questions, 5 arms, compared by accuracy." in out
 
 
+@pytest.mark.slow
 async def test_the_cap_holds_and_the_bench_says_where_it_stopped(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
     async with Vendor(answering) as vendor:
