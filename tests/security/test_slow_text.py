@@ -91,6 +91,7 @@ OURS = {
     "core.llm.providers.testing.frames.broken_frame",
     "core.llm.providers.testing.frames.frames",
     "core.llm.providers.testing.frames.overload_frame",
+    "core.llm.providers.testing.frames.whole",
 }
 
 
