@@ -5,7 +5,7 @@
 
 The workspace and its people run in one process, the bot in another, its models in a third: real
 Bolt, real WebSocket, real SQLite on disk, the vendors' real SDKs, one protocol after the other, and
-replies of 1,800 characters that are streamed (`bench.vendor`), all in the same time. Debates begin
+replies of 1,800 characters (`bench.vendor`), all in the same time. Debates begin
 evenly over the spread, as people would ask, and all run at once. Debates are parked in a bot of
 their own, with scripted models: they ask for nothing while they wait. With replicas there are so
 many bots on one PostgreSQL, each with a share of the debates. `--profile` says which parts take
