@@ -11,7 +11,7 @@ from core.models import Mark, Source
 #: A passage has at most so many characters; paragraphs are put together up to this length.
 PASSAGE_CHARACTERS = 1200
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<words>\S.*)")
-_LAST_NUMBER = re.compile(r"\d+\Z")
+_LAST_NUMBER = re.compile(r"(?<!\d)\d+\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
