@@ -71,11 +71,9 @@ def edits_of(
     # Somebody votes late, or the team decides. A quiet debate's vote is a part of its verdict.
     if isinstance(event, PeopleBallotCast | DecisionRecorded) and debate.tally and has_vote_post:
         edits.append(vote_edit(debate, debate.tally))
-    told = DecisionRecorded | OutcomeGiven
-    if (
-        isinstance(event, told | PeopleBallotCast if debate.setup.quiet else told)
-        and debate.verdict
-    ):
+    is_told = isinstance(event, DecisionRecorded | OutcomeGiven)
+    is_told |= debate.setup.quiet and isinstance(event, PeopleBallotCast)
+    if is_told and debate.verdict:
         edits.append(headline_edit(debate, debate.verdict, pages=pages))
     if isinstance(event, DecisionRecorded):
         edits += replaced_edits(debate)

@@ -106,8 +106,10 @@ class Database:
         url = _read_location(location)
         if url.drivername == _SQLITE:
             path = _file_of(url)
+            if _identity_of(path) is None:
+                raise StoreDown(f"The database {path} is not there.")
             # Another process may hold the file's lock, so nothing here writes: the reader refuses.
-            reader = Repeating(sqlite_reader(path), str(path), passes=lambda _error: False)
+            reader = Repeating(sqlite_reader(path, "ro"), str(path), passes=lambda _error: False)
             database = cls(place=str(path), reader=reader, writer=reader)
         else:
             database = _on_server(url)

@@ -174,18 +174,29 @@ def sqlite_writer(path: Path) -> Transactions:
     # The first two hold for a new file only.
     pragmas = (*FILE_FORM, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
     pragmas = (*pragmas, "secure_delete=ON")
-    return _sqlite(path, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
+    url = URL.create("sqlite+aiosqlite", database=str(path))
+    return _sqlite(url, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
 
 
-def sqlite_reader(path: Path) -> Transactions:
-    """Connections that read the file while it is being written."""
-    return _sqlite(path, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
+def sqlite_reader(path: Path, mode: str = "rw") -> Transactions:
+    """Connections that read the file while it is being written.
+
+    They make no file, and with `ro` change none. The write-ahead log beside it holds what was
+    written last: SQLite deletes it beside a new file, and brings it into a copy that was put there.
+
+    Args:
+        path: The file.
+        mode: SQLite's word (https://sqlite.org/uri.html): `ro` for whoever does not hold the lock.
+    """
+    query = {"mode": mode, "uri": "true"}
+    url = URL.create("sqlite+aiosqlite", database=path.as_uri(), query=query)
+    return _sqlite(url, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
 
 
-def _sqlite(path: Path, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> Transactions:
+def _sqlite(url: URL, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> Transactions:
     """An engine whose connections are set up and whose transactions begin as told."""
     engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)),
+        url,
         pool_size=connections,
         max_overflow=0,
         pool_timeout=60,

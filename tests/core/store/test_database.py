@@ -366,6 +366,27 @@ async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
+async def test_who_looks_for_a_file_that_was_moved_away_loses_nothing_of_it(
+    database: Database, tmp_path: Path, *, replaced: bool
+) -> None:
+    await database.write(put("one"))  # it stands in the write-ahead log beside the file only
+    file, aside = tmp_path / "moot.db", tmp_path / "aside.db"
+    file.rename(aside)
+    if replaced:
+        file.write_bytes(aside.read_bytes())
+        await (await Database.look_into(location(file))).close()
+    else:
+        with pytest.raises(StoreDown, match="is not there"):
+            await Database.look_into(location(file))
+        assert not file.exists()
+    aside.rename(file)
+
+    await database.write(put("two"))
+    async with await Database.look_into(location(file)) as another:
+        assert await another.read(words) == ["one", "two"]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
 async def test_nothing_is_written_to_a_file_that_nobody_will_find(
     database: Database, tmp_path: Path, *, replaced: bool
 ) -> None:
