@@ -7,7 +7,8 @@
     │   ├── ProviderError       a model could not be asked, or answered uselessly
     │   │   ├── KeyRefused      the provider refuses our key: only a person can mend it
     │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
-    │   │   ├── ProviderDown    network, time-out, 5xx, broken stream
+    │   │   ├── ProviderDown    network, 5xx, broken stream
+    │   │   │   └── ProviderSilent  it said nothing for as long as it may
     │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
     │   │   └── ReplyUnusable   empty or refused text, or an echo of the prompt
     │   │       └── ReplyCutOff it is as long as it was allowed to be
@@ -101,6 +102,10 @@ class ProviderDown(ProviderError):
     retryable = True
     #: Whether it was asked and no answer came that can be read: the prompt may be paid for.
     maybe_paid = False
+
+
+class ProviderSilent(ProviderDown):
+    """The provider said nothing for as long as it may: it hangs, or it is very slow."""
 
 
 class RequestRejected(ProviderError):

@@ -19,6 +19,7 @@ from core.errors import (
     ProviderDown,
     ProviderError,
     ProviderMissing,
+    ProviderSilent,
     ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
@@ -313,16 +314,19 @@ class ModelCalls:
 
     async def _tried(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
-        asked, useless, down = replace(request, model=ref.model), 0, 0
+        asked, useless, down, silent = replace(request, model=ref.model), 0, 0, ""
 
         async def attempt() -> ModelReply:
+            if silent and so_far.options.patient and self._tell_away:
+                await self._tell_away(silent)  # nobody waits through a second silence
             return await self._attempt(ref, asked, so_far)
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
-            nonlocal asked, useless, down
+            nonlocal asked, useless, down, silent
             self._waits.note(ref, error)
             down = down + 1 if isinstance(error, ProviderDown) else 0
+            silent = str(error) if isinstance(error, ProviderSilent) else ""
             if isinstance(error, ProviderBusy):
                 wait += error.retry_after or 0.0
             if isinstance(error, ReplyUnusable):

@@ -1,14 +1,22 @@
-"""A model that hangs leaves its stand-in the time to answer."""
+"""A model that hangs leaves its stand-in the time to answer, and the others theirs."""
 
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import ProviderSilent
+from core.events import DebateStarted
 from core.llm.call import CallOptions, ModelCalls, ModelRef
-from core.models import Act, Agent
+from core.models import Act, Agent, Status, When
 from core.ports import ModelReply
 from core.request import ModelRequest
-from core.testing import ScriptedProvider
+from core.retry import RetryPolicy
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.turns.take import Turns
 
 AGENT = Agent(id="ann", name="Ann", role="architect", provider="scripted", model="slow-1")
 REQUEST = ModelRequest(
@@ -36,3 +44,80 @@ async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
     assert text
     assert (call.provider, call.model) == ("spare", "quick-1")
     assert len(spare.requests) == 1
+
+
+class SilentForOne(ScriptedProvider):
+    """Answers all but one agent, from some call of it on: one silence, then it hangs."""
+
+    def __init__(self, role: str, answered: int) -> None:
+        super().__init__()
+        self.role, self.left = role, answered
+        self.hanging = 0
+        self.goes_on = asyncio.Event()
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        if request.role == self.role and not self.goes_on.is_set():
+            self.left -= 1
+            if self.left == -1:
+                raise ProviderSilent("The vendor stopped answering.")
+            if self.left < -1:
+                self.hanging += 1
+                await self.goes_on.wait()
+        return await super().complete(request, on_first_token)
+
+
+@pytest.mark.parametrize("form", ["critique", "council"])
+async def test_nobody_waits_through_a_second_silence_of_a_model(form: str) -> None:
+    setup = a_setup(agents=("architect", "security", "simplicity"), rounds=2)
+    setup = setup.model_copy(update={"format": form, "when": When.ALWAYS})
+    store, clock, provider = InMemoryStore(), SystemClock(), SilentForOne("simplicity", 5)
+    calls = ModelCalls(
+        {"scripted": provider}, clock, retries=RetryPolicy(first_wait=0.01, longest_wait=0.01)
+    )
+    await store.create("d1", DebateStarted(setup=setup), origin="o1", at=clock.now())
+    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
+
+    async with asyncio.timeout(60):  # the limit of a turn is three minutes
+        debate = await engine.run("d1")
+
+    assert provider.hanging
+    assert debate.status is Status.CONCLUDED
+    assert debate.away == {"simplicity": "The vendor stopped answering."}
+    assert not debate.failures
+
+
+async def test_a_model_that_was_silent_once_joins_the_others_again() -> None:
+    provider, told = SilentForOne("architect", 0), list[str]()
+
+    async def tell_away(reason: str) -> None:
+        told.append(reason)
+        provider.goes_on.set()
+
+    retries = RetryPolicy(first_wait=0.01, longest_wait=0.01)
+    calls = ModelCalls({"scripted": provider}, SystemClock(), retries=retries)
+    asking = calls.under((), tell_away=tell_away)
+    answer = await asking.ask(REQUEST, AGENT, CallOptions(patient=True))
+
+    assert answer.value
+    assert told == ["The vendor stopped answering.", ""]
+
+
+async def test_whoever_is_not_waited_for_is_not_said_to_be_away() -> None:
+    provider, told = SilentForOne("architect", 0), list[str]()
+    provider.left = 0
+
+    async def tell_away(reason: str) -> None:
+        told.append(reason)
+
+    retries = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.01)
+    calls = ModelCalls({"scripted": provider}, SystemClock(), retries=retries)
+    asking = asyncio.create_task(calls.under((), tell_away=tell_away).ask(REQUEST, AGENT))
+    async with asyncio.timeout(60):
+        while not provider.hanging:  # noqa: ASYNC110 - the provider says nothing else
+            await asyncio.sleep(0.01)
+    provider.goes_on.set()
+    await asking
+
+    assert told == [""]

@@ -18,6 +18,7 @@ from core.errors import (
     ProviderBusy,
     ProviderDown,
     ProviderError,
+    ProviderSilent,
     ReplyCutOff,
     ReplyUnusable,
     RequestRejected,
@@ -57,7 +58,7 @@ def translate(vendor: str, error: Exception) -> ProviderError:
         return from_code(vendor, code)
     kind = type(error).__name__
     if "Timeout" in kind:
-        down = ProviderDown(f"{vendor} stopped answering.")
+        down: ProviderDown = ProviderSilent(f"{vendor} stopped answering.")
     elif isinstance(error, ValueError | TypeError | AttributeError | RecursionError):
         down = ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
     else:
