@@ -21,8 +21,9 @@ _FACTOR = 4.0
 _WHOLE_FACTOR = 2.0
 #: Seconds that a model may always be silent.
 _LEAST = 20.0
-#: The same where only replies with another effort are known: it may think for longer.
-_LEAST_OF_OTHER_EFFORTS = 60.0
+#: The same where only replies with another effort are known: it may think for longer. The others
+#: wait through one such silence; a model that thinks for longer is asked again, and joins them.
+_LEAST_OF_OTHER_EFFORTS = 45.0
 #: How often that doubles at most: long past what any provider allows, and still a number.
 _MOST_DOUBLINGS = 8
 #: Seconds that a reply may take to come in one piece. With twice that the silence is a minute,

@@ -76,7 +76,7 @@ def test_what_it_is_asked_for_counts() -> None:
 
     assert silences.allowed(QUICK) == 20.0
     assert silences.allowed(ballot) == 40.0
-    assert silences.allowed(ballot._replace(effort=Effort.HIGH)) == 60.0
+    assert silences.allowed(ballot._replace(effort=Effort.HIGH)) == 45.0
 
 
 def test_of_what_it_was_seldom_asked_its_other_replies_with_the_same_effort_tell() -> None:
