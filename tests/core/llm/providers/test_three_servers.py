@@ -98,6 +98,8 @@ class Stand:
         self.engine = Engine(
             store=self.store, turns=Turns(calls), sink=RecordingSink(), clock=self.clock
         )
+        # Loading SDKs is no time of a turn's, whose limit may be seconds here.
+        await calls.load(providers)
         try:
             return await self.engine.run(DEBATE)
         finally:
