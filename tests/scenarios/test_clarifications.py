@@ -299,7 +299,7 @@ async def test_when_the_time_is_up_the_assumptions_hold():
         assert debate.answers == {}
         assert len(debate.closed) == 1
         card = await card_saying(team, board, "closed")
-        assert "Nobody answered (NA). Assumed: A thousand" in card["text"]
+        assert "Nobody answered. Assumed: A thousand" in card["text"]
         whole = "\n".join(seen_in(team.replies(board), opened=True))
         assert "How many jobs a second? NA; assumed: A thousand" in whole
 

@@ -245,5 +245,5 @@ def test_it_waits_for_answers_only_as_long_as_it_says_and_then_ends(shell: Shell
 
     assert process.wait(timeout=50) == 0
     said, told = process.communicate()
-    assert "NA; assumed: " in said.partition("# Assumptions")[2]
+    assert "Nobody answered; assumed: " in said.partition("# Assumptions")[2]
     assert "The time to answer is over; the assumptions hold." in told
