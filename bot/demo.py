@@ -129,7 +129,7 @@ class Demo:
                 "moot_database": database,
             }
             here = self.environment.model_copy(update=changes)
-            examine = partial(examine_here, here, self.settings)
+            examine = partial(examine_here, here, self.settings, is_served=False)
         return Parts(
             slack=access,
             database=database,

@@ -75,7 +75,7 @@ def _deciding(kind: DecisionKind) -> OnClick:
 
     async def clicked(context: ListenerContext, found: Clicked) -> None:
         debate = await context.debate(found.click.value, found.click)
-        context.decide.check_decision(debate)
+        context.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await context.decide.newer_than(debate) if supersedes else ()
         today = context.decide.today()
@@ -111,7 +111,7 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
         raise BadInput(answers.FORM_UNREADABLE) from None
     newer, day = form.chosen(FieldId.NEWER.value), None
     if kind is DecisionKind.SUPERSEDE:
-        context.decide.check_decision(await context.debate(newer, form))
+        context.decide.check_decidable(await context.debate(newer, form))
     if kind is DecisionKind.REVISIT:
         try:
             day = date.fromisoformat(form.date(FieldId.DATE.value))

@@ -16,7 +16,7 @@ from core.rules.options import options_of
 from core.transcript.decision import decision_text
 from core.transcript.inert import visible
 from core.transcript.options import headline_option
-from core.transcript.people import adr_status
+from core.transcript.people import adr_status, recalled_title
 from core.transcript.words import confidence, name_of
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate
@@ -370,7 +370,8 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
     result = SearchResult(found=found, sure=sure)
     if not found:
         return result, "No decision on this is known here. start_debate has it debated."
-    lines = ["What was decided:" if sure else "The closest decisions that are known:"]
+    title = recalled_title(recalled[0].debate) if sure else "The closest decisions that are known"
+    lines = [f"{title}:"]
     for one in recalled:
         standing = f"{adr_status(one.debate)}, {when(one.debate.ended_at or one.debate.now)}"
         lines += [f"Debate {one.debate.id} ({standing}):", *_quoted(decision_words(one.debate))]

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from bot.building import (
     build_embedder,
@@ -30,7 +31,7 @@ from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
 from core.transcript.inert import visible
 from core.transcript.options import headline_option, moves_section, options_table
-from core.transcript.people import adr_status, outcome_words
+from core.transcript.people import adr_status, outcome_words, recalled_title
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken, status_words
@@ -113,10 +114,12 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         put_out(json.dumps(values, ensure_ascii=False, indent=2) + "\n", None)
         return
     if not found:
-        tell('No decision on this is known. To have it debated: moot debate "A or B?"')
+        asked = quote(" ".join(visible(question).split()))
+        tell(f"No decision on this is known. To have it debated: moot debate {asked}")
         return
     is_sure = found[0].likeness >= SURE_FROM
-    tell("What was decided:" if is_sure else "The closest decisions that are known:")
+    first = recalled_title(found[0].debate)
+    tell(f"{first}:" if is_sure else "The closest decisions that are known:")
     told = [decision_words(one.debate) for one in found]
     # How each stands, and since when.
     how = [

@@ -168,7 +168,7 @@ def _headline(debate: Debate) -> str:
     if debate.verdict and debate.verdict.is_undecided:
         return "Debate ended: not decided"
     if debate.status is Status.CONCLUDED:
-        return "Debate stopped: partial decision" if debate.stop else "The agents have decided"
+        return "Debate stopped: partial decision" if debate.stop else "The agents' verdict"
     if debate.paused_by:
         return "Debate paused" if debate.paused_by.id else "Debate held: restored from a backup"
     if debate.outage:

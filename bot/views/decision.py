@@ -55,7 +55,7 @@ _AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
 
 def decision_buttons(debate: Debate) -> list[Block]:
     """Return the buttons that record what the team decides; after it, those that change it."""
-    if not debate.verdict:
+    if not debate.verdict or debate.verdict.is_undecided:
         return []
     stands = debate.decision
     kinds = _AFTER[stands.kind] if stands else tuple(DecisionKind)
@@ -79,7 +79,8 @@ def earlier_buttons(debate: Debate) -> list[Block]:
 
     They stay once that is done: whether it is stands in the other debate's log. A click says so.
     """
-    earlier = debate.verdict.earlier if debate.verdict else ()
+    decides = debate.verdict and not debate.verdict.is_undecided
+    earlier = debate.verdict.earlier if debate.verdict and decides else ()
     changed = [one for one in earlier if one.relation is not Relation.CONFIRMS]
     elements = [
         ButtonElement(
@@ -134,7 +135,7 @@ def standing(debate: Debate) -> str:
         said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
         after = turned_out(debate)
         return "\n".join(filter(None, ("*The team's decision*", said, after)))
-    if debate.verdict:
+    if debate.verdict and not debate.verdict.is_undecided:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
 

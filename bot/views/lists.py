@@ -132,9 +132,13 @@ def _parts(rows: Sequence[DebateRow]) -> Iterator[Block]:
         "Waiting for your team's decision": [
             row
             for row in rows
-            if (row.debate.status is Status.CONCLUDED and not row.debate.decision)
+            if row.debate.status is Status.CONCLUDED
+            and not (row.debate.decision or _is_undecided(row.debate))
         ],
         "Decided": [row for row in rows if row.debate.decision],
+        "Ended, not decided": [
+            row for row in rows if _is_undecided(row.debate) and not row.debate.decision
+        ],
         "Ended without a verdict": [r for r in rows if r.debate.status is Status.FAILED],
     }
     for title, found in parts.items():
@@ -171,4 +175,12 @@ def _lines(row: DebateRow) -> Iterator[str]:
 def status_words(debate: Debate) -> str:
     """Return where a debate stands: running, with a verdict, what the team made of it."""
     words = _DECIDED[debate.decision.kind] if debate.decision else _STATUS[debate.status]
+    if _is_undecided(debate) and not debate.decision:
+        words = ":x: ended, not decided"
     return f"{words}, {_TURNED_OUT[debate.outcome.kind]}" if debate.outcome else words
+
+
+def _is_undecided(debate: Debate) -> bool:
+    """Whether it ended with a verdict that decides nothing: there is nothing to accept."""
+    ended = debate.status is Status.CONCLUDED and debate.verdict
+    return bool(ended and ended.is_undecided)

@@ -7,6 +7,7 @@ from bot.views.decision import standing
 from bot.views.lists import DebateRow
 from bot.views.message import MessageView, context, sections
 from core.figures import day
+from core.transcript.people import recalled_title
 
 _LIMIT = 300
 _MOST_REASONS = 3
@@ -33,7 +34,7 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False)
     """
     if not rows:
         return MessageView(text=_NOTHING, blocks=sections(_NOTHING))
-    head = "*What was decided*" if sure else "*The closest decisions that I know*"
+    head = f"*{recalled_title(rows[0].debate)}*" if sure else "*The closest decisions that I know*"
     parts = list[str]()
     for row in rows[:1] if sure else rows:
         # What, when and where, why, and what the team made of it.

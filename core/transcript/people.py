@@ -38,7 +38,17 @@ def adr_status(debate: Debate) -> str:
     """Where the decision stands: what the team said last, else proposed, else open."""
     if debate.decision:
         return _words(debate.decision)
-    return "proposed" if debate.verdict else "open"
+    is_proposed = debate.verdict and not debate.verdict.is_undecided
+    return "proposed" if is_proposed else "open"
+
+
+def recalled_title(debate: Debate) -> str:
+    """What is said above a verdict that somebody asked for: it alone decides nothing."""
+    if debate.decision:
+        return "What was decided"
+    # Where a debate is held in no channel, as on a terminal, nobody can accept.
+    is_open = "; your team has not decided yet" if debate.setup.place.channel else ""
+    return f"What the agents recommended{is_open}"
 
 
 def team_section(debate: Debate) -> str:

@@ -78,9 +78,18 @@ class DecideOnVerdict:
         if debate.verdict is None:
             raise BadInput(f"Debate `{debate.id}` has no verdict to decide on.")
 
+    def check_decidable(self, debate: Debate) -> None:
+        """Make sure that the verdict says something that can be accepted, rejected or replaced."""
+        self.check_decision(debate)
+        if debate.verdict and debate.verdict.is_undecided:
+            raise BadInput(
+                f"Debate `{debate.id}` decided nothing, so there is nothing to accept or reject. "
+                "To go on, press *Debate it on*."
+            )
+
     async def decide(self, debate: Debate, decision: Decision) -> None:
         """Record what the team decides, once per form; its reason without secrets."""
-        self.check_decision(debate)
+        self.check_decidable(debate)
         kept = decision.model_copy(update={"why": redact(decision.why)})
         await self.facts.record(debate.id, DecisionRecorded(decision=kept))
 
@@ -109,7 +118,8 @@ class DecideOnVerdict:
         if standing and standing.kind is DecisionKind.SUPERSEDE:
             by = f" by debate `{standing.superseded_by}`" if standing.superseded_by else ""
             raise BadInput(f"Debate `{earlier.id}` is superseded{by} already.")
-        if newer.verdict is None or newer.status is not Status.CONCLUDED:
+        is_open = newer.verdict is None or newer.verdict.is_undecided
+        if is_open or newer.status is not Status.CONCLUDED:
             raise BadInput(
                 f"Debate `{newer.id}` has no verdict that could stand in place of "
                 f"`{earlier.id}`: it goes on, or ended without one. Nothing was changed."

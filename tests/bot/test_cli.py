@@ -76,7 +76,7 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
         "  Round 1\n"
     )
     assert done.stdout.count("  Round 1\n") == 3  # one post for each agent and round
-    assert done.stdout.index("Judge:\n") < done.stdout.index("The agents have decided")
+    assert done.stdout.index("Judge:\n") < done.stdout.index("The agents' verdict")
     assert "Debate running" not in done.stdout
     for mark in (r"(?m)^ *\*\S", r":[a-z_]+:", r"<[^>]*\|", "```", "&amp;"):
         assert not re.search(mark, done.stdout), mark

@@ -60,7 +60,7 @@ async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(page: P
     thread = page.locator("#thread")
     await expect(thread).to_contain_text("On Architect: ", timeout=PATIENCE)
     await shoot(page, "debate-thread")
-    await expect(board).to_contain_text("The agents have decided", timeout=PATIENCE)
+    await expect(board).to_contain_text("The agents' verdict", timeout=PATIENCE)
     broadcast = page.locator("#main .row", has_text="What would overturn it").last
     await expect(broadcast).to_contain_text("Use PostgreSQL.", timeout=PATIENCE)
     await shoot(page, "debate-decided")

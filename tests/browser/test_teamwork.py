@@ -87,7 +87,7 @@ async def test_a_team_goes_from_the_form_to_an_accepted_decision(page: Page, tea
     board = await start_by_form(page, team)
     thread = await open_thread(page, board)
     await answer_in_thread_and_form(page, thread)
-    await expect(page.locator("#main").get_by_text("The agents have decided").first).to_be_visible(
+    await expect(page.locator("#main").get_by_text("The agents' verdict").first).to_be_visible(
         timeout=PATIENCE
     )
     await vote(page, thread)

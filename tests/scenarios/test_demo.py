@@ -42,11 +42,12 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     def told() -> str:
         return "\n".join(str(one["text"]) for one in stage.workspace.ephemeral(USER, CHANNEL))
 
-    await stage.workspace.wait_for(lambda: "All is well" in told(), timeout=45)
+    await stage.workspace.wait_for(lambda: "see ✗" in told(), timeout=45)
     assert "accepted by Riverside" in told()
     assert "database moot.db" in told()
-    assert "offline" in told()
-    assert "✗" not in told()
+    assert "✗ models: none is set up" in told()
+    assert told().count("✗") == 2  # that one, and in the last line
+    assert "running bot" not in told()
 
 
 async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):

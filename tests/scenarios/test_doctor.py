@@ -82,11 +82,20 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
     assert workspace.app_token not in said
 
 
+#: A model is set up; nothing answers there.
+UNREACHED_MODEL = {"ANTHROPIC_API_KEY": "k" * 20, "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+
+
 @pytest.mark.parametrize(
     ("variables", "code", "said"),
     [
-        ({}, 0, "All is well."),
-        ({"MOOT_DATABASE": "no/such/folder/moot.db"}, 1, "✗ folder of the database"),
+        ({}, 4, "✗ models: none is set up"),
+        ({}, 4, "Set ANTHROPIC_API_KEY, "),
+        (
+            {"MOOT_DATABASE": "no/such/folder/moot.db", **UNREACHED_MODEL},
+            1,
+            "✗ folder of the database",
+        ),
         ({"SLACK_BOT_TOKEN": "nonsense"}, 4, "✗ Slack: SLACK_BOT_TOKEN"),
     ],
 )

@@ -89,7 +89,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(one.event, DebateWanted) for one in log) == 1
         shown = (await board_saying(team, board, "wanted the debate all the same"))["text"]
-        assert shown.startswith("The agents have decided")
+        assert shown.startswith("The agents' verdict")
         assert "Debate anyway" not in buttons(team, board)
         old = await the_post(team, board, "headline", "Counts no more")
         assert buttons_of(old) == []
@@ -129,7 +129,7 @@ async def test_a_debate_wanted_after_its_verdict_goes_on_after_a_restart(tmp_pat
             await board_saying(team, board, "Debate running")
         async with running_bot(workspace, database=database, spec=slow) as team:
             await the_post(team, board, "headline/2")
-            await board_saying(team, board, "The agents have decided")
+            await board_saying(team, board, "The agents' verdict")
             assert (await debate_at(team, board)).status is Status.CONCLUDED
 
 

@@ -27,7 +27,10 @@ async def test_a_mention_and_a_command_are_answered_with_a_link_and_start_nothin
         assert len(provider.requests) == calls
     for text in (told, typed):
         assert "No debate was started. To have it debated, ask it as a choice" in text
-        assert "What was decided" in text or "closest decisions" in text
+        assert (
+            "What the agents recommended; your team has not decided yet" in text
+            or "closest decisions" in text
+        )
         assert "Use PostgreSQL." in text
         assert QUESTION in text
         assert board.replace(".", "") in text

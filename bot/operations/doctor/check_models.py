@@ -66,8 +66,16 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
     groups = await asyncio.gather(
         *(_check_provider(name, settings, vendors) for name in dict.fromkeys(names))
     )
-    offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
-    rest = [offline] if OFFLINE in used else []
+    if used == {OFFLINE}:
+        words = "none is set up: the offline engine answers from checklists, which is no debate"
+        remedy = (
+            "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or "
+            "start Ollama and pull a model; docs/models.md has all ways. Then restart."
+        )
+        rest = [bad("models", words, remedy, is_configuration=True)]
+    else:
+        offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
+        rest = [offline] if OFFLINE in used else []
     return [*(one for group in groups for one in group), *rest, *_retiring(wanted, today)]
 
 

@@ -25,7 +25,7 @@ from bot.operations.doctor.check_landing import MOST_TOLD, check_receivers, unla
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
 from bot.operations.doctor.check_plugins import check_plugins
 from bot.operations.doctor.check_slack import check_slack
-from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skipped
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
 from bot.running.worker_count import check_workers, cores
@@ -72,6 +72,7 @@ async def examine_here(
     channel: str,
     *,
     plugins: Plugins = NO_PLUGINS,
+    is_served: bool = True,
 ) -> Sequence[Finding]:
     """Findings for people in a channel: models, Slack, the database; no file names of settings.
 
@@ -80,15 +81,18 @@ async def examine_here(
         settings: Those the bot runs with.
         channel: Where pinning shall be tried; empty: nowhere.
         plugins: Those the bot runs with.
+        is_served: Whether the bot serves `/health` where the environment says.
     """
     groups = await asyncio.gather(
         models_findings(environment, settings),
         check_slack(environment, channel),
         database_findings(environment),
-        running_findings(environment),
         landing_findings(environment, settings),
     )
-    found = [one for group in groups for one in group]
+    # That none answers there is nothing to say where this very bot answers.
+    running = await running_findings(environment) if is_served else ()
+    running = [one for one in running if one.mark is not CheckMark.SKIPPED]
+    found = [*(one for group in groups for one in group), *running]
     found += [*playbook_findings(settings), worker_finding(environment)]
     return [*found, *check_plugins(plugins)]
 

@@ -14,6 +14,8 @@ from bot.presenter.event_posts import board_edit, posts_of
 from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
+from bot.views.decision import decision_buttons
+from bot.views.lists import DebateRow, home
 from bot.views.message import MessageView
 from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
@@ -265,8 +267,12 @@ def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
     ended = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded(), setup=setup)
     text = shown(board(ended))
     assert "Debate ended: not decided" in text
-    assert "The agents have decided" not in text
     assert "hold in" not in text
+    assert "The team's decision" not in text
+    assert decision_buttons(ended) == []
+    page = str(home([DebateRow(ended)]))
+    assert "Ended, not decided" in page
+    assert "Waiting for your team" not in page
 
 
 def test_those_who_abstain_say_why():

@@ -224,8 +224,8 @@ def test_the_decision_says_what_was_assumed_what_became_of_notes_and_what_it_cos
     text = decision_text(debate)
 
     assert (
-        "# Assumptions\n\n- Who runs it? (asked by Architect, Security) Nobody answered; assumed: The team.\n"
-        in text
+        "# Assumptions\n\n- Who runs it? (asked by Architect, Security) Nobody answered; "
+        "assumed: The team.\n" in text
     )
     assert "How many jobs?" not in text
     assert "- Dana: “Mind the budget.” (used) Security took it up." in text

@@ -1,9 +1,11 @@
 """What the team decides is recorded once, with its reason and without secrets."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.errors import BadInput
-from core.events import DebateConcluded, DebateStarted, OptionsMerged
+from core.events import DebateConcluded, DebateStarted, OptionsMerged, VerdictReached
 from core.models import (
     SUMMARIZER,
     Act,
@@ -14,7 +16,9 @@ from core.models import (
     Options,
     PeopleBallot,
     QuestionKind,
+    Status,
     Turn,
+    Verdict,
 )
 from core.testing import a_setup
 from core.use_cases.decide import DecideOnVerdict
@@ -47,6 +51,22 @@ async def test_what_people_say_of_a_verdict_is_kept_without_secrets() -> None:
     await DecideOnVerdict(facts=log.facts).give_feedback(debate, given)
 
     assert SECRET not in (await log.debate()).feedback[DANA.id].comment
+
+
+async def test_what_decides_nothing_can_be_neither_accepted_nor_stand_in_place() -> None:
+    log = Recording()
+    nothing = VerdictReached(
+        verdict=Verdict(decision="Not decided: no model was asked.", solution="", confidence=None)
+    )
+    debate = await log.begin(nothing)
+    decide = DecideOnVerdict(facts=log.facts)
+
+    with pytest.raises(BadInput, match="nothing to accept or reject"):
+        await decide.decide(debate, accepting("It is cheap."))
+    with pytest.raises(BadInput, match="no verdict that could stand"):
+        decide.stand_in(debate, replace(debate, status=Status.CONCLUDED))
+    decide.check_decision(debate)  # it can be debated on
+    assert not (await log.debate()).decisions
 
 
 async def test_a_form_sent_twice_is_one_decision() -> None:

@@ -123,11 +123,13 @@ async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configur
     assert exit_code(found) == 4
 
 
-async def test_a_fresh_machine_is_well(environment: BotSettings) -> None:
+async def test_a_fresh_machine_lacks_only_a_model(environment: BotSettings) -> None:
     found = await examine(environment)
 
-    assert exit_code(found) == 0, as_text(found)
-    assert {one.mark for one in found} == {CheckMark.GOOD, CheckMark.SKIPPED}
+    [lacking] = [one for one in found if one.mark is CheckMark.BAD]
+    assert lacking.what == "models"
+    assert "ANTHROPIC_API_KEY" in lacking.remedy
+    assert exit_code(found) == 4, as_text(found)
 
 
 async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:
