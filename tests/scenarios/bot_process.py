@@ -1,4 +1,4 @@
-"""A real bot in a process of its own, to be killed: `python bot_process.py <access> <folder>`.
+"""A real bot in a process of its own, to be killed: `bot_process.py <access> <folder> <rounds>`.
 
 Its model writes every call to `calls.txt` before it answers, and every answer carries the mark of
 its prompt, so that the log of the debate tells which calls were recorded.
@@ -16,6 +16,7 @@ from bot.process import stop_signal
 from bot.settings import SlackAccess
 from bot.slack.outbox.pace import FAST
 from core.clock import SystemClock
+from core.landing import LandingPlaces, RegisterPlace
 from core.llm.call import ModelCalls
 from core.models import Act
 from core.ports import ModelReply, ModelRequest
@@ -55,7 +56,10 @@ class CountedProvider(ScriptedProvider):
         return await super().complete(request, on_first_token)
 
 
-async def main(access: str, folder: Path) -> None:
+REGISTER = LandingPlaces(registers=(RegisterPlace(name="register"),))
+
+
+async def main(access: str, folder: Path, rounds: int) -> None:
     """Run until SIGTERM."""
     provider = CountedProvider(folder / "calls.txt")
     choice = ModelChoice(provider=provider.name, model="scripted-1")
@@ -63,7 +67,9 @@ async def main(access: str, folder: Path) -> None:
         slack=SlackAccess(**json.loads(access)),
         database=str(folder / "moot.db"),
         calls=ModelCalls({provider.name: provider}, SystemClock()),
-        settings=Settings(agent_model=choice, judge_model=choice, rounds=2, casting=False),
+        settings=Settings(
+            agent_model=choice, judge_model=choice, rounds=rounds, casting=False, landing=REGISTER
+        ),
         pace=FAST,
     )
     async with running(parts):
@@ -71,4 +77,4 @@ async def main(access: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
