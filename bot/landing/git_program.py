@@ -85,6 +85,13 @@ class Git:
                 start_new_session=True,
             )
         )
+
+        def end_group(begun: asyncio.Future[Process]) -> None:
+            # Git's helpers hold the connections: the whole group ends.
+            if not begun.exception() and begun.result().returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(begun.result().pid, signal.SIGKILL)
+
         try:
             process = await asyncio.shield(starting)
             spoken = await _talk(process, given)
@@ -92,12 +99,11 @@ class Git:
             raise GitMissing from None
         finally:
             # Not given up while it starts: asyncio would end git alone, and wait for its helpers.
+            # A callback, because this may be given up a second time meanwhile.
+            starting.add_done_callback(end_group)
             await asyncio.wait([starting])
-            if not starting.exception() and (begun := starting.result()).returncode is None:
-                # Git's helpers hold the connections: the whole group ends.
-                with suppress(ProcessLookupError):
-                    os.killpg(begun.pid, signal.SIGKILL)
-                await begun.wait()
+            if not starting.exception():
+                await starting.result().wait()
         out, said = (one.decode("utf-8", "replace") for one in spoken)
         if process.returncode:
             raise GitFailed(clean(said))

@@ -228,4 +228,7 @@ def in_words(debate: Debate, gate: Gate) -> str:
         case GateReason.NOT_COMPARABLE if not number:
             return "Too few first ballots can be compared, so the first answers are debated."
         case GateReason.NOT_COMPARABLE:
-            return f"Nobody can say whether round {number} moved all who spoke."
+            return (
+                f"In round {number} not every agent said how likely it holds each option, so it is "
+                "not known whom the round moved."
+            )

@@ -240,13 +240,12 @@ async def test_no_file_blocks_the_others() -> None:
     large = a_pdf([f"Page {n} " + "lorem ipsum " * 500 for n in range(60)])
     large += b"%" + os.urandom(10_000_000 - len(large))
     reading = asyncio.create_task(read(large))
-    longest, last = 0.0, asyncio.get_running_loop().time()
+    rounds = 0
     while not reading.done():
         await asyncio.sleep(0.005)
-        now = asyncio.get_running_loop().time()
-        longest, last = max(longest, now - last), now
+        rounds += 1
     assert "Page 59" in reading.result().text
-    assert longest < 0.5
+    assert rounds > 10  # here it would be one
 
 
 async def test_a_cancelled_reading_leaves_no_process() -> None:
