@@ -284,13 +284,13 @@ TROUBLES: dict[str, Trouble] = {
         log="deleted or replaced",
         doctor="was deleted while",
         restarts=True,
-        model_seconds=3,
+        model_seconds=8,  # on a busy machine a backup begins seconds after it was asked for
     ),
     "restored": Trouble(
         what="backup of mid-debate restored",
         hurt=restored,
         restarts=True,
-        model_seconds=3,
+        model_seconds=8,  # on a busy machine a backup begins seconds after it was asked for
         forgets=True,
     ),
     "ahead": Trouble(
