@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import core.store.tables
 from bot.addresses import fault_of, sends_openly
@@ -469,6 +470,8 @@ async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
 async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
     """Open the log of debates to read it, also while the bot is writing to it.
 
+    Where there is no file there are no debates, and none is made.
+
     Args:
         location: A file path (SQLite) or a database URL.
 
@@ -477,6 +480,9 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
         StoreDown: It cannot be opened.
     """
     async with AsyncExitStack() as opened:
+        file = Path(database_url(location).partition(":///")[2])
+        if "://" not in location and not await asyncio.to_thread(file.exists):
+            location = str(Path(opened.enter_context(TemporaryDirectory())) / "empty.db")
         try:
             store = await opened.enter_async_context(open_store(location))
         except StoreInUse:

@@ -334,7 +334,8 @@ async def show(wanted: Wanted) -> int:
     )
     async with demo.stage() as stage:
         stopped = stop_signal()
-        typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
+        if not demo.once:  # the address would be gone before anybody opens it
+            typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
         if demo.examples:
             typer.echo("Examples: debates written by hand, played by the real engine.")
             if not demo.once:

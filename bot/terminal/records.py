@@ -15,7 +15,7 @@ from bot.building import (
     open_records,
 )
 from bot.log import set_up_logs
-from bot.settings import LogLevel, read_settings
+from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.errors import BadInput, DebateUnknown, LogBroken, StoreError
@@ -51,7 +51,19 @@ async def read_log(debate_id: str) -> Sequence[Recorded]:
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     async with open_records(environment.moot_database) as store:
-        return await store.events(debate_id)
+        try:
+            return await store.events(debate_id)
+        except DebateUnknown:
+            raise DebateUnknown(
+                f"There is no debate {debate_id} in {_database(environment)}. `moot list` shows "
+                "which there are."
+            ) from None
+
+
+def _database(environment: BotSettings) -> str:
+    """Where debates are looked for; of a server no address, which may hold a password."""
+    location = environment.moot_database
+    return "the database" if "://" in location else str(Path(location).expanduser().absolute())
 
 
 async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
@@ -67,7 +79,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
             json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
         )
     elif not entries:
-        tell(f"There are no debates in {environment.moot_database}.")
+        tell(f"There are no debates in {_database(environment)}.")
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 - only where somebody looks
         from rich.table import Table  # noqa: PLC0415 - see above
@@ -115,7 +127,8 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         return
     if not found:
         asked = quote(" ".join(visible(question).split()))
-        tell(f"No decision on this is known. To have it debated: moot debate {asked}")
+        tell(f"No decision on this is known in {_database(environment)}.")
+        tell(f"To have it debated: moot debate {asked}")
         return
     is_sure = found[0].likeness >= SURE_FROM
     first = recalled_title(found[0].debate)

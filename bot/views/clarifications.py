@@ -102,11 +102,11 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
             "The agents go on with what is here. While the debate runs, what you add in the "
             "thread reaches them as a note."
         )
-    number = waiting[-1].number
+    number = waiting[0].number
     alone = (
         "Without a number your reply answers the only open question."
         if len(waiting) == 1
-        else "Without a number I ask you which question you mean."
+        else "Put the number of the question first; without one I ask you which you mean."
     )
     wants = "wants" if _who_asks(asked) == _PLAYBOOK else "want"
     until = (

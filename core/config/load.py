@@ -233,6 +233,8 @@ def in_words(
             return f"{where} is missing."
         case "enum":
             return f"{where} must be {error.get('ctx', {}).get('expected')}."
+        case "decimal_parsing" | "decimal_type":
+            return f"{where} must be a number, as 1.50."
         case _:
             message = error["msg"].removeprefix("Input ").removeprefix("Value error, ")
             return f"{where}: {message[:1].lower()}{message[1:]}."

@@ -85,6 +85,10 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Source
     except yaml.MarkedYAMLError as error:
         context = f" {error.context}" if error.context else ""
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        if "<stream end>" in (error.problem or ""):
+            raise ConfigurationBroken(
+                f"{name}{line}: the file ends in the middle of a value; close its bracket or quote."
+            ) from None
         raise ConfigurationBroken(f"{name}{line}: {error.problem}{context}.") from None
     except yaml.YAMLError as error:
         raise ConfigurationBroken(f"{name} is no YAML: {error}.") from None

@@ -172,7 +172,13 @@ def _meant(debate: Debate, found: Sequence[Explained], wanted: str) -> Explained
     near = [one.span.turn.key for one in fitting] or get_close_matches(
         wanted, by_key, n=_MOST_NAMED, cutoff=0.3
     )
-    which = ", ".join(near[:_MOST_NAMED]) or "none"
+    if not near:
+        raise BadInput(
+            f"{wanted!r} is no turn of debate {debate.id}. Name one by its key, such as "
+            f"{next(iter(by_key), 'r1/critique/ann/bob')}, or by words of it: `moot explain "
+            f"{debate.id}` lists all."
+        )
+    which = ", ".join(near[:_MOST_NAMED])
     more = f" and {counted(len(near) - _MOST_NAMED, 'other')}" if len(near) > _MOST_NAMED else ""
     how = "fits several turns" if fitting else "is no turn"
     raise BadInput(f"{wanted!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")

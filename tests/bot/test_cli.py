@@ -66,7 +66,7 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1", *agents)
     done = moot(*words, env=environment, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"A local Slack is at http://127\.0\.0\.1:\d+/", done.stdout)
+    assert "A local Slack is at" not in done.stdout  # it is gone before anybody opens it
     assert "offline engine" in done.stdout
     for part in ("Architect:\n", "Security:\n", "Simplicity:\n", "Judge:\n", "The vote\n"):
         assert part in done.stdout

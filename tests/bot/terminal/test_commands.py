@@ -253,6 +253,21 @@ def test_settings_of_a_file_hold(moot: Moot) -> None:
     )
 
 
+def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
+    moot: Moot,
+) -> None:
+    shown, asked = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
+
+    where = str(moot.folder / "moot.db")
+    assert where in moot("list").stderr
+    assert str(shown.exception) == (
+        f"There is no debate dabc2345 in {where}. `moot list` shows which there are."
+    )
+    assert f"No decision on this is known in {where}." in asked.stderr
+    assert "moot debate 'why did we choose Kafka?'" in asked.stderr
+    assert not Path(where).exists()
+
+
 def test_where_no_given_source_can_be_read_nobody_is_asked(moot: Moot) -> None:
     Path("zero.md").write_text("", encoding="utf-8")
     done = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")

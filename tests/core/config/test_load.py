@@ -641,6 +641,19 @@ def test_a_file_that_was_named_must_be_there(
         read(tmp_path / "none.yaml", KNOWN)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("debate: {rounds: [", "the file ends in the middle of a value"),
+        ("limits: {debate_cost: much}", "must be a number, as 1.50."),
+    ],
+)
+def test_what_is_wrong_is_said_in_plain_words(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "moot.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationBroken, match=said):
+        check_file(tmp_path / "moot.yaml", KNOWN)
+
+
 def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationBroken, match="cannot be read: is a directory"):
         load_file(tmp_path, KNOWN)
