@@ -257,7 +257,8 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
         case OptionsMerged(options=merged):
             lines = [f"  {line}" for line in positions_words(debate)]
             whose = "whose text stands for which:" if lines else "nobody's text stands for one."
-            yield from (f"Options ({merged.question_kind.value}), and {whose}", *lines)
+            found = f"Options ({merged.question_kind.value}), and {whose}"
+            yield from (found if merged.items else "No options were found.", *lines)
             yield from (f"    Warning: {warning}" for warning in merged.warnings)
         case FindingsMerged(findings=found):
             yield f"Findings: {counted_words(found.items) or 'none'}"

@@ -26,6 +26,8 @@ _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _READ_CHARS = 4000
 #: A reason is shown on one line.
 _REASON_CHARS = 120
+#: Words of the question that a reason names.
+_MOST_WORDS = 3
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,17 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
             the question names as many words of it.
     """
     topics = [_Topic(one.name.lower(), (one.id,), frozenset(one.topics)) for one in more]
-    words = {word.lower() for word in _WORD.findall(question[:_READ_CHARS])}
-    hits = [(len(words & topic.words), topic) for topic in (*topics, *_TOPICS)]
+    said = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
+    hits = [
+        ([said[one] for one in said if one in topic.words], topic) for topic in (*topics, *_TOPICS)
+    ]
     found: dict[str, str] = {}
-    for count, topic in sorted(hits, key=lambda hit: -hit[0]):
-        if count:
+    for words, topic in sorted(hits, key=lambda hit: -len(hit[0])):
+        if words:
+            # A word tells a topic only perhaps: people see which one it was.
+            named = ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
             for role in topic.roles:
-                found.setdefault(role, f"The question is about {topic.name}.")
+                found.setdefault(role, f"The question says {named}: {topic.name}.")
     return _completed([CastRole(role, reason) for role, reason in found.items()])
 
 

@@ -38,7 +38,7 @@ def test_without_a_wish_agents_are_cast_by_the_questions_topics() -> None:
     setup = open_debate(WISH, Settings(), delimiter="ab")
 
     assert [agent.role for agent in setup.agents] == ["data", "architect", "performance", "sceptic"]
-    assert setup.reasons["performance"] == "The question is about load and speed."
+    assert setup.reasons["performance"] == "The question says “Kafka”: load and speed."
     assert setup.casting is None, "without a model nobody else can be asked"
 
 

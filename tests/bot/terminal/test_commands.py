@@ -169,8 +169,8 @@ def test_agents_chosen_for_the_question_are_told_with_their_reasons(moot: Moot) 
     assert done.stderr.startswith("Models: NO MODEL IS SET UP: ")
     assert "Estimated: " in done.stderr
     assert "Agents, chosen for this question:" in done.stderr
-    line = "Performance (offline/offline-checklists): The question is about load and speed."
-    assert line in done.stderr
+    why = "The question says “Kafka”, “queue”: load and speed."
+    assert f"Performance (offline/offline-checklists): {why}" in done.stderr
     assert "Sceptic (offline/offline-checklists): Looks for what is wrong" in done.stderr
     assert "## Agents, chosen for this question" in report
 

@@ -20,6 +20,7 @@ from core.events import (
     Event,
     ModelCameBack,
     ModelWentAway,
+    OptionsMerged,
     OutageBegan,
     OutageEnded,
     Recorded,
@@ -37,7 +38,9 @@ from core.models import (
     Debate,
     Ending,
     Failure,
+    Options,
     Person,
+    QuestionKind,
     SourceKind,
     SourceReference,
     Stop,
@@ -233,6 +236,17 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
     assert any(line.startswith("The vote is close. Reading") for line in lines)
     assert any(line.startswith("  Changed their mind: Security: from Kafka, ho") for line in lines)
     assert any("it went to the vote; 1 round was not held" in line for line in lines)
+
+
+async def test_no_options_are_told_as_none() -> None:
+    stream = io.StringIO()
+    progress = ProgressSink(LineScreen(stream))
+    turn = Turn(act=Act.OPTIONS, round=0, agent="summarizer")
+    none = Options(turn=turn, question_kind=QuestionKind.CHOICE, items=(), stances={})
+    log = logged([split_log()[0].event, OptionsMerged(options=none)])
+    await progress.publish(fold(log), log[-1])
+
+    assert stream.getvalue().splitlines() == ["No options were found."]
 
 
 async def test_a_skipped_debate_announces_no_round() -> None:

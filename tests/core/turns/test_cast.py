@@ -101,7 +101,9 @@ async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: s
     debate = await Bench(answering(reply)).run(a_cast_setup())
 
     assert [agent.id for agent in debate.setup.agents] == BY_TOPICS
-    assert debate.setup.reasons["performance"] == "The question is about load and speed."
+    assert (
+        debate.setup.reasons["performance"] == "The question says “Kafka”, “queue”: load and speed."
+    )
     assert why in debate.setup.warnings[0]
     assert debate.usage.attempts > len(debate.contributions), "what it cost is booked"
     assert debate.status is Status.CONCLUDED

@@ -413,7 +413,14 @@ def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapp
             lines = text.text.splitlines()
             steps += [line.removeprefix("1. ") for line in lines if line.startswith("1. ")]
         elif thing:
-            dissent.append(f"- {text.label}: {thing.title}")
+            # Its weightiest reason comes first.
+            begin = f"- For {thing.title}: "
+            whys = (
+                line.removeprefix(begin)
+                for line in text.text.splitlines()
+                if line.startswith(begin)
+            )
+            dissent.append(" ".join((f"- {text.label}: {thing.title}", next(whys, ""))).rstrip())
     lines = (line.partition(": ") for line in asked.joined(PartKind.OPTIONS).splitlines())
     ids = {name.partition(" (")[0]: option for option, _, name in lines}
     return {
@@ -421,6 +428,10 @@ def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapp
         "decision": f"By checklists alone, {chosen.title}: no model was asked.",
         "implementation": "\n".join(f"{n}. {do}" for n, do in enumerate(dict.fromkeys(steps), 1)),
         "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)],
+        "overturned_by": [
+            f"It counts more in your case than on a checklist that {chosen.title} {says}"
+            for says in asked.notes(chosen, -1)
+        ],
         "dissent": "\n".join(dissent),
     }
 

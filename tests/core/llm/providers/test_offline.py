@@ -326,6 +326,36 @@ def test_dissent_and_a_summary_in_place_of_positions_are_read() -> None:
     assert "Ann asks: Who runs it?" in verdict["open_questions"]
 
 
+def test_a_verdict_says_why_somebody_dissents_and_what_would_overturn_it() -> None:
+    kafka = say(Act.PROPOSAL, role="performance")
+    assert kafka.startswith("**Kafka: ")
+    verdict = fill(
+        Act.SYNTHESIS,
+        part(PartKind.POSITION, POSTGRESQL, "Position of Ann"),
+        part(PartKind.POSITION, kafka, "Position of Bob"),
+        part(PartKind.TALLY, "Ann: 2 points, 2 first places\nBob: 1 points, 0 first places"),
+        role="judge",
+    )
+
+    why = verdict["dissent"].removeprefix("- Bob: Kafka ")
+    assert why
+    assert f"- For Kafka: {why}\n" in kafka
+    assert verdict["overturned_by"]
+    against = [one.removeprefix("PostgreSQL: ") for one in verdict["tradeoffs"]]
+    assert all(
+        any(one.endswith(f"PostgreSQL {says}") for one in verdict["overturned_by"])
+        for says in against
+    )
+
+
+def test_a_critique_begins_with_what_speaks_against_the_position_it_names() -> None:
+    review = say(Act.CRITIQUE, part(PartKind.POSITION, KAFKA, "Position A"), role="simplicity")
+    items = [line for line in review.splitlines() if line.startswith("- ")]
+
+    assert items[0].startswith("- Against Kafka: ")
+    assert "less what speaks against it" in review, "what the figure means"
+
+
 def test_the_facilitator_goes_on_only_where_positions_differ() -> None:
     alike = [part(PartKind.POSITION, POSTGRESQL, f"Statement {n}") for n in (1, 2)]
 
