@@ -301,7 +301,7 @@ async def test_when_the_time_is_up_the_assumptions_hold():
         card = await card_saying(team, board, "closed")
         assert "Nobody answered. Assumed: A thousand" in card["text"]
         whole = "\n".join(seen_in(team.replies(board), opened=True))
-        assert "How many jobs a second? NA; assumed: A thousand" in whole
+        assert "How many jobs a second? Nobody answered; assumed: A thousand" in whole
 
 
 async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any):

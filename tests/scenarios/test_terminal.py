@@ -231,7 +231,7 @@ async def test_the_first_model_is_asked_without_a_rehearsal_or_a_migration(shell
 
 
 def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:
-    shell.run("list")
+    shell.run("debate", QUESTION, "--rounds", "1")
 
     assert (shell.folder / "moot.db").stat().st_mode & 0o077 == 0
 
