@@ -33,7 +33,7 @@ FIRST, SECOND = "Kafka or PostgreSQL as our job queue?", "Rust or Go for the imp
 NOTE = "We are only two people."
 #: Seconds that everything may take to get well, on a busy machine.
 PATIENCE = 240.0
-#: Seconds without a post after which nothing more is expected.
+#: Seconds without a post, besides those of a model, after which nothing more is expected.
 _QUIET = 3.0
 #: A clean stop may take so long.
 STOP_SECONDS = 10.0
@@ -198,7 +198,7 @@ async def _after(town: Town, trouble: Trouble, seen: Seen, mended: float) -> Non
             if "Nobody" in seen.told or "again" in seen.told:
                 await _ask_until_heard(town.workspace, "sam", SECOND)
             await _calm(town, 1 if trouble.forgets else 2)
-            seen.done_after = time.monotonic() - mended - _QUIET
+            seen.done_after = time.monotonic() - mended - _QUIET - town.models.wait
             return
     seen.wrong.append(f"not well after {PATIENCE:.0f} s: {town.machine.log[-1500:]}")
 
@@ -226,7 +226,7 @@ async def _has_note(machine: Machine) -> bool:
 async def _calm(town: Town, debates: int) -> None:
     """Wait until so many debates are decided and nothing is on its way to Slack any more."""
     since = time.monotonic()
-    while time.monotonic() - since < _QUIET:
+    while time.monotonic() - since < _QUIET + town.models.wait:
         await asyncio.sleep(0.2)
         is_empty = re.search(r"moot_outbox_depth 0", await town.machine.figures())
         if not is_empty or len(_decided(town.workspace)) < debates:
