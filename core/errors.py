@@ -71,6 +71,8 @@ class ProviderError(CallFailed):
 
     #: Whether the same call may succeed when repeated a little later.
     retryable = False
+    #: Whether it was asked and no answer came that can be read: the prompt may be paid for.
+    maybe_paid = False
 
 
 class KeyRefused(ProviderError):
@@ -100,8 +102,6 @@ class ProviderDown(ProviderError):
     """The provider does not answer."""
 
     retryable = True
-    #: Whether it was asked and no answer came that can be read: the prompt may be paid for.
-    maybe_paid = False
 
 
 class ProviderSilent(ProviderDown):

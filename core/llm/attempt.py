@@ -1,15 +1,23 @@
 """One attempt at a reply: what is known of it while it is under way, and what it has cost."""
 
-from core.errors import ProviderDown
+from core.errors import ProviderError
 from core.llm.budget_holds import AttemptCost
 from core.llm.cache_warmup import Place
+from core.llm.sending import Sending
 from core.models import Usage
 
 
 class Attempt:
     """Passes on that a reply began; remembers it and what it has cost."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, must_stream: bool = False) -> None:
+        """Begin with nothing known.
+
+        Args:
+            must_stream: Whether the reply is to be streamed, whoever waits for it.
+        """
+        self.must_stream = must_stream
+        self.sending = Sending()
         #: Among the calls that share its beginning.
         self.place = Place(lambda: None, leads=False)
         #: Whether the reply has begun.
@@ -29,9 +37,11 @@ class Attempt:
 
         It does if the reply had begun. Nobody sees a reply in one piece begin: it may have been
         written all the while, so it counts if nobody waited any longer, or nothing came; not if the
-        request was refused or not sent.
+        request was refused or not sent. One that is far too long was written.
         """
         if self.begun or self.streamed:
             return self.begun
+        if self.sending.is_held_back:
+            return False
         was_cancelled = not isinstance(error, Exception)
-        return was_cancelled or (isinstance(error, ProviderDown) and error.maybe_paid)
+        return was_cancelled or (isinstance(error, ProviderError) and error.maybe_paid)

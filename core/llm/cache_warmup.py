@@ -64,11 +64,13 @@ class CacheWarmup:
             Its place.
         """
         leading = await self._lead(beginnings, lifetime, leads=leads)
+        # The vendor's lifetime runs from when it is asked; a reply may take a minute.
+        asked_at = self._clock.now()
 
         def began() -> None:
             """What the prompt wrote can be read now."""
             for key in beginnings:
-                self._warm[key] = self._clock.now()
+                self._warm[key] = asked_at
                 self._warm.move_to_end(key)
                 self._release(key)
             while len(self._warm) > self._remembered:

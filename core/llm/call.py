@@ -317,9 +317,10 @@ class ModelCalls:
         asked, useless, down, silent = replace(request, model=ref.model), 0, 0, ""
 
         async def attempt() -> ModelReply:
+            start = Attempt(must_stream=down > 0)  # a stream tells soon whether anything comes
             if silent and so_far.options.patient and self._tell_away:
                 await self._tell_away(silent)  # nobody waits through a second silence
-            return await self._attempt(ref, asked, so_far)
+            return await self._attempt(ref, asked, so_far, start)
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
@@ -346,7 +347,9 @@ class ModelCalls:
             chance=self._jitter,
         )
 
-    async def _attempt(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
+    async def _attempt(
+        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
+    ) -> ModelReply:
         """One attempt: fitted, its worst case held under the caps, behind its leader, in a slot.
 
         Money comes first: who waits for it must not keep a slot or a lead from others.
@@ -360,7 +363,6 @@ class ModelCalls:
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
         worst = self._measure.worst(ref.provider, request, self._prices)
         held = await self._holds.hold(so_far.options.caps, worst)
-        start = Attempt()
         try:
             async with AsyncExitStack() as entered:
                 if self._shared_holds:
@@ -375,8 +377,8 @@ class ModelCalls:
                 )
                 slots = self._beside if is_beside else self._slots
                 await entered.enter_async_context(slots[ref.provider])
-                if self._prove:  # only now: it may have waited in line for long
-                    await entered.enter_async_context(proving(self._prove))
+                # Only now is it proven: it may have waited in line for long.
+                start.sending = await entered.enter_async_context(proving(self._prove))
                 return await self._booked(ref, request, so_far, start)
         finally:
             self._holds.settle(held, start.usage.cost)
@@ -389,7 +391,8 @@ class ModelCalls:
         try:
             reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
-            if start.begun or isinstance(error, CallFailed):
+            # One in one piece has a limit of its own, and may be on its way when the turn's ends.
+            if start.begun or not start.streamed or isinstance(error, CallFailed):
                 so_far.silent = None
             usage = error.usage if isinstance(error, CallFailed) else Usage()
             if start.is_paid(error) and not usage.input_tokens:  # whether reported or not
@@ -435,7 +438,8 @@ class ModelCalls:
         limits = self._measure.capability(*ref)
         room = output_reserve(limits, request.max_output_tokens, request.effort)
         asked = AskedFor(ref, request.act, request.effort)
-        request = self._silences.waited_for(asked, request, room, awaited=start.place.leads)
+        awaited = start.place.leads or start.must_stream
+        request = self._silences.waited_for(asked, request, room, awaited=awaited)
         start.streamed = request.streamed
         try:
             reply = await self._provider(ref.provider).complete(request, start)

@@ -5,7 +5,7 @@ byte (a connection may have to be made first), it is taken over, and what anothe
 since must not go out when it thaws. See decision 0046.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,33 +16,51 @@ Prove = Callable[[], Awaitable[None]]
 
 
 @dataclass
-class _Attempt:
-    prove: Prove
+class Sending:
+    """What is known of an attempt's requests on their way."""
+
+    prove: Prove | None = None
     #: What the proof raised.
     refusal: Exception | None = None
+    #: Whether an HTTP client tells of its steps; else nothing is known.
+    is_watched: bool = False
+    #: Whether the last piece of a request went out.
+    is_sent: bool = False
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether nothing that a vendor could answer has left for certain."""
+        return self.is_watched and not self.is_sent
 
 
-_attempt: ContextVar[_Attempt | None] = ContextVar("attempt", default=None)
+_sending: ContextVar[Sending | None] = ContextVar("sending", default=None)
 
 
 @asynccontextmanager
-async def proving(prove: Prove) -> AsyncGenerator[None]:
+async def proving(prove: Prove | None) -> AsyncGenerator[Sending]:
     """Await `prove`, and again before the head and before the body of each request in this block.
+
+    Args:
+        prove: None: nobody else could ask.
+
+    Yields:
+        What becomes of the requests.
 
     Raises:
         Exception: What `prove` raised, whatever an SDK made of it.
     """
-    await prove()
-    attempt = _Attempt(prove)
-    token = _attempt.set(attempt)
+    if prove:
+        await prove()
+    sending = Sending(prove)
+    token = _sending.set(sending)
     try:
-        yield
+        yield sending
     except Exception:
-        if attempt.refusal:
-            raise attempt.refusal from None
+        if sending.refusal:
+            raise sending.refusal from None
         raise
     finally:
-        _attempt.reset(token)
+        _sending.reset(token)
 
 
 class Sent(Protocol):
@@ -53,19 +71,26 @@ class Sent(Protocol):
 
 async def _watch(request: Sent) -> None:
     request.extensions = {**request.extensions, "trace": _prove_before}
+    if sending := _sending.get():
+        sending.is_watched = True
 
 
-async def _prove_before(step: str, _: Mapping[str, Any]) -> None:
+async def _prove_before(step: str, told: Mapping[str, Any]) -> None:
     # A request whose head alone was sent is answered by nobody. Its last piece counts.
-    is_next = step.endswith(("send_request_headers.started", "send_request_body.started"))
-    attempt = _attempt.get()
-    if is_next and attempt:
+    is_last = step.endswith("send_request_body.started")
+    sending = _sending.get()
+    if not sending or not (is_last or step.endswith("send_request_headers.started")):
+        return
+    if sending.prove:
         try:
-            await attempt.prove()
+            await sending.prove()
         except Exception as refusal:
-            attempt.refusal = refusal
+            sending.refusal = refusal
             raise
+    # What opens the way through a proxy is no question to a vendor.
+    is_question = getattr(told.get("request"), "method", b"") != b"CONNECT"
+    sending.is_sent = sending.is_sent or (is_last and is_question)
 
 
-#: For HTTP clients that ask models.
-EVENT_HOOKS: Mapping[str, list[Callable[[Any], Awaitable[None]]]] = {"request": [_watch]}
+#: For HTTP clients that ask models: called with each request.
+SENDING_HOOKS: Sequence[Callable[[Any], Awaitable[None]]] = (_watch,)

@@ -1,6 +1,7 @@
 """What every model provider does, whatever vendor is behind it, streamed and in one piece."""
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
@@ -319,8 +320,8 @@ async def test_a_reply_in_one_piece_that_comes_byte_by_byte_is_not_read_to_its_e
     case: Case,
 ) -> None:
     """Something always comes, so the network's own limit does not end it."""
-    async with Vendor(always(Say(fault=Fault.DRIP))) as vendor:
-        provider = case.build(vendor.url, STALL_SECONDS)
+    async with Vendor(always(Say(fault=Fault.DRIP, pace=0.02))) as vendor:
+        provider = case.build(vendor.url, 10 * STALL_SECONDS)
         with pytest.raises(ProviderDown, match="stopped answering"):
             async with asyncio.timeout(60):
                 await provider.complete(replace(a_request(case.model), streamed=False))
@@ -384,9 +385,10 @@ async def test_a_body_far_larger_than_any_reply_is_not_read_to_its_end(case: Cas
     """5 MB; a reply in one piece is no shorter as bytes than as words."""
     async with Vendor(always(Say(text="so " * 1_700_000))) as vendor:
         provider = case.build(vendor.url, PATIENT)
-        with pytest.raises(ReplyUnusable, match=r"did not keep to the length.*4 MB"):
+        with pytest.raises(ReplyUnusable, match=r"did not keep to the length.*4 MB") as caught:
             await provider.complete(replace(a_request(case.model), streamed=False))
         await provider.close()
+    assert caught.value.maybe_paid, "it was written, so the prompt is paid for"
 
 
 async def test_a_status_says_what_is_wrong_however_large_its_body_is(line: Line) -> None:
@@ -394,6 +396,56 @@ async def test_a_status_says_what_is_wrong_however_large_its_body_is(line: Line)
 
     with pytest.raises(ProviderDown, match=r"failed \(500\)"):
         await line.ask()
+
+
+async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(
+    case: Case, way: str
+) -> None:
+    sent = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 500 Scripted\r\ncontent-type: text/html\r\n\r\n")
+        try:
+            while sent < 200_000_000:
+                writer.write(b"so " * 10_000)
+                sent += 30_000
+                await writer.drain()
+        except ConnectionError:
+            pass
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        provider = case.build(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", PATIENT)
+        with pytest.raises(ProviderDown, match="500"):
+            await provider.complete(replace(a_request(case.model), streamed=way == "streamed"))
+        await provider.close()
+    assert sent < 100_000_000
+
+
+async def test_a_reply_that_failed_says_what_it_has_cost() -> None:
+    said = {"type": "server_error", "code": "server_error", "message": "It failed."}
+    usage = {"input_tokens": 5000, "output_tokens": 900, "total_tokens": 5900}
+    body = json.dumps({"object": "response", "status": "failed", "error": said, "usage": usage})
+    async with Vendor(always(Reject(status=200, body=body))) as vendor:
+        provider = _openai(vendor.url, PATIENT)
+        with pytest.raises(ProviderDown) as caught:
+            await provider.complete(replace(a_request("gpt-6.1-terra"), streamed=False))
+        await provider.close()
+    assert (caught.value.usage.input_tokens, caught.value.usage.output_tokens) == (5000, 900)
+
+
+@pytest.mark.parametrize("way", ["streamed", "in one piece"])
+async def test_a_stream_that_is_called_json_is_read_as_what_it_is(way: str) -> None:
+    piece = {"model": "m", "choices": [{"delta": {"content": REPLY}, "finish_reason": "stop"}]}
+    body = f": hello\n\ndata: {json.dumps(piece)}\n\ndata: [DONE]\n\n"
+    async with Vendor(always(Reject(status=200, body=body))) as vendor:
+        provider = _moonshot(vendor.url, PATIENT)
+        reply = await provider.complete(replace(a_request("m"), streamed=way == "streamed"))
+        await provider.close()
+    assert reply.text == REPLY
 
 
 async def test_a_reply_that_did_not_come_may_be_paid_for(hurried: Line) -> None:

@@ -16,6 +16,7 @@ from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
+    EVENT_HOOKS,
     Arrival,
     comes_whole,
     deadline,
@@ -25,7 +26,6 @@ from core.llm.providers.streams import (
     read_reply,
 )
 from core.llm.providers.vendor_errors import cut_off, ended_early, refused
-from core.llm.sending import EVENT_HOOKS
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 

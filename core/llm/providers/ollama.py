@@ -22,6 +22,7 @@ from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.streams import (
     BROKEN,
+    EVENT_HOOKS,
     Arrival,
     comes_whole,
     deadline,
@@ -30,7 +31,6 @@ from core.llm.providers.streams import (
     read_reply,
 )
 from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
-from core.llm.sending import EVENT_HOOKS
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 

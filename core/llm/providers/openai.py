@@ -22,6 +22,7 @@ from core.llm.providers.fields import dig, words
 from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
+    EVENT_HOOKS,
     Arrival,
     comes_whole,
     deadline,
@@ -31,7 +32,6 @@ from core.llm.providers.streams import (
     read_reply,
 )
 from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
-from core.llm.sending import EVENT_HOOKS
 from core.request import ModelReply, ModelRequest
 
 if TYPE_CHECKING:

@@ -125,7 +125,7 @@ class ResponsesReading:
             self._deltas.append(delta)
             self.length += len(delta)
             return True
-        if dig(event, "output") is not None:
+        if dig(event, "output") is not None or words(event, "object") == "response":
             self._response, self.model = event, words(event, "model")
             return True
         if kind == "error":

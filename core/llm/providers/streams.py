@@ -7,7 +7,14 @@ SDK asks and says what is wrong, and what comes is read here, as plain JSON.
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Mapping,
+)
 from typing import Any, NamedTuple, Never, Protocol
 
 import httpx2
@@ -15,6 +22,7 @@ import httpx2
 from core.figures import counted, size
 from core.llm.providers.fields import words
 from core.llm.providers.vendor_errors import empty, fail, too_long, translate
+from core.llm.sending import SENDING_HOOKS
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
@@ -45,6 +53,9 @@ _LONGEST_EVENT = 4_000_000
 #: What bodies are called that hold a reply piece by piece.
 _STREAMS = frozenset({"text/event-stream", "application/x-ndjson"})
 _DONE = b"[DONE]"
+_BEGINS_EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+#: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
+_LONGEST_ERROR = 16_000
 
 
 class _Endless(ValueError):
@@ -80,11 +91,13 @@ async def read_events(
             body += piece
             if len(body) > _LONGEST_EVENT:
                 raise _Endless("a body that does not end")
-        found = json.loads(body)
-        if error := fails(words(found, "type"), found):
-            raise error
-        yield found
-        return
+        if not body.lstrip().startswith(_BEGINS_EVENTS):
+            found = json.loads(body)
+            yield found  # first, as what has failed may say what it has cost
+            if error := fails(words(found, "type"), found):
+                raise error
+            return
+        pieces = _once(bytes(body))  # a server may call a stream JSON
     cutting, done = _EventCutter(), False
     async for piece in pieces:
         for name, body in cutting.take(piece):
@@ -95,6 +108,10 @@ async def read_events(
                 raise error
             if not done:
                 yield found
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes]:
+    yield body
 
 
 class _EventCutter:
@@ -258,6 +275,38 @@ def deadline(stall_seconds: float, request: ModelRequest) -> asyncio.Timeout:
 
 def give_up(reading: StreamReader, error: Exception) -> Never:
     """Raise what the error means, with what the vendor reported until then."""
-    if isinstance(error, _Endless):
+    is_endless = isinstance(error, _Endless)
+    if is_endless:
         error = too_long(reading.vendor, size(_LONGEST_EVENT))
-    fail(translate(reading.vendor, error), reading.usage())
+    meant = translate(reading.vendor, error)
+    meant.maybe_paid = meant.maybe_paid or is_endless
+    fail(meant, reading.usage())
+
+
+class _Beginning(httpx2.AsyncByteStream):
+    """A body that ends where enough of it has come."""
+
+    def __init__(self, whole: Any, most: int) -> None:
+        self._whole, self._left = whole, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._whole:
+            yield piece[: self._left]
+            self._left -= len(piece)
+            if self._left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+async def _bound_error(response: httpx2.Response) -> None:
+    if response.status_code >= httpx2.codes.BAD_REQUEST:
+        response.stream = _Beginning(response.stream, _LONGEST_ERROR)
+
+
+#: For HTTP clients that ask models: what is sent is proven, and errors are read to a point.
+EVENT_HOOKS: Mapping[str, list[Callable[[Any], Awaitable[None]]]] = {
+    "request": list(SENDING_HOOKS),
+    "response": [_bound_error],
+}

@@ -36,7 +36,10 @@ _BUSY_STATUSES = frozenset({429, 503, 529})
 _KEY_STATUSES = frozenset({401, 402, 403})
 _PASSING_STATUSES = frozenset({408, 409, 425})
 #: There was no connection to send the request over, or whoever asked may ask no longer.
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, MootError)
+_NEVER_SENT = (
+    *(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError),
+    *(httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, MootError),
+)
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 
 

@@ -54,6 +54,19 @@ class Calls:
         await settle()
 
 
+async def test_what_was_written_ages_from_when_it_was_asked_for() -> None:
+    calls = Calls()
+    await calls.start("ann", "system")
+    calls.clock.advance(55)  # a reply in one piece takes its time
+    await calls.first_token("ann")
+    await calls.end("ann")
+    calls.clock.advance(250)
+    await calls.start("ben", "system")
+
+    assert calls.leading == ["ann", "ben"]
+    await calls.end("ben")
+
+
 async def settle() -> None:
     for _ in range(20):
         await asyncio.sleep(0)

@@ -28,7 +28,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from core.llm.providers.testing.server import Vendor, always, in_turn
 from core.models import Act, Agent, Cap, Usage
-from core.request import ModelReply, ModelRequest, Part, PartKind
+from core.request import Effort, ModelReply, ModelRequest, Part, PartKind
 from core.testing import ManualClock, ScriptedProvider
 
 REPLY = "Use PostgreSQL."
@@ -660,6 +660,71 @@ async def test_after_a_whole_reply_that_did_not_come_the_next_try_is_streamed(
     assert call.usage.input_tokens > 120, "nobody knows whether it was written: it is booked"
 
 
+async def test_the_next_try_is_streamed_though_the_model_has_streamed_another_reply(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), ANN)
+    vendor.asked.clear()
+    vendor.script = in_turn(Say(fault=Fault.CUT, counts=None), Say(text=REPLY))
+    proofs = 0
+
+    async def prove() -> None:
+        nonlocal proofs
+        proofs += 1
+        if len(vendor.asked) == 1:  # between the two tries
+            await calls.ask(replace(a_request(), effort=Effort.HIGH), ANN)
+
+    await calls.under([], prove=prove).ask(a_request(), ANN)
+
+    assert ways(vendor) == [False, True, True]
+    assert proofs > 1
+
+
+async def test_what_is_given_up_before_its_bytes_go_is_not_booked(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), ANN)
+    vendor.asked.clear()
+    booked: list[Usage] = []
+    proofs, held = 0, asyncio.Event()
+
+    async def prove() -> None:
+        nonlocal proofs
+        proofs += 1
+        if proofs == 2:  # right before the bytes
+            held.set()
+            await asyncio.Event().wait()
+
+    asking = asyncio.create_task(
+        calls.under([], prove=prove, book=booked.append).ask(a_request(), ANN)
+    )
+    await held.wait()
+    asking.cancel()
+    await asyncio.wait({asking})
+
+    assert vendor.asked == []
+    assert [one.input_tokens for one in booked] == [0]
+
+
+async def test_a_whole_reply_under_way_when_the_time_ends_leaves_its_model_there(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    for _ in range(3):
+        await calls.ask(a_request(), ANN)
+    vendor.script = always(Say(text=REPLY, wait=60))
+    fallback = CallOptions(fallbacks=(ModelRef("openai", "gpt-6-luna"),))
+    asking = asyncio.create_task(calls.ask(a_request(), ANN, CallOptions(seconds=2)))
+    with pytest.raises(ProviderDown, match="No answer within"):
+        await asking
+    vendor.script = always(Say(text=REPLY))
+    _, call = await calls.ask(a_request(), ANN, fallback)
+
+    assert ways(vendor)[3] is False
+    assert not call.stands_in_for
+
+
 async def test_a_whole_reply_that_is_not_waited_for_is_booked_as_if_it_had_begun(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
@@ -681,12 +746,11 @@ async def test_a_whole_reply_that_is_not_waited_for_is_booked_as_if_it_had_begun
     assert refused.value.usage.input_tokens == 0, "the vendor said that there is none"
 
 
-@pytest.mark.parametrize("agent", [ANN, OLLIE], ids=["by an SDK", "without one"])
-async def test_what_was_not_sent_is_not_booked_however_it_was_to_come(
-    calls: ModelCalls, vendor: Vendor, agent: Agent
+async def test_what_was_not_sent_is_not_booked_though_it_was_to_come_in_one_piece(
+    calls: ModelCalls, vendor: Vendor
 ) -> None:
     for _ in range(3):
-        await calls.ask(a_request(), agent)
+        await calls.ask(a_request(), ANN)
     vendor.asked.clear()
     booked: list[Usage] = []
     proofs = 0
@@ -698,7 +762,7 @@ async def test_what_was_not_sent_is_not_booked_however_it_was_to_come(
             raise RunLost("Another run holds the debate.")
 
     with pytest.raises(RunLost):
-        await calls.under([], prove=prove, book=booked.append).ask(a_request(), agent)
+        await calls.under([], prove=prove, book=booked.append).ask(a_request(), ANN)
 
     assert vendor.asked == []
     assert [one.input_tokens for one in booked] == [0]

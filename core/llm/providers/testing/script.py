@@ -29,7 +29,7 @@ class Fault(Enum):
     GARBAGE = auto()
     #: An event, or a body, that says that the server is overloaded.
     OVERLOAD = auto()
-    #: A byte a second.
+    #: A byte after each pace, or a second.
     DRIP = auto()
     #: Bytes that are no text.
     NOT_UTF8 = auto()

@@ -149,7 +149,7 @@ class Vendor:
         if say.fault is Fault.DRIP:
             for byte in b"".join(pieces):
                 await _chunk(writer, bytes([byte]))
-                await self._pause(1.0)
+                await self._pause(say.pace or 1.0)
             return
         whole = say.fault is Fault.NONE
         for piece in pieces if whole else pieces[: max(1, len(pieces) // 2)]:
@@ -184,7 +184,7 @@ class Vendor:
                 for byte in body:
                     writer.write(bytes([byte]))
                     await writer.drain()
-                    await self._pause(1.0)
+                    await self._pause(say.pace or 1.0)
             case Fault.CUT:
                 writer.write(body[: len(body) // 2])
                 await writer.drain()
