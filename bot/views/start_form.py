@@ -51,7 +51,7 @@ _NO_KIND = "None"
 #: Slack shows 100 options in a menu.
 _MOST_PLAYBOOKS = 99
 _NAME_LIMIT = 40
-_TITLE_LIMIT = 60
+_TITLE_LIMIT = 120
 _REFERENCES = TypeAdapter(tuple[SourceReference, ...])
 #: A message of at most so many characters is a question as it is; no question is longer.
 _SHORT = 300
@@ -369,7 +369,7 @@ def _from(target: FormTarget) -> Iterator[str]:
         yield f"From <{target.source}|this message>."
     if target.references:
         named = ", ".join(gist(one.title, _TITLE_LIMIT) for one in target.references)
-        yield f":page_facing_up: The agents will read: {named}."
+        yield f":page_facing_up: The agents will read: {named}"
     if target.long:
         yield (
             f"It has {counted(target.long, 'character')}, more than a field takes: "
