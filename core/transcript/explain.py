@@ -13,11 +13,11 @@ from difflib import get_close_matches
 from core.errors import BadInput
 from core.events import Recorded, apply, fold
 from core.figures import counted, duration, number
-from core.models import Act, Call, Debate, NextStep, SentPart, Status
+from core.models import Act, Call, Debate, SentPart, Status
 from core.rules import schedule
 from core.rules.formats.registry import format_of
-from core.rules.gate import closing_gate, in_words
 from core.rules.needs import skipped
+from core.transcript.ending import how_it_ended
 from core.transcript.inert import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
 from core.transcript.timeline import Span, timeline
@@ -111,11 +111,7 @@ def turn_explanation(log: Sequence[Recorded], wanted: str) -> str:
 
 def how_rounds_ended(debate: Debate) -> Sequence[str]:
     """Why no further round was held, how many were, and what was skipped: a sentence each."""
-    held, wished = (
-        schedule.rounds_held(debate),
-        min(debate.setup.rounds, format_of(debate).MOST_ROUNDS),
-    )
-    said = [f"{_why_ended(debate, held, wished)} Rounds held: {held} of {wished}."]
+    said = [*(how_it_ended(debate) or ["The rounds go on."])]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return said
     left: dict[int, Counter[str]] = {}
@@ -130,27 +126,6 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
     if Act.REBUTTAL in format_of(debate).PHASES and Act.REBUTTAL not in phases and not left:
         said.append("Rebuttals were skipped: the adjusted positions agreed.")
     return said
-
-
-def _why_ended(debate: Debate, held: int, wished: int) -> str:
-    """What ended the rounds, in a sentence."""
-    called = [one for one in debate.guidance.values() if one.next_step is NextStep.VOTE]
-    if debate.stop:
-        return f"{debate.stop.by.name or 'A person'} stopped the debate."
-    if debate.vote_called_by:
-        return f"{debate.vote_called_by.name or 'A person'} called the vote."
-    if debate.out_of_time:
-        return "The debate's time was up."
-    if debate.out_of_money:
-        return debate.out_of_money
-    if not schedule.has_quorum(debate):
-        return "Too few agents could go on."
-    ended = closing_gate(debate)
-    if ended:
-        return in_words(debate, ended)
-    if called:
-        return f"After round {called[0].turn.round} the facilitator called the vote."
-    return "All rounds were held." if held >= wished else "The rounds go on."
 
 
 def _meant(debate: Debate, found: Sequence[Explained], wanted: str) -> Explained:
