@@ -222,8 +222,8 @@ def unclear(typed: Unclear) -> str:
             "Did you mean `/debate token`, `/debate token new NAME`, `/debate token list` or "
             "`/debate token revoke N`? Nothing was started."
         )
-    is_slip = typed.word.split()[0].lower() != typed.guess
-    debated = " To debate it all the same, end it with a question mark." if is_slip else ""
+    is_one = len(typed.word.split()) == 1
+    debated = "" if is_one else " To debate it all the same, end it with a question mark."
     if typed.guess in WITH_ID and typed.debate_id:
         meant = f"`/debate {typed.guess} {typed.debate_id}`"
         return f"Did you mean {meant}? Nothing was started.{debated}"

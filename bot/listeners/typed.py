@@ -11,11 +11,16 @@ _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
 #: Of a token.
 _NUMBER = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 #: "--format review", before anything else.
-_FORMAT = re.compile(r"\s{0,20}(?:--|—|–)format[ =]{1,5}([A-Za-z]{1,20})(?=\s|$)")
+_FORMAT = re.compile(r"\s{0,20}(?:--|—|–)format[ =]{1,5}([A-Za-z]{1,20})(?=\s|$)", re.IGNORECASE)
 #: "--when always", before anything else.
 _WHEN = re.compile(r"\s{0,20}(?:--|—|–)when[ =]{1,5}(split|always|never)(?=\s|$)", re.IGNORECASE)
-#: What begins like an option and is none of those.
-_OPTION = re.compile(r"(?:--|—|–)[A-Za-z]\S{0,40}")
+#: What begins like an option and is none of those: a long dash alone begins a list as well.
+_OPTION = re.compile(
+    r"(?:--[a-z][a-z-]{0,30}|[—–](?:format|playbook|when|rounds|agents|sources?))(?:=\S{0,40})?(?=\s|$)",
+    re.IGNORECASE,
+)
+#: Between two things that are to be chosen from.
+_OR = frozenset({"or", "vs", "vs.", "versus", "oder"})
 #: Two of these without a question mark are no question yet; Chinese puts a whole one in a word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9'’-]{1,12}", re.ASCII)
 #: How like a subcommand the first word of a few must be: a lone word is surer to be a slip.
@@ -254,7 +259,9 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
         return Unclear(words[0], _near(first, _LIKE_ALONE))
     # A few words that begin like a subcommand or end in an id are no question to pay for.
     is_few = 2 <= len(words) <= 3 and not words[-1].endswith(("?", "？"))  # noqa: PLR2004, RUF001 - "list all please"
-    guess = _near(first, _LIKE) if is_few else ""
+    # "Stop using Kafka" is a question, and so is "Helm or Kustomize"; "list all" is none.
+    is_meant = is_few and first not in (*WITH_ID, *WITH_WORDS) and words[1].lower() not in _OR
+    guess = _near(first, _LIKE) if is_meant else ""
     is_short = len(words) == 2 and all(map(_SHORT_WORD.fullmatch, words))  # noqa: PLR2004 - "shwo x"
     if is_few and (guess or is_short or named):
         return Unclear(" ".join(words), guess, named.group(1).lower() if named else "")

@@ -12,6 +12,8 @@ from core.models import Mark, Source
 PASSAGE_CHARACTERS = 1200
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<words>\S.*)")
 _LAST_NUMBER = re.compile(r"(?<!\d)\d+\Z")
+#: What is counted by these words can be named from one to another.
+_COUNTED = frozenset({"line", "row", "page", "slide"})
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -57,9 +59,11 @@ def place_of(source: Source, first: int, last: int) -> Mark:
         return begin
     whose, number = _LAST_NUMBER.sub("", begin.label), _LAST_NUMBER.search(end.label)
     label = f"{begin.label} – {end.label}"
-    if number and f"{whose}{number[0]}" == end.label:
-        # "page 3, line 4" and its line 6 are "page 3, lines 4–6", but "app.py:4" has no such word.
-        plural = f"{whose[:-1]}s " if whose.endswith(" ") else whose
+    word = whose.rpartition(", ")[2].rstrip(" ")
+    # "page 3, line 4" and its line 6 are "page 3, lines 4–6", but "app.py:4" has no such word, and
+    # a sheet named "Costs 2023" is not counted.
+    if number and f"{whose}{number[0]}" == end.label and (word in _COUNTED or whose.endswith(":")):
+        plural = f"{whose[:-1]}s " if word in _COUNTED else whose
         label = f"{plural}{begin.label.removeprefix(whose)}–{number[0]}"
     return begin.model_copy(update={"label": label})
 

@@ -70,7 +70,8 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
         words = "none is set up: the offline engine answers from checklists, which is no debate"
         remedy = (
             "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or "
-            "start Ollama and pull a model; docs/models.md has all ways. Then restart."
+            "start Ollama and pull a model; docs/models.md has all ways. Then restart. With a key "
+            "that is set, name its model as `default_model` in the settings file: it says offline."
         )
         rest = [bad("models", words, remedy, is_configuration=True)]
     else:

@@ -205,7 +205,10 @@ async def _settings(
     try:
         loaded = await load_settings(environment, file, plugins=plugins)
     except ConfigurationBroken as error:
+        is_gone = str(error) == f"There is no file {name}."
         remedy = "Correct these lines; `moot config check FILE` looks again."
+        if is_gone:
+            remedy = "Put it there, or name another one in MOOT_CONFIG or with --config; or none."
         return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]
     notices = "; ".join((*loaded.notices, *loaded.settings.warnings))
     used = "can be used" if name else "no file: the built-in settings hold"

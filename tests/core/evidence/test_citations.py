@@ -302,6 +302,16 @@ LOG = """01:30:12 orders in the table: 2,031,114
             ((1, "Costs", ""), (2, "Risks", "")),
             "Costs – Risks",
         ),
+        (
+            "orders in the table … single reads",
+            ((1, "Costs 2023", ""), (2, "Costs 2024", "")),
+            "Costs 2023 – Costs 2024",
+        ),
+        (
+            "orders in the table … single reads",
+            ((1, "Release 2.9", ""), (2, "Release 2.10", "")),
+            "Release 2.9 – Release 2.10",
+        ),
     ],
 )
 def test_the_place_of_a_quote_covers_all_its_words(
