@@ -50,7 +50,12 @@ def none_read(debate: Debate) -> str:
     """Why a debate whose given sources are all lost is not held; empty where it is.
 
     A thread that came with a mention was not chosen as a source: without it the question stands.
+    Nor is one given up in which agents were asked already, as older versions did.
     """
+    agents = {one.id for one in debate.setup.agents}
+    made = (debate.contributions, debate.questions, debate.failures)
+    if any(one.turn.agent in agents for outcomes in made for one in outcomes.values()):
+        return ""
     given = [one for one in debate.setup.references if one.kind in KINDS]
     if debate.setup.mention:
         given = [one for one in given if one.kind is not SourceKind.THREAD]

@@ -9,29 +9,40 @@ from hypothesis import given, settings
 
 from core.events import (
     ClarificationsClosed,
+    ContributionMade,
+    DebateFailed,
+    DebateStarted,
     Event,
     FacilitatorDecided,
     QuestionsAsked,
+    SourceRead,
+    TurnFailed,
     fold,
 )
 from core.models import (
     Act,
     Clarifying,
     ContextMethod,
+    Contribution,
     Debate,
+    Failure,
     Guidance,
+    Mention,
     NextStep,
     Question,
     Questions,
     Setup,
+    Source,
+    SourceKind,
+    SourceReference,
     Status,
     Summarization,
     Turn,
 )
-from core.rules import schedule
+from core.rules import schedule, sources
 from core.rules.formats import clarifying
 from core.rules.formats.registry import turns_ready
-from core.testing import a_setup
+from core.testing import a_setup, recorded
 from tests.core.play import DANA, START, Luck, Play, lucks, setups
 
 
@@ -91,6 +102,41 @@ NEVER = START + timedelta(days=9)
 def played(form: str, rounds: int = 3, **changes: object) -> Debate:
     setup = a_setup(rounds=rounds).model_copy(update={"format": form, **changes})
     return Play(setup, Luck(seed=1, failing=0, disturbed=0)).to_the_end()
+
+
+def a_debate_that_lost_its_file(*more: Event, mention: Mention | None = None) -> Debate:
+    kind = SourceKind.THREAD if mention else SourceKind.FILE
+    given = SourceReference(kind=kind, title="load.md", fetch="load.md", by=DANA)
+    setup = a_setup().model_copy(update={"references": (given,), "mention": mention})
+    lost = Source(turn=sources.reading_turn(1), reference=given, text="", sha256="", fault="gone")
+    return fold(recorded([DebateStarted(setup=setup), SourceRead(source=lost), *more]))
+
+
+def test_where_every_source_is_lost_nobody_is_asked() -> None:
+    debate = a_debate_that_lost_its_file()
+    ending = schedule.conclusion(debate)
+
+    assert schedule.ready(debate) == ()
+    assert isinstance(ending, DebateFailed)
+    assert "so no agent was asked" in ending.reason
+
+
+def test_without_the_thread_of_a_mention_the_question_stands() -> None:
+    debate = a_debate_that_lost_its_file(mention=Mention(message="1.2", thread="1.1"))
+
+    assert schedule.ready(debate)
+    assert schedule.conclusion(debate) is None
+
+
+@pytest.mark.parametrize("spoke", [True, False])
+def test_what_an_older_version_asked_without_its_sources_goes_on(*, spoke: bool) -> None:
+    first = Turn(act=Act.PROPOSAL, round=1, agent=a_setup().agents[0].id)
+    made = ContributionMade(contribution=Contribution(turn=first, text="Use PostgreSQL."))
+    failed = TurnFailed(failure=Failure(turn=first, reason="It does not answer."))
+    debate = a_debate_that_lost_its_file(made if spoke else failed)
+
+    assert schedule.ready(debate)
+    assert schedule.conclusion(debate) is None
 
 
 def turns_of(debate: Debate, act: Act) -> Sequence[Turn]:
