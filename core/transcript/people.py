@@ -24,6 +24,14 @@ _STATUS = {
     DecisionKind.SUPERSEDE: "superseded",
 }
 
+#: What is said above a verdict that somebody asked for: only what was accepted is decided.
+_RECALLED = {
+    DecisionKind.ACCEPT: "What was decided",
+    DecisionKind.REJECT: "What the agents recommended; your team rejected it",
+    DecisionKind.REVISIT: "What the agents recommended; your team will look at it again",
+    DecisionKind.SUPERSEDE: "What the agents recommended; your team has another decision now",
+}
+
 
 #: How each outcome reads.
 OUTCOMES = {
@@ -45,7 +53,7 @@ def adr_status(debate: Debate) -> str:
 def recalled_title(debate: Debate) -> str:
     """What is said above a verdict that somebody asked for: it alone decides nothing."""
     if debate.decision:
-        return "What was decided"
+        return _RECALLED[debate.decision.kind]
     # Where a debate is held in no channel, as on a terminal, nobody can accept.
     is_open = "; your team has not decided yet" if debate.setup.place.channel else ""
     return f"What the agents recommended{is_open}"

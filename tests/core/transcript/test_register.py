@@ -1,5 +1,7 @@
 """The register of a channel's decisions, as Markdown."""
 
+import pytest
+
 from core.events import (
     DebateConcluded,
     DebateStarted,
@@ -11,6 +13,7 @@ from core.events import (
 )
 from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Person
 from core.testing import a_setup, recorded
+from core.transcript.people import recalled_title
 from core.transcript.register import MOST_LISTED, register
 from tests.bot.plays import a_verdict
 
@@ -53,6 +56,23 @@ def test_a_decision_is_one_line_with_day_who_and_thread() -> None:
     )
     [line] = lines_of(again)
     assert line.endswith("**Use PostgreSQL**: accepted by Alex.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        (None, "What the agents recommended; your team has not decided yet"),
+        (DecisionKind.ACCEPT, "What was decided"),
+        (DecisionKind.REJECT, "What the agents recommended; your team rejected it"),
+        (DecisionKind.REVISIT, "What the agents recommended; your team will look at it again"),
+        (DecisionKind.SUPERSEDE, "What the agents recommended; your team has another decision now"),
+    ],
+)
+def test_only_what_the_team_accepted_is_told_as_decided(
+    kind: DecisionKind | None, title: str
+) -> None:
+    made = [decided(kind)] if kind else []
+    assert recalled_title(a_debate("dabc2345", "Use PostgreSQL.", *made)) == title
 
 
 def test_what_nobody_accepted_is_not_listed() -> None:
