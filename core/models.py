@@ -1447,8 +1447,8 @@ class CrossCheck(Value):
     call: Call | None = None
 
 
-#: How a verdict begins that declines to decide.
-NOT_DECIDED = "Not decided"
+#: How a verdict begins in which the offline engine declines to decide. No prompt asks for it.
+NOT_DECIDED = "Not decided: no model was asked"
 
 
 class Verdict(Value):
@@ -1498,8 +1498,9 @@ class Verdict(Value):
 
     @property
     def is_undecided(self) -> bool:
-        """Whether it says that nothing was decided."""
-        return self.decision.startswith(NOT_DECIDED)
+        """Whether our own engine declined to decide; what a model writes is the team's to judge."""
+        declines = self.decision.startswith(NOT_DECIDED)
+        return declines and not self.option and self.confidence is None
 
 
 class ShadowAnswer(Value):
@@ -1762,6 +1763,16 @@ class Debate:
     def decision(self) -> Decision | None:
         """The team's decision that stands."""
         return self.decisions[-1] if self.decisions else None
+
+    @property
+    def is_decidable(self) -> bool:
+        """Whether there is a verdict to accept or reject, or a decision of the team to change.
+
+        With an older version teams could accept what decides nothing, and may think better of it.
+        """
+        if self.verdict is None:
+            return False
+        return self.decision is not None or not self.verdict.is_undecided
 
     @property
     def accepted(self) -> Decision | None:

@@ -188,9 +188,10 @@ def ended(debate: Debate) -> str:
     """Return what becomes of a reply after the end, and how to go on."""
     again = "type `/debate <question>` in the channel for another debate"
     if debate.verdict:
+        revisit = "*Revisit* to look at it again on a date, " if debate.is_decidable else ""
         again = (
             "mention me here with a question about it, press *Debate it on* below the verdict, "
-            f"*Revisit* to look at it again on a date, or {again}"
+            f"{revisit}or {again}"
         )
     return (
         f"Debate `{debate.id}` has ended: its agents do not read what is written here now. "

@@ -111,7 +111,11 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
         raise BadInput(answers.FORM_UNREADABLE) from None
     newer, day = form.chosen(FieldId.NEWER.value), None
     if kind is DecisionKind.SUPERSEDE:
-        context.decide.check_decidable(await context.debate(newer, form))
+        instead = await context.debate(newer, form)
+        try:
+            context.decide.check_newer(debate, instead)
+        except BadInput as error:
+            raise FieldWrong(FieldId.NEWER.value, str(error)) from None
     if kind is DecisionKind.REVISIT:
         try:
             day = date.fromisoformat(form.date(FieldId.DATE.value))

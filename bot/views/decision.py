@@ -55,7 +55,7 @@ _AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
 
 def decision_buttons(debate: Debate) -> list[Block]:
     """Return the buttons that record what the team decides; after it, those that change it."""
-    if not debate.verdict or debate.verdict.is_undecided:
+    if not debate.is_decidable:
         return []
     stands = debate.decision
     kinds = _AFTER[stands.kind] if stands else tuple(DecisionKind)
@@ -135,7 +135,7 @@ def standing(debate: Debate) -> str:
         said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
         after = turned_out(debate)
         return "\n".join(filter(None, ("*The team's decision*", said, after)))
-    if debate.verdict and not debate.verdict.is_undecided:
+    if debate.is_decidable:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
 
-from core.errors import BadInput
+from core.errors import BadInput, DebateUnknown, LogBroken
 from core.events import DecisionRecorded, FeedbackGiven, OutcomeGiven, PeopleBallotCast
 from core.models import (
     Debate,
@@ -79,9 +79,9 @@ class DecideOnVerdict:
             raise BadInput(f"Debate `{debate.id}` has no verdict to decide on.")
 
     def check_decidable(self, debate: Debate) -> None:
-        """Make sure that the verdict says something that can be accepted, rejected or replaced."""
+        """Make sure that there is a verdict to accept, or a decision of the team to change."""
         self.check_decision(debate)
-        if debate.verdict and debate.verdict.is_undecided:
+        if not debate.is_decidable:
             raise BadInput(
                 f"Debate `{debate.id}` decided nothing, so there is nothing to accept or reject. "
                 "To go on, press *Debate it on*."
@@ -94,14 +94,26 @@ class DecideOnVerdict:
         await self.facts.record(debate.id, DecisionRecorded(decision=kept))
 
     async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
-        """Return debates of the same channel with a verdict, started later, newest first."""
+        """Return debates of the same channel that decided something, started later, newest first.
+
+        Those whose log is damaged are left out: that is told elsewhere.
+        """
         place = debate.setup.place
         wanted = DebateFilter(
             workspace=place.workspace, channels=(place.channel,), limit=_MOST_NEWER
         )
-        found = await self.facts.store.find(wanted)
-        newer = [one for one in found if one.started_at > debate.started_at]
-        decided = [one for one in newer if one.status == Status.CONCLUDED]
+        entries = await self.facts.store.find(wanted)
+        newer = [one for one in entries if one.started_at > debate.started_at]
+        decided = list[DebateEntry]()
+        for one in newer:
+            if one.status != Status.CONCLUDED:
+                continue
+            try:
+                found = await self.facts.debate(one.debate_id)
+            except (DebateUnknown, LogBroken):
+                continue
+            if _can_stand_in(found):
+                decided.append(one)
         if not decided:
             raise BadInput(
                 "There is no newer debate with a verdict in this channel. Start one with "
@@ -118,12 +130,7 @@ class DecideOnVerdict:
         if standing and standing.kind is DecisionKind.SUPERSEDE:
             by = f" by debate `{standing.superseded_by}`" if standing.superseded_by else ""
             raise BadInput(f"Debate `{earlier.id}` is superseded{by} already.")
-        is_open = newer.verdict is None or newer.verdict.is_undecided
-        if is_open or newer.status is not Status.CONCLUDED:
-            raise BadInput(
-                f"Debate `{newer.id}` has no verdict that could stand in place of "
-                f"`{earlier.id}`: it goes on, or ended without one. Nothing was changed."
-            )
+        self.check_newer(earlier, newer)
         place = newer.setup.place
         return DebateEntry(
             debate_id=newer.id,
@@ -135,6 +142,15 @@ class DecideOnVerdict:
             ended_at=newer.ended_at,
             status=newer.status,
         )
+
+    def check_newer(self, earlier: Debate, newer: Debate) -> None:
+        """Make sure that the newer debate decided something to stand in the earlier one's place."""
+        if not _can_stand_in(newer):
+            raise BadInput(
+                f"Debate `{newer.id}` has no verdict that could stand in place of "
+                f"`{earlier.id}`: it goes on, ended without one, or decided nothing. Nothing was "
+                "changed."
+            )
 
     def check_outcome(self, debate: Debate) -> None:
         """Make sure that there is something that can have turned out well or badly.
@@ -200,3 +216,9 @@ class DecideOnVerdict:
     def today(self, zone: tzinfo = UTC) -> date:
         """Return the day it is there."""
         return self.facts.clock.now().astimezone(zone).date()
+
+
+def _can_stand_in(debate: Debate) -> bool:
+    """Whether it ended with a verdict that decides something."""
+    decides = debate.verdict is not None and not debate.verdict.is_undecided
+    return decides and debate.status is Status.CONCLUDED

@@ -434,9 +434,8 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
         assert newer.id in json.dumps(form)
         assert without not in json.dumps(form)
         state = {"newer": {"newer": {"selected_option": {"value": without}}}}
-        await team.workspace.submit("dana", form["id"], state)
-        refused = json.dumps(team.workspace.views("dana")[-1])
-        assert f"Debate `{without}` has no verdict" in refused
+        refused = await team.workspace.submit("dana", form["id"], state)
+        assert f"Debate `{without}` has no verdict that could stand" in refused["errors"]["newer"]
 
 
 def revisit(debate: Debate, origin: str) -> DecisionRecorded:

@@ -9,6 +9,7 @@ import re
 import pytest
 from inline_snapshot import external_file
 
+from bot.listeners import answers
 from bot.listeners.answers import shown as summed_up
 from bot.presenter.event_posts import board_edit, posts_of
 from bot.presenter.reading_order import release_all
@@ -28,6 +29,7 @@ from core.events import (
     DebateConcluded,
     DebatePaused,
     DebateStarted,
+    DecisionRecorded,
     Event,
     NoteAdded,
     SummaryMade,
@@ -45,6 +47,8 @@ from core.models import (
     Ballot,
     Contribution,
     Debate,
+    Decision,
+    DecisionKind,
     Failure,
     Guidance,
     NextStep,
@@ -273,6 +277,18 @@ def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
     page = str(home([DebateRow(ended)]))
     assert "Ended, not decided" in page
     assert "Waiting for your team" not in page
+    assert "*Revisit*" not in answers.ended(ended)
+    assert "*Debate it on*" in answers.ended(ended)
+
+
+@pytest.mark.parametrize("kind", [DecisionKind.ACCEPT, DecisionKind.REVISIT])
+def test_what_was_accepted_with_an_older_version_keeps_its_buttons(kind: DecisionKind):
+    reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
+    made = DecisionRecorded(decision=Decision(kind=kind, by=Person(id="U1"), origin="V1"))
+    debate = a_debate(VerdictReached(verdict=reached), DebateConcluded(), made)
+    [buttons] = decision_buttons(debate)
+    assert "Reject" in str(buttons)
+    assert "*Revisit*" in answers.ended(debate)
 
 
 def test_those_who_abstain_say_why():

@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from core.errors import BadInput
-from core.events import DebateConcluded, DebateStarted, OptionsMerged, VerdictReached
+from core.events import (
+    DebateConcluded,
+    DebateStarted,
+    DecisionRecorded,
+    OptionsMerged,
+    VerdictReached,
+)
+from core.llm.providers.offline_engine.checklist_replies import NOT_JUDGED, UNDECIDED
 from core.models import (
     SUMMARIZER,
     Act,
@@ -53,12 +60,49 @@ async def test_what_people_say_of_a_verdict_is_kept_without_secrets() -> None:
     assert SECRET not in (await log.debate()).feedback[DANA.id].comment
 
 
+def nothing_decided() -> VerdictReached:
+    """What the offline engine writes where its checklists do not decide."""
+    return VerdictReached(verdict=Verdict(decision=UNDECIDED, solution="", confidence=None))
+
+
+@pytest.mark.parametrize(
+    ("decision", "option", "confidence", "is_undecided"),
+    [
+        (UNDECIDED, "", None, True),
+        (NOT_JUDGED, "", None, True),
+        (UNDECIDED, "o1", None, False),
+        (UNDECIDED, "", 70, False),
+        ("Not decided by price: PostgreSQL, because it is there.", "", None, False),
+        ("Not decided: the pilot comes first.", "", None, False),
+    ],
+)
+async def test_what_a_model_calls_not_decided_is_a_verdict_like_any_other(
+    decision: str, option: str, confidence: int | None, *, is_undecided: bool
+) -> None:
+    log = Recording()
+    said = Verdict(decision=decision, option=option, solution="", confidence=confidence)
+    debate = await log.begin(VerdictReached(verdict=said))
+
+    assert said.is_undecided is is_undecided
+    if not is_undecided:
+        await DecideOnVerdict(facts=log.facts).decide(debate, accepting("It is cheap."))
+    assert bool((await log.debate()).decisions) is not is_undecided
+
+
+async def test_what_was_accepted_with_an_older_version_can_be_rejected_since() -> None:
+    log = Recording()
+    accepted = DecisionRecorded(decision=accepting("It is cheap."))
+    debate = await log.begin(nothing_decided(), accepted)
+    rejected = Decision(kind=DecisionKind.REJECT, by=DANA, why="Nobody decided.", origin="V2")
+
+    await DecideOnVerdict(facts=log.facts).decide(debate, rejected)
+
+    assert (await log.debate()).decision == rejected
+
+
 async def test_what_decides_nothing_can_be_neither_accepted_nor_stand_in_place() -> None:
     log = Recording()
-    nothing = VerdictReached(
-        verdict=Verdict(decision="Not decided: no model was asked.", solution="", confidence=None)
-    )
-    debate = await log.begin(nothing)
+    debate = await log.begin(nothing_decided())
     decide = DecideOnVerdict(facts=log.facts)
 
     with pytest.raises(BadInput, match="nothing to accept or reject"):
@@ -156,11 +200,17 @@ async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_pla
     with pytest.raises(BadInput, match="no newer debate with a verdict"):
         await decide.newer_than(older)
 
-    for name in ("newer", "running"):
+    for name, reached in (
+        ("newer", verdict()),
+        ("running", verdict()),
+        ("undecided", nothing_decided()),
+    ):
         log.clock.advance(1)
         started = DebateStarted(setup=a_setup())
         await log.store.create(name, started, origin=name, at=log.clock.now())
-    await log.store.append("newer", DebateConcluded(), at=log.clock.now())
+        await log.store.append(name, reached, at=log.clock.now())
+        if name != "running":
+            await log.store.append(name, DebateConcluded(), at=log.clock.now())
 
     assert [one.debate_id for one in await decide.newer_than(older)] == ["newer"]
     newer = await log.facts.debate("newer")

@@ -42,7 +42,7 @@ async def test_a_verdict_nobody_accepted_cannot_have_turned_out() -> None:
 
 async def test_a_debate_that_decided_nothing_cannot_have_turned_out() -> None:
     log = Recording()
-    nothing = Verdict(decision=NOT_DECIDED, solution="", confidence=None)
+    nothing = Verdict(decision=f"{NOT_DECIDED}.", solution="", confidence=None)
     debate = await log.begin(VerdictReached(verdict=nothing), ACCEPTED)
     with pytest.raises(BadInput, match="decided nothing"):
         await DecideOnVerdict(facts=log.facts).say_outcome(debate, HELD)

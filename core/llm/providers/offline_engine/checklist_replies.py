@@ -37,9 +37,9 @@ from core.request import ModelRequest, PartKind
 
 #: Stands once in every post, so that nobody takes it for a model's answer.
 FOOTER = "_Offline engine: from checklists. No model was asked._"
-UNDECIDED = f"{NOT_DECIDED}: no model was asked."
+UNDECIDED = f"{NOT_DECIDED}."
 #: Where models wrote positions and only their judge is this engine.
-NOT_JUDGED = f"{NOT_DECIDED}: no model was asked for the verdict."
+NOT_JUDGED = f"{NOT_DECIDED} for the verdict."
 _NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
 _NO_SECTION = "No model was asked, and a checklist cannot write this section."
 _ADVICE = "Set up a model, or ask people who know the case, before you act on it."
