@@ -18,7 +18,7 @@ from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
 from core.config.playbooks import find_playbooks
-from core.errors import BadInput, ConfigurationBroken, StoreInUse
+from core.errors import BadInput, ConfigurationBroken, StoreMissing
 from core.estimate import Estimate, rehearse
 from core.evidence.reader import EvidenceReader, Fetch, FetchedFile, fetch_text
 from core.evidence.reading import FileReader
@@ -47,7 +47,7 @@ from core.models import (
 from core.ports import ModelProvider, SourceReader
 from core.rules.formats.registry import FORMATS
 from core.settings import ROLE_ALIASES, ROLES, ModelChoice, ModelServer, Settings
-from core.store.database import Database
+from core.store.database import Database, file_at
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
 from core.store.lock import is_in_use
@@ -68,6 +68,15 @@ def database_url(location: str) -> str:
     if "://" in location:
         return location.replace("postgresql://", "postgresql+psycopg://", 1)
     return f"sqlite+aiosqlite:///{Path(location).expanduser().absolute()}"
+
+
+def database_place(location: str) -> str:
+    """Return where a database is, for people; of a server no address: it may hold a password.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+    """
+    return str(file_at(database_url(location)) or "the database")
 
 
 def api_keys(environment: BotSettings) -> Mapping[str, str]:
@@ -470,38 +479,38 @@ async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
 async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
     """Open the log of debates to read it, also while the bot is writing to it.
 
-    Where there is no file there are no debates, and none is made.
+    Where there is no database there are no debates, and none is made.
 
     Args:
         location: A file path (SQLite) or a database URL.
 
     Raises:
         ConfigurationBroken: The location cannot be understood.
-        StoreDown: It cannot be opened.
+        StoreError: It cannot be opened, or another version of the program made it.
     """
     async with AsyncExitStack() as opened:
-        file = Path(database_url(location).partition(":///")[2])
-        if "://" not in location and not await asyncio.to_thread(file.exists):
-            location = str(Path(opened.enter_context(TemporaryDirectory())) / "empty.db")
         try:
-            store = await opened.enter_async_context(open_store(location))
-        except StoreInUse:
             store = await opened.enter_async_context(look_into(location))
+        except StoreMissing:
+            empty = Path(opened.enter_context(TemporaryDirectory())) / "empty.db"
+            store = await opened.enter_async_context(open_store(str(empty)))
         yield store
 
 
 @asynccontextmanager
 async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates for reading only, whoever writes to it; its tables are there.
+    """Open the log of debates for reading only, whoever writes to it.
 
     Args:
         location: A file path (SQLite) or a database URL.
 
     Raises:
         ConfigurationBroken: The location cannot be understood.
-        StoreDown: It cannot be opened.
+        StoreMissing: There are no tables of ours.
+        StoreError: It cannot be opened, or another version of the program made it.
     """
     async with await Database.look_into(database_url(location)) as database:
+        await core.store.tables.check(database)
         yield SqlDebateStore(database)
 
 

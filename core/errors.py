@@ -174,3 +174,7 @@ class StoreDown(StoreError):
 
 class StoreInUse(StoreDown):
     """Another process has the database file to itself."""
+
+
+class StoreMissing(StoreDown):
+    """There is no database yet, or nothing of ours is in it; nothing was lost."""

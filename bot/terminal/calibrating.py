@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from bot.building import open_records
+from bot.building import database_place, open_records
 from bot.log import logger, set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell, write_file
@@ -69,6 +69,8 @@ async def show_calibration(
         case _:
             text = calibration_text(found)
     put_out(text, output)
+    if not cases:
+        tell(f"No accepted decision is known in {database_place(environment.moot_database)}.")
     if picture is None:
         return
     if drawn := calibration_svg(found):

@@ -2,12 +2,12 @@
 
 import json
 
-from bot.building import database_url
+from bot.building import database_place, database_url
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.store.landings import look_into_landings, open_landings
+from bot.store.landings import Backlog, Unlanded, look_into_landings, open_landings
 from bot.terminal.files import put_out, tell
-from core.errors import BadInput, StoreInUse
+from core.errors import BadInput, StoreInUse, StoreMissing
 from core.figures import counted, when
 from core.transcript.inert import visible
 
@@ -21,8 +21,12 @@ async def list_landings(*, as_json: bool = False) -> None:
     Raises:
         StoreDown: The database cannot be read.
     """
-    async with look_into_landings(database_url(_environment().moot_database)) as landings:
-        found = await landings.unlanded(_ALL)
+    location = _environment().moot_database
+    try:
+        async with look_into_landings(database_url(location)) as landings:
+            found = await landings.unlanded(_ALL)
+    except StoreMissing:
+        found = Unlanded((), Backlog(0, 0), {})
     if as_json:
         listed = [
             {
@@ -48,7 +52,8 @@ async def list_landings(*, as_json: bool = False) -> None:
     for name, why in found.closed.items():
         tell(f"Nothing is sent to {name} any more: {visible(why)}")
     waiting = counted(found.counts.waiting, "landing")
-    tell(f"{waiting} on the way, {counted(found.counts.dead, 'dead letter')}.")
+    dead = counted(found.counts.dead, "dead letter")
+    tell(f"{waiting} on the way, {dead}. Looked in {database_place(location)}.")
 
 
 async def retry_landings(which: str) -> None:

@@ -9,6 +9,7 @@ from shlex import quote
 
 from bot.building import (
     build_embedder,
+    database_place,
     estimating,
     find_plugins,
     load_settings,
@@ -51,19 +52,25 @@ async def read_log(debate_id: str) -> Sequence[Recorded]:
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     async with open_records(environment.moot_database) as store:
-        try:
-            return await store.events(debate_id)
-        except DebateUnknown:
-            raise DebateUnknown(
-                f"There is no debate {debate_id} in {_database(environment)}. `moot list` shows "
-                "which there are."
-            ) from None
+        return await log_in(store, debate_id, environment)
 
 
-def _database(environment: BotSettings) -> str:
-    """Where debates are looked for; of a server no address, which may hold a password."""
-    location = environment.moot_database
-    return "the database" if "://" in location else str(Path(location).expanduser().absolute())
+async def log_in(
+    store: DebateStore, debate_id: str, environment: BotSettings
+) -> Sequence[Recorded]:
+    """The log of a debate in this store.
+
+    Raises:
+        DebateUnknown: There is no such debate; says where it was looked for.
+        StoreDown: The database does not answer.
+    """
+    try:
+        return await store.events(debate_id)
+    except DebateUnknown:
+        raise DebateUnknown(
+            f"There is no debate {debate_id} in {database_place(environment.moot_database)}. "
+            "`moot list` shows which there are."
+        ) from None
 
 
 async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
@@ -79,7 +86,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
             json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
         )
     elif not entries:
-        tell(f"There are no debates in {_database(environment)}.")
+        tell(f"There are no debates in {database_place(environment.moot_database)}.")
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 - only where somebody looks
         from rich.table import Table  # noqa: PLC0415 - see above
@@ -127,7 +134,7 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         return
     if not found:
         asked = quote(" ".join(visible(question).split()))
-        tell(f"No decision on this is known in {_database(environment)}.")
+        tell(f"No decision on this is known in {database_place(environment.moot_database)}.")
         tell(f"To have it debated: moot debate {asked}")
         return
     is_sure = found[0].likeness >= SURE_FROM

@@ -7,8 +7,10 @@ from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.debating import current_user
 from bot.terminal.files import put_out, tell
+from bot.terminal.records import log_in
 from core.clock import SystemClock
 from core.errors import StoreInUse
+from core.events import fold
 from core.models import DecisionOutcome, OutcomeKind
 from core.transcript.inert import visible
 from core.transcript.people import outcome_words
@@ -27,7 +29,7 @@ async def show_outcome(debate_id: str) -> None:
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     async with open_records(environment.moot_database) as store:
         facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
-        debate = await facts.debate(debate_id)
+        debate = fold(await log_in(store, debate_id, environment))
         DecideOnVerdict(facts=facts).check_outcome(debate)
     if debate.outcome is None:
         tell(f"Nobody has said how debate {debate_id} turned out: moot outcome {debate_id} held")
@@ -52,7 +54,8 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
     try:
         async with open_store(environment.moot_database) as store:
             facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
-            decide, debate = DecideOnVerdict(facts=facts), await facts.debate(debate_id)
+            decide = DecideOnVerdict(facts=facts)
+            debate = fold(await log_in(store, debate_id, environment))
             standing = await decide.say_outcome(debate, said)
     except StoreInUse as error:
         instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."

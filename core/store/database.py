@@ -24,7 +24,7 @@ from core.store.engines import (
     sqlite_writer,
 )
 from core.store.failures import is_passing
-from core.store.lock import FileLock
+from core.store.lock import FileLock, check_there
 from core.store.writers import BatchingWriter, Repeating, Writer
 
 T = TypeVar("T")
@@ -99,15 +99,18 @@ class Database:
     async def look_into(cls, location: str) -> "Database":
         """Open it for reading only, while another process may be writing to it.
 
+        The file and its write-ahead log stay as they are. SQLite makes an empty log and its index
+        (`-wal`, `-shm`) where there are none, and leaves them there.
+
         Raises:
             ConfigurationBroken: The location cannot be understood.
+            StoreMissing: There is no file, or an empty one, and nothing says that there was more.
             StoreDown: It cannot be opened; says why and what to do.
         """
         url = _read_location(location)
         if url.drivername == _SQLITE:
             path = _file_of(url)
-            if _identity_of(path) is None:
-                raise StoreDown(f"The database {path} is not there.")
+            check_there(path)
             # Another process may hold the file's lock, so nothing here writes: the reader refuses.
             reader = Repeating(sqlite_reader(path, "ro"), str(path), passes=lambda _error: False)
             database = cls(place=str(path), reader=reader, writer=reader)
@@ -255,6 +258,16 @@ _WRONG_LOCATION = (
     "The database location must look like sqlite+aiosqlite:///folder/moot.db "
     "or postgresql+psycopg://user@host/name."
 )
+
+
+def file_at(location: str) -> Path | None:
+    """Return the file of the database that a URL names; None: it is on a server.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+    """
+    url = _read_location(location)
+    return _file_of(url) if url.drivername == _SQLITE else None
 
 
 def _file_of(url: URL) -> Path:

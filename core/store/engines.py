@@ -181,7 +181,7 @@ def sqlite_writer(path: Path) -> Transactions:
 def sqlite_reader(path: Path, mode: str = "rw") -> Transactions:
     """Connections that read the file while it is being written.
 
-    They make no file, and with `ro` change none. The write-ahead log beside it holds what was
+    They make no database, and with `ro` change none. The write-ahead log beside it holds what was
     written last: SQLite deletes it beside a new file, and brings it into a copy that was put there.
 
     Args:

@@ -3,15 +3,15 @@
 import asyncio
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from core.errors import StoreDown
+from core.errors import StoreDown, StoreMissing
 from core.store.database import Database
-from core.store.lock import is_in_use
+from core.store.lock import check_there, is_in_use
 
 _PATIENCE_SECONDS = 5.0
 #: Nobody who works as we do holds the lock for so long.
@@ -34,11 +34,13 @@ async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
     """Look at an SQLite file that is there.
 
     Raises:
-        StoreDown: It is no database, or cannot be read.
+        StoreDown: It is no database, cannot be read, or was put in the place of another one.
     """
 
     def look() -> Inspection:
-        # Read only: no lock is taken, nothing is created.
+        with suppress(StoreMissing):  # an empty file is a database in which nothing is yet
+            check_there(path)
+        # Read only: no lock is taken, no database is made.
         address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_SECONDS)) as connection:
             found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
@@ -48,10 +50,11 @@ async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
                 for table in version_tables
                 if table in tables
             }
+            # Where a process works, it says itself whether it can write; and a file that was put in
+            # the place of the one it has open must not be opened for writing beside the other one's
+            # log. While this connection is open, none that is closed brings a log into the file.
+            is_locked = not is_in_use(path) and _is_locked(path)
         damage = "" if found == "ok" else found
-        # Where a process works, it says itself whether it can write; and a file that was put in the
-        # place of the one it has open must not be opened for writing beside the other one's log.
-        is_locked = not is_in_use(path) and _is_locked(path)
         return Inspection(versions=versions, damage=damage, is_locked=is_locked)
 
     try:

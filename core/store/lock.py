@@ -5,7 +5,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from core.errors import StoreDown, StoreInUse
+from core.errors import StoreDown, StoreInUse, StoreMissing
 
 _PRIVATE = 0o600
 
@@ -54,6 +54,39 @@ def is_in_use(database: Path) -> bool:
     finally:
         os.close(file)
     return False
+
+
+def check_there(database: Path) -> None:
+    """Make sure that there is a database to look into, before SQLite is asked for it.
+
+    Beside an empty file SQLite deletes the write-ahead log, also where it may only read; that log
+    may belong to a file that was moved away.
+
+    Raises:
+        StoreMissing: There is none, and nothing says that there was one.
+        StoreDown: Its file was taken away, or cannot be looked at.
+    """
+    try:
+        if database.stat().st_size:
+            return
+        state = "empty"
+    except (FileNotFoundError, NotADirectoryError):
+        state = "not there"
+    except OSError as error:
+        raise StoreDown(f"The database {database} cannot be read: {error.strerror}.") from error
+    if is_in_use(database):
+        raise StoreDown(
+            f"A process works on the database {database}, and its file is {state}: it was moved, "
+            "deleted or replaced. Put it back, or stop Moot and restore a backup."
+        )
+    file = database.resolve()  # as SQLite does
+    log = file.with_name(file.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreDown(
+            f"The database {database} is {state}, and {log.name} beside it holds what was written "
+            "last. Put the file back that it belongs to, or move both away."
+        )
+    raise StoreMissing(f"The database {database} is {state}.")
 
 
 def _lock_of(database: Path) -> Path:

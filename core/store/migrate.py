@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-from core.errors import StoreError
+from core.errors import StoreDown, StoreError, StoreMissing
 from core.store.database import Database
 
 #: Any number, the same in all processes: who migrates a server's tables holds this lock.
@@ -43,7 +43,8 @@ async def migrate(
     def upgrade(connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        if not inspect(connection).has_table(version_table):
+        current = _version(connection, version_table)
+        if current is None:
             metadata.create_all(connection, checkfirst=False)
             version = Table(
                 version_table,
@@ -54,18 +55,51 @@ async def migrate(
             version.create(connection)
             connection.execute(version.insert().values(version_num=newest(location)))
             return
-        read = f"SELECT version_num FROM {version_table}"  # noqa: S608 - our own name
-        current = connection.execute(text(read)).scalar() or ""
-        if current == newest(location):
-            return
-        if current > newest(location):
-            raise StoreError(
-                f"The database {database.place} was written by a newer version of Moot "
-                f"(its tables are at {current}). Update Moot, or use another database."
-            )
-        take_steps(connection, location, version_table)
+        if current < newest(location):
+            take_steps(connection, location, version_table)
+        _check_not_newer(current, location, database.place)
 
     await database.write(upgrade)
+
+
+async def check_tables(database: Database, location: Path, version_table: str) -> None:
+    """Make sure that one can read the tables of one package as they are; change nothing.
+
+    Args:
+        database: Open, also for reading only.
+        location: Folder with the package's `env.py` and `versions`.
+        version_table: Where the package's version is kept.
+
+    Raises:
+        StoreMissing: They were never made.
+        StoreError: The tables were made by another version of the program; says what to do.
+    """
+    current = await database.read(lambda connection: _version(connection, version_table))
+    if current is None:
+        raise StoreMissing(f"Nothing of Moot is in the database {database.place}.")
+    _check_not_newer(current, location, database.place)
+    if current < newest(location):
+        raise StoreDown(
+            f"The database {database.place} was written by an older version of Moot (its tables "
+            f"are at {current}). Start Moot once, or hold a debate with `moot debate`: that brings "
+            "them up to date."
+        )
+
+
+def _version(connection: Connection, version_table: str) -> str | None:
+    """The version of a package's tables; None: they were never made."""
+    if not inspect(connection).has_table(version_table):
+        return None
+    read = f"SELECT version_num FROM {version_table}"  # noqa: S608 - our own name
+    return connection.execute(text(read)).scalar() or ""
+
+
+def _check_not_newer(current: str, location: Path, place: str) -> None:
+    if current > newest(location):
+        raise StoreError(
+            f"The database {place} was written by a newer version of Moot "
+            f"(its tables are at {current}). Update Moot, or use another database."
+        )
 
 
 def take_steps(connection: Connection, location: Path, version_table: str) -> None:

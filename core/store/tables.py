@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from core.store.columns import Moment
 from core.store.database import Database
-from core.store.migrate import migrate
+from core.store.migrate import check_tables, migrate
 
 METADATA: Final = MetaData()
 
@@ -112,3 +112,14 @@ async def prepare(database: Database) -> None:
         StoreDown: The database does not answer.
     """
     await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)
+
+
+async def check(database: Database) -> None:
+    """Make sure that the tables can be read as they are; change nothing.
+
+    Raises:
+        StoreMissing: They were never made.
+        StoreError: Another version of the program made them; says what to do.
+        StoreDown: The database does not answer.
+    """
+    await check_tables(database, MIGRATIONS, VERSION_TABLE)

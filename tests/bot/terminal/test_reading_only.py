@@ -1,0 +1,128 @@
+"""Who only reads debates changes no database, and loses nothing of one that was moved away."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from bot.building import look_at_database, open_records, open_store
+from core.clock import SystemClock
+from core.errors import StoreDown, StoreError
+from core.events import DebateStarted
+from core.ports import DebateFilter
+from core.store.lock import FileLock
+from core.store.tables import VERSION_TABLE
+from core.testing import a_setup
+
+DEBATE = "dabc2345"
+
+
+async def hold_debate(file: Path) -> None:
+    """Write a debate into this database."""
+    async with open_store(str(file)) as store:
+        started = DebateStarted(setup=a_setup())
+        await store.create(DEBATE, started, origin="x", at=SystemClock().now())
+
+
+async def found_in(location: Path | str) -> Sequence[str]:
+    """The debates that a reader finds."""
+    async with open_records(str(location)) as store:
+        return [one.debate_id for one in await store.find(DebateFilter(limit=9))]
+
+
+def is_anything_in(folder: Path) -> bool:
+    return any(folder.iterdir())
+
+
+@pytest.fixture
+async def killed(tmp_path: Path) -> Path:
+    """The database of a process that was killed: its debate stands in the log beside it only."""
+    running, left = tmp_path / "running.db", tmp_path / "moot.db"
+    async with open_store(str(running)):
+        pass  # with its tables in the file
+    async with open_store(str(running)) as store:
+        started = DebateStarted(setup=a_setup())
+        await store.create(DEBATE, started, origin="x", at=SystemClock().now())
+        for ending in ("", "-wal"):
+            copy(f"{running}{ending}", f"{left}{ending}")
+    return left
+
+
+@pytest.mark.parametrize("stands_there", ["nothing", "an empty file", "a copy"])
+async def test_the_log_of_a_file_that_was_moved_away_is_kept(
+    killed: Path, stands_there: str
+) -> None:
+    file, log, aside = (killed.with_name(one) for one in ("moot.db", "moot.db-wal", "aside.db"))
+    held = log.read_bytes()
+    file.rename(aside)
+    if stands_there == "a copy":
+        copy(aside, file)
+        await found_in(file)
+        await look_at_database(str(file), [VERSION_TABLE])
+        assert file.read_bytes() == aside.read_bytes()
+    else:
+        if stands_there == "an empty file":
+            file.touch()
+            with pytest.raises(StoreDown, match=r"is empty, and moot\.db-wal beside it holds"):
+                await look_at_database(str(file), [VERSION_TABLE])
+        with pytest.raises(StoreDown, match=r"moot\.db-wal beside it holds what was written last"):
+            await found_in(file)
+    assert log.read_bytes() == held
+    aside.rename(file)
+
+    assert await found_in(file) == [DEBATE]
+
+
+@pytest.mark.parametrize("scheme", ["", "sqlite+aiosqlite:///"])
+async def test_where_there_is_no_database_none_is_made(tmp_path: Path, scheme: str) -> None:
+    file = tmp_path / "moot.db"
+    assert await found_in(f"{scheme}{file}") == []
+    assert not is_anything_in(tmp_path)
+    file.touch()
+    assert await found_in(f"{scheme}{file}") == []
+    assert file.stat().st_size == 0
+
+
+async def test_a_file_that_a_process_works_on_is_missed_where_it_was_moved_away(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "moot.db"
+    await hold_debate(file)
+    lock = FileLock(file)
+    try:
+        file.unlink()
+        with pytest.raises(StoreDown, match=r"A process works on the database .* is not there"):
+            await found_in(file)
+    finally:
+        lock.release()
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("0001", "older version .* Start Moot once"), ("9999", "newer version")]
+)
+async def test_tables_of_another_version_are_left_as_they_are(
+    tmp_path: Path, version: str, words: str
+) -> None:
+    file = tmp_path / "moot.db"
+    await hold_debate(file)
+    with closing(sqlite3.connect(file)) as other:
+        other.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{version}'")  # noqa: S608 - ours
+        other.commit()
+    before = file.read_bytes()
+
+    with pytest.raises(StoreError, match=words):
+        await found_in(file)
+    assert file.read_bytes() == before
+
+
+async def test_in_a_database_of_others_there_are_no_debates(tmp_path: Path) -> None:
+    file = tmp_path / "moot.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE ducks (name TEXT)")
+    before = file.read_bytes()
+
+    assert await found_in(file) == []
+    assert file.read_bytes() == before
