@@ -30,7 +30,9 @@ class DrillModels:
         if asked.path == "/v1/models":
             names = [{"id": name} for name in (STEADY, SHAKY)]
             return Reject(status=200, body=json.dumps({"object": "list", "data": names}))
-        words = json.dumps(asked.body, sort_keys=True)
+        # The same prompt may be asked for as a stream, and then in one piece.
+        prompt = {key: asked.body[key] for key in asked.body.keys() - {"stream", "stream_options"}}
+        words = json.dumps(prompt, sort_keys=True)
         mark = f"mark-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
         self.asked[mark].append(time.time())
         say = replace(_marked(good_reply(asked), mark), wait=self.wait)
