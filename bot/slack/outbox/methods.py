@@ -1,7 +1,8 @@
 """The calls that carry posts: one Slack method each, and the search for a post in doubt."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,13 +33,40 @@ async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
     """Keep connections to Slack open between calls, for as long as the block lasts.
 
     Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
+    Right before the bytes of a call go out, what `proving_before_bytes` was given is awaited.
     """
+    trace = aiohttp.TraceConfig()
+    # aiohttp tells of head and body just before it writes them.
+    trace.on_request_headers_sent.append(_prove)
+    trace.on_request_chunk_sent.append(_prove)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
     patience = aiohttp.ClientTimeout(total=CALL_SECONDS)
     async with aiohttp.ClientSession(
-        connector=connector, timeout=patience, trust_env=True
+        connector=connector, timeout=patience, trust_env=True, trace_configs=[trace]
     ) as session:
         yield session
+
+
+_proof: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("proof", default=None)
+
+
+@contextmanager
+def proving_before_bytes(prove: Callable[[], Awaitable[None]]) -> Generator[None]:
+    """Await this before the head and the body of each call in the block; it raises an OSError.
+
+    What happens before, such as making a connection, takes time in which a process may be frozen,
+    and another one may have sent what is to be sent.
+    """
+    token = _proof.set(prove)
+    try:
+        yield
+    finally:
+        _proof.reset(token)
+
+
+async def _prove(*_: object) -> None:
+    if prove := _proof.get():
+        await prove()
 
 
 def slack_client(

@@ -25,6 +25,7 @@ from bot.slack.outbox.methods import (
     SlackMethod,
     carry_out,
     find_post,
+    proving_before_bytes,
 )
 from bot.slack.outbox.outcomes import (
     NOT_FOR_THIS_APP,
@@ -38,7 +39,7 @@ from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.refused_features import RefusedFeatures
-from core.errors import ConfigurationBroken, StoreDown
+from core.errors import ConfigurationBroken, StoreDown, StoreError
 from core.ports import Clock
 from core.recent import Recent
 
@@ -49,6 +50,9 @@ STOP_PATIENCE = 3.0
 #: Seconds between noting that a post is being sent and sending it after which it is not sent:
 #: this process was frozen, and another one may be sending it.
 FREEZE_SECONDS = 2.0
+#: Seconds after which it is made sure once more, right before the bytes go, that nobody else is:
+#: far fewer than those after which a process counts as dead.
+PROOF_SECONDS = 0.5
 #: Seconds after which a post that waits looks whether something more urgent has come.
 LOOK_SECONDS = 0.5
 _MOST_KNOWN = 1000
@@ -265,8 +269,20 @@ class Outbox:
             # Others may have found the row by now: what was begun so long ago is in doubt.
             return False
         self._turnstile.passed(way.kind, _channel_of(row), time.monotonic())
+        proven_at = began
+
+        async def prove() -> None:
+            nonlocal proven_at
+            if time.monotonic() - proven_at > PROOF_SECONDS:
+                try:
+                    await self.posts.check_sending(row.key, row.process_token or "")
+                except StoreError as error:
+                    raise ConnectionError(str(error)) from None  # no byte has left
+                proven_at = time.monotonic()
+
         try:
-            ts = await self._carry_out(replace(call, row=linked))
+            with proving_before_bytes(prove):
+                ts = await self._carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             outcome = outcome_of(error)
             self.on_error(type(outcome).__name__)

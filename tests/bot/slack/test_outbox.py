@@ -10,15 +10,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 import yaml
 
 from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
 from bot.slack.ids import METADATA_EVENT, address_of
-from bot.slack.outbox.methods import SESSION, slack_client
+from bot.slack.outbox.methods import SESSION, slack_client, slack_session
 from bot.slack.outbox.outcomes import Rejected
 from bot.slack.outbox.pace import FAST, Pace
-from bot.slack.outbox.sender import FREEZE_SECONDS, Outbox
+from bot.slack.outbox.sender import FREEZE_SECONDS, PROOF_SECONDS, Outbox
 from bot.slack.payloads import Identity
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.refused_features import RefusedFeatures
@@ -40,8 +41,10 @@ class Office:
         self.refused: list[tuple[str, str]] = []
         self.outbox = self.open(pace, "process-1")
 
-    def open(self, pace: Pace, process_token: str) -> Outbox:
-        client = slack_client(self.workspace.bot_token, self.workspace.api_url)
+    def open(
+        self, pace: Pace, process_token: str, session: aiohttp.ClientSession | None = None
+    ) -> Outbox:
+        client = slack_client(self.workspace.bot_token, self.workspace.api_url, session)
         client.timeout = 1
         return Outbox(
             posts=self.posts,
@@ -454,6 +457,30 @@ async def test_a_frozen_process_does_not_post_what_another_one_has_posted(tmp_pa
         await office.settled(post.key)
         await office.outbox.close()
         assert office.texts() == ["sent"]
+
+
+async def test_no_byte_goes_once_another_process_sends_what_a_channel_gets(tmp_path: Path):
+    async with an_office(tmp_path) as office, slack_session() as session:
+        await office.outbox.close()
+        kinds: asyncio.Queue[str] = asyncio.Queue()
+
+        async def take_over(*_: object) -> None:
+            """While a connection is made this process stands still, and is taken for dead."""
+            await asyncio.sleep(PROOF_SECONDS + 0.1)
+            await office.posts.hold(Channel("T1", office.new("").channel), "process-3")
+
+        slow = aiohttp.TraceConfig()
+        slow.on_connection_create_end.append(take_over)
+        slow.freeze()
+        session.trace_configs.append(slow)
+        outbox = office.open(FAST, "process-2", session)
+        outbox.on_error = kinds.put_nowait
+        await outbox.start()
+        await outbox.post([office.new("d1/e1/0")])
+        async with asyncio.timeout(30):
+            assert await kinds.get() == "Unknown"
+        await outbox.close()
+        assert office.texts() == []
 
 
 async def test_a_clock_that_was_set_back_does_not_hold_up_a_channel(office: Office):
