@@ -16,6 +16,7 @@ from sqlalchemy import (
     inspect,
     text,
 )
+from sqlalchemy.util import OrderedSet
 
 from core.errors import StoreDown, StoreError, StoreMissing
 from core.store.database import Database
@@ -45,6 +46,9 @@ async def migrate(
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         current = _version(connection, version_table)
         if current is None:
+            for table in metadata.tables.values():
+                # Where two serve as well SQLite takes the index made last: always the same one.
+                table.indexes = OrderedSet(sorted(table.indexes, key=lambda one: str(one.name)))
             metadata.create_all(connection, checkfirst=False)
             version = Table(
                 version_table,

@@ -67,7 +67,7 @@ def runner_of(engine: StubbornEngine, store: InMemoryStore) -> LocalRunner:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - it looks at plain values
             await asyncio.sleep(0.005)
 

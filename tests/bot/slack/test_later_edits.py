@@ -21,7 +21,7 @@ class Desk:
         self.edits.put(key, self._maker(key, state))
 
     async def queues(self, count: int) -> list[str]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while len(self.queued) < count:  # noqa: ASYNC110 - a list tells nobody
                 await asyncio.sleep(0.005)
         return self.queued

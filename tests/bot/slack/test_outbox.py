@@ -70,7 +70,7 @@ class Office:
     def texts(self, channel: str = "general") -> list[str]:
         return [one["text"] for one in self.workspace.messages(channel)]
 
-    async def settled(self, *keys: str, seconds: float = 10.0) -> list[PostRow]:
+    async def settled(self, *keys: str, seconds: float = 45.0) -> list[PostRow]:
         async with asyncio.timeout(seconds):
             while True:
                 rows = [row for key in keys if (row := await self.posts.row_by_key(key))]
