@@ -254,7 +254,7 @@ def purge(
     deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before, only))
     typer.echo(f"Deleted {counted(deleted.debates, 'debate')}.")
     if not deleted.debates:
-        typer.echo(f"No such debate of {where} was there: is that its id?")
+        typer.echo(f"There was no such debate of {where}. Are the ids right?")
     if deleted.readers:
         typer.echo(
             "These read a decision of what was deleted as a source, and hold its words until they "

@@ -225,7 +225,9 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
         return _ALONE[first]
     if text.lower().split() == ["doctor", "retry"]:
         return RetryLandings()
-    if first in WITH_ID and len(words) <= 2:  # noqa: PLR2004 - the subcommand and an id
+    asked = words[-1].rstrip("?？") if words else ""  # noqa: RUF001
+    is_asked = len(words) == 2 and asked != words[-1] and not _DEBATE_ID.fullmatch(asked)  # noqa: PLR2004
+    if first in WITH_ID and len(words) <= 2 and not is_asked:  # noqa: PLR2004 - the subcommand and an id
         found = _DEBATE_ID.fullmatch(words[-1])
         if found is None:
             return Unclear(" ".join([first, *words[1:]]), first)

@@ -2,7 +2,7 @@
 
 from core.errors import ProviderError
 from core.llm.budget_holds import AttemptCost
-from core.llm.cache_warmup import Place
+from core.llm.cache_warmup import WarmupTurn
 from core.llm.sending import Sending
 from core.models import Usage
 
@@ -19,7 +19,7 @@ class Attempt:
         self.must_stream = must_stream
         self.sending = Sending()
         #: Among the calls that share its beginning.
-        self.place = Place(lambda: None, leads=False)
+        self.warmup = WarmupTurn(lambda: None, leads=False)
         #: Whether the reply has begun.
         self.begun = False
         #: Whether it comes as it is written; else in one piece.
@@ -30,7 +30,7 @@ class Attempt:
     def __call__(self) -> None:
         """The reply begins."""
         self.begun = True
-        self.place.began()
+        self.warmup.began()
 
     def is_paid(self, error: BaseException) -> bool:
         """Whether the prompt counts as paid for, though the attempt ended with this error.

@@ -21,7 +21,7 @@ _REMEMBERED = 1024
 _LONGEST_WAIT = 20.0
 
 
-class Place(NamedTuple):
+class WarmupTurn(NamedTuple):
     """A call's place among those that share a beginning with it."""
 
     #: To be called when the reply begins.
@@ -52,7 +52,7 @@ class CacheWarmup:
     @asynccontextmanager
     async def turn(
         self, beginnings: Sequence[str], lifetime: float, *, leads: bool = True
-    ) -> AsyncGenerator[Place]:
+    ) -> AsyncGenerator[WarmupTurn]:
         """Wait until everything cached that this call can share is there.
 
         Args:
@@ -77,7 +77,7 @@ class CacheWarmup:
                 self._warm.popitem(last=False)
 
         try:
-            yield Place(began, bool(leading))
+            yield WarmupTurn(began, bool(leading))
         finally:
             # Whatever became of this call, the others go on.
             for key, event in leading.items():

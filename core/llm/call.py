@@ -372,7 +372,7 @@ class ModelCalls:
                     start.spent = await entered.enter_async_context(holding)
                 # Nobody waits for what runs beside a debate, so it leads nobody either.
                 is_beside = request.act in BESIDE
-                start.place = await entered.enter_async_context(
+                start.warmup = await entered.enter_async_context(
                     self._warmup.turn(beginnings, lifetime, leads=not is_beside)
                 )
                 slots = self._beside if is_beside else self._slots
@@ -438,7 +438,7 @@ class ModelCalls:
         limits = self._measure.capability(*ref)
         room = output_reserve(limits, request.max_output_tokens, request.effort)
         asked = AskedFor(ref, request.act, request.effort)
-        awaited = start.place.leads or start.must_stream
+        awaited = start.warmup.leads or start.must_stream
         request = self._silences.waited_for(asked, request, room, awaited=awaited)
         start.streamed = request.streamed
         try:

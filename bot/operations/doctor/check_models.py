@@ -70,9 +70,11 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
         words = "none is set up: the offline engine answers from checklists, which is no debate"
         remedy = (
             "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or "
-            "start Ollama and pull a model; docs/models.md has all ways. Then restart. With a key "
-            "that is set, name its model as `default_model` in the settings file: it says offline."
+            "start Ollama and pull a model; docs/models.md has all ways. Then restart."
         )
+        if any(value for _, value in vendors.keys.values()):
+            words = "a key is set, but every agent is set to the offline engine, which is no model"
+            remedy = "Name a model of it as `default_model` in the settings file. Then restart."
         rest = [bad("models", words, remedy, is_configuration=True)]
     else:
         offline = good("offline", "needs nothing; it is an engine of checklists, not a model")

@@ -193,9 +193,7 @@ class OpenAIProvider:
         responses_ = self._client().responses.with_streaming_response
         asking = responses_.create(**params, stream=request.streamed)
         async with deadline(self._stall_seconds, request), asking as answer:
-            whole = comes_whole(answer.http_response, request)
-            request_id = answer.headers.get("x-request-id", "")
-            coming = Arrival(_events(answer.http_response, whole=whole), whole, request_id)
+            coming = _arrival(answer.http_response, request)
             return await read_reply(reading, coming, request, began, since=since)
 
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
@@ -215,9 +213,7 @@ class OpenAIProvider:
             completions = self._client().chat.completions.with_streaming_response
             asking = completions.create(**params, stream=request.streamed)
             async with deadline(self._stall_seconds, request), asking as answer:
-                whole = comes_whole(answer.http_response, request)
-                request_id = answer.headers.get("x-request-id", "")
-                coming = Arrival(_events(answer.http_response, whole=whole), whole, request_id)
+                coming = _arrival(answer.http_response, request)
                 return await read_reply(reading, coming, request, began, since=since)
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             field = refused_field(error, params)
@@ -280,6 +276,13 @@ class OpenAIProvider:
         from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
 
         return OpenAIError
+
+
+def _arrival(response: httpx2.Response, request: ModelRequest) -> Arrival:
+    """What the server sends, in the way it says."""
+    whole = comes_whole(response, request)
+    request_id = response.headers.get("x-request-id", "")
+    return Arrival(_events(response, whole=whole), whole, request_id)
 
 
 def _events(response: httpx2.Response, *, whole: bool = False) -> AsyncGenerator[Any]:

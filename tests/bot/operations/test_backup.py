@@ -207,7 +207,7 @@ def test_purging_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(answer.exception, BadInput)
     assert not (tmp_path / "moot.db").exists()
     answer = runner.invoke(app, ["purge", "--workspace", "T1", "--yes"])
-    assert "Deleted 0 debates.\nNo such debate of T1 was there: is that its id?" in answer.stdout
+    assert "Deleted 0 debates.\nThere was no such debate of T1. Are the ids right?" in answer.stdout
 
 
 def test_the_command_line_makes_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,3 +207,16 @@ async def test_a_model_that_goes_is_told_in_time(
     assert said in leaving.found
     assert leaving.remedy == "Take claude-sonnet-5-5."
     assert "agents, the judge" in leaving.what
+
+
+@pytest.mark.parametrize(
+    ("is_set", "said"), [(False, "none is set up"), (True, "a key is set, but every agent")]
+)
+async def test_without_a_model_doctor_says_what_to_do(*, is_set: bool, said: str) -> None:
+    keys = {"anthropic": ("ANTHROPIC_API_KEY", is_set)}
+    nobody = Vendors(models=nothing_there, context=no_context, keys=keys, addresses={})
+    found = await check_models(on(ModelChoice(provider="offline", model="any")), nobody, TODAY)
+    (told,) = [one for one in found if one.what == "models"]
+
+    assert said in told.found
+    assert ("default_model" in told.remedy) == is_set
