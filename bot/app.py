@@ -34,6 +34,7 @@ from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
 from bot.operations.retention import EndedDebates, SentPayloads
+from bot.patience import USUAL, Patience
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, telling
 from bot.presenter.landing_posts import LandingPosts
 from bot.presenter.sink import Presenter
@@ -151,6 +152,8 @@ class Parts:
     #: Days after its end that a debate is deleted for good; None: never.
     retention_days: int | None = None
     pace: Pace = field(default_factory=Pace)
+    #: How long people and load balancers wait at most.
+    patience: Patience = USUAL
     #: Seconds of standing still after which commands and clicks that waited are refused.
     frozen_seconds: float = FROZEN_SECONDS
     #: How much people may ask for.
@@ -245,6 +248,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             gateway,
             client=installation.client,
             held=lambda: runner.held,
+            seconds=parts.patience.check,
         )
         http = HttpServer(
             parts.host,
@@ -270,6 +274,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 age=lambda: context.outbox.age,
                 health=health.by_part,
                 unlanded=landing.landings.backlog,
+                seconds=parts.patience.check,
             )
             look_up = partial(exposition, metrics, gauges)
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
@@ -369,7 +374,7 @@ def _connect(
         channels=ChannelSettings(database),
         words=DebateWords(database),
     )
-    access = Accesses(clients)
+    access = Accesses(clients, parts.patience)
     slack = SlackSources(clients, access)
 
     async def address_of(debate: Debate) -> str:
@@ -530,6 +535,7 @@ def _use_cases(
         tokens=PersonalTokens(database),
         token_holds=parts.token_holds,
         clock=facts.clock,
+        patience=parts.patience,
         examine=parts.examine,
         retention_days=parts.retention_days,
     )

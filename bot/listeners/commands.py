@@ -14,7 +14,7 @@ from bot.listeners.channel_settings import open_settings
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.decide import form_for_outcome
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
-from bot.listeners.interactions import ANSWER_WITHIN, open_form
+from bot.listeners.interactions import open_form
 from bot.listeners.share import share_page, withdraw_page
 from bot.listeners.start import FormOpening, open_start_form
 from bot.listeners.token import on_tokens
@@ -80,7 +80,7 @@ async def answer_in_time(
     There is no answer when a form opened, or when this very command was answered before.
     """
     try:
-        async with asyncio.timeout(ANSWER_WITHIN):
+        async with asyncio.timeout(context.patience.answer):
             match typed:
                 case OpenSettings():
                     await open_settings(context, command, client)

@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
+from bot.patience import USUAL, Patience
 from bot.presenter.sink import SLACK
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
@@ -75,6 +76,7 @@ class ListenerContext:
     #: What people's programs call with.
     tokens: PersonalTokens
     clock: Clock
+    patience: Patience = USUAL
     #: Shares debates as pages; None: that is off.
     share: ShareDebates | None = None
     #: How long a token holds; None: programs cannot call, and there are none.

@@ -16,9 +16,6 @@ from core.errors import MootError
 
 _log = logger(__name__)
 
-#: Seconds for reading, and for asking who people are: Slack waits three for our answer.
-READ_SECONDS = 1.3
-NAME_SECONDS = 0.7
 #: The most messages per call that Slack advises.
 #: Source: https://docs.slack.dev/reference/methods/conversations.replies
 _PAGE = 200
@@ -52,7 +49,7 @@ async def read_thread(
     found: list[PostedMessage] = []
     is_whole = False
     try:
-        async with asyncio.timeout(READ_SECONDS):
+        async with asyncio.timeout(context.patience.thread):
             workspace = await context.clients.of(team)
             asked: dict[str, Any] = {"channel": channel, "ts": root, "limit": _PAGE}
             while not is_whole:
@@ -71,11 +68,11 @@ async def read_thread(
     return ThreadRead(
         messages=said,
         is_whole=is_whole,
-        names=await _names(context.access.of(team), wanted),
+        names=await _names(context.access.of(team), wanted, context.patience.names),
     )
 
 
-async def _names(access: Access, people: Sequence[str]) -> dict[str, str]:
+async def _names(access: Access, people: Sequence[str], seconds: float) -> dict[str, str]:
     """What people are called, as far as Slack says so in time."""
     known: dict[str, str] = {}
 
@@ -84,7 +81,7 @@ async def _names(access: Access, people: Sequence[str]) -> dict[str, str]:
 
     asking = [asyncio.create_task(ask(person)) for person in people]
     if asking:
-        _, late = await asyncio.wait(asking, timeout=NAME_SECONDS)
+        _, late = await asyncio.wait(asking, timeout=seconds)
         for task in late:
             task.cancel()
     return {person: name for person, name in known.items() if name}

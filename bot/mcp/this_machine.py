@@ -24,6 +24,7 @@ from bot.log import logger
 from bot.mcp.arguments import StartArguments, named_by_words
 from bot.mcp.caller_debates import Actions
 from bot.mcp.named_files import references_below
+from bot.patience import USUAL, Patience
 from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
@@ -58,8 +59,6 @@ _TRY_AGAIN = 0.1
 #: Seconds between two looks whether to let the database go, or to take up what was left behind.
 LOOK_AGAIN = 5.0
 _MOST_OPEN = 200
-#: Seconds an estimate may take: a start is answered within one.
-_ESTIMATE_SECONDS = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +97,7 @@ class ThisMachine:
         person: Person,
         clock: Clock,
         folder: Path,
+        patience: Patience = USUAL,
     ) -> None:
         """Take nothing yet.
 
@@ -110,6 +110,7 @@ class ThisMachine:
             person: Whose machine it is.
             clock: Time.
             folder: Only files below it can be sources.
+            patience: How long an estimate may take.
         """
         self.person = person
         self.clock = clock
@@ -119,6 +120,7 @@ class ThisMachine:
         self._tools = tools
         self._embedder = embedder
         self._folder = folder.resolve()
+        self._patience = patience
         self._taken: _Taken | None = None
         self._reader: AsyncExitStack | None = None
         self._read_store: DebateStore | None = None
@@ -254,7 +256,7 @@ class ThisMachine:
             starting = StartDebate(
                 facts=facts,
                 settings=lambda: self._settings,
-                estimating=estimating(self._settings, _ESTIMATE_SECONDS),
+                estimating=estimating(self._settings, self._patience.estimate),
                 bounds=UNBOUNDED,
                 spending=store,
             )

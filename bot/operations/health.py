@@ -17,8 +17,6 @@ _log = logger(__name__)
 
 #: Asks one part whether it works; a `MootError` says why it does not.
 Check = Callable[[], Awaitable[None]]
-#: Seconds that one part may take to say so: `moot health` and load balancers wait for about five.
-CHECK_SECONDS = 3.0
 #: What is looked at.
 PARTS = ("database", "slack", "token")
 
@@ -70,6 +68,8 @@ class Probe:
 
     name: str
     check: Check
+    #: Seconds that it may take.
+    seconds: float
     #: Seconds that an answer is good for: `/health` may be asked by anybody, as often as they like.
     kept: float = 0.0
     _fault: str = field(default="", init=False)
@@ -83,10 +83,10 @@ class Probe:
                 return not self._fault
             fault = ""
             try:
-                async with asyncio.timeout(CHECK_SECONDS):
+                async with asyncio.timeout(self.seconds):
                     await self.check()
             except TimeoutError:
-                fault = f"no answer within {CHECK_SECONDS:g} seconds"
+                fault = f"no answer within {self.seconds:g} seconds"
             except (MootError, OSError) as error:
                 fault = str(error) or type(error).__name__
             if fault and fault != self._fault:

@@ -15,6 +15,7 @@ from prometheus_client import (
     generate_latest,
 )
 
+from bot.patience import USUAL
 from bot.presenter.reading_order import turn_of
 from core.errors import StoreError
 from core.events import (
@@ -32,8 +33,6 @@ from core.transcript.summary_metrics import summary_metrics
 
 T = TypeVar("T")
 
-#: Seconds that one figure may take to be looked up: Prometheus waits for ten.
-LOOK_SECONDS = 3.0
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -51,6 +50,8 @@ class Gauges:
     health: Callable[[], Awaitable[Mapping[str, bool]]]
     #: Landings that wait, and dead letters, in the whole installation.
     unlanded: Callable[[], Awaitable[tuple[float, float]]]
+    #: Seconds that the database may take: Prometheus waits for ten.
+    seconds: float = USUAL.check
 
 
 class Metrics:
@@ -205,8 +206,8 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     nobody_knows = float("nan")
     health, depth, unlanded = await asyncio.gather(
         gauges.health(),
-        _looked_up(gauges.depth, nobody_knows),
-        _looked_up(gauges.unlanded, (nobody_knows, nobody_knows)),
+        _looked_up(gauges.depth, nobody_knows, gauges.seconds),
+        _looked_up(gauges.unlanded, (nobody_knows, nobody_knows), gauges.seconds),
     )
     for part, works in health.items():
         metrics.health.labels(part).set(works)
@@ -216,10 +217,10 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
     return metrics.text()
 
 
-async def _looked_up(look: Callable[[], Awaitable[T]], otherwise: T) -> T:
+async def _looked_up(look: Callable[[], Awaitable[T]], otherwise: T, seconds: float) -> T:
     """What the database says; the other value where it does not say it soon."""
     try:
-        async with asyncio.timeout(LOOK_SECONDS):
+        async with asyncio.timeout(seconds):
             return await look()
     except (StoreError, TimeoutError):
         return otherwise

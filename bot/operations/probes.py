@@ -23,6 +23,7 @@ def health_of(
     *,
     client: AsyncWebClient,
     held: Callable[[], Sized],
+    seconds: float,
 ) -> Health:
     """Return the health check of a bot.
 
@@ -31,6 +32,7 @@ def health_of(
         gateway: The WebSocket; None in HTTP mode, where Slack comes to us.
         client: Has the token; with OAuth none, as every workspace has its own.
         held: The debates that are worked on.
+        seconds: How long each part may take.
     """
 
     async def connected() -> None:
@@ -48,8 +50,8 @@ def health_of(
             _log.warning("cannot ask about the token", reason=str(error))
 
     return Health(
-        database=Probe("database", database, kept=DATABASE_SECONDS),
-        slack=Probe("slack", connected),
-        token=Probe("token", token_good, kept=TOKEN_SECONDS),
+        database=Probe("database", database, seconds, kept=DATABASE_SECONDS),
+        slack=Probe("slack", connected, seconds),
+        token=Probe("token", token_good, seconds, kept=TOKEN_SECONDS),
         debates=lambda: len(held()),
     )

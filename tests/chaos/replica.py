@@ -17,6 +17,7 @@ from bot.process import stop_signal
 from bot.running.heartbeat import Heartbeat
 from bot.settings import LogFormat, LogLevel, SlackAccess
 from bot.slack.outbox.pace import FAST
+from bot.testing import UNHURRIED
 from core.capabilities import Price
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
@@ -78,6 +79,7 @@ async def main(orders: dict[str, Any]) -> None:
             limits=limits,
         ),
         pace=FAST,
+        patience=UNHURRIED,
         beat=Heartbeat(**orders["beat"]),
     )
     async with running(parts):

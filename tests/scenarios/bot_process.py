@@ -15,6 +15,7 @@ from bot.app import Parts, running
 from bot.process import stop_signal
 from bot.settings import SlackAccess
 from bot.slack.outbox.pace import FAST
+from bot.testing import UNHURRIED
 from core.clock import SystemClock
 from core.landing import LandingPlaces, RegisterPlace
 from core.llm.call import ModelCalls
@@ -71,6 +72,7 @@ async def main(access: str, folder: Path, rounds: int) -> None:
             agent_model=choice, judge_model=choice, rounds=rounds, casting=False, landing=REGISTER
         ),
         pace=FAST,
+        patience=UNHURRIED,
     )
     async with running(parts):
         await stop_signal().wait()

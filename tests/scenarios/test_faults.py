@@ -9,7 +9,7 @@ import pytest
 from bot.listeners.answers import FORM_TOO_LATE
 from bot.slack.outbox.pace import FAST
 from bot.store.posts import NewPost
-from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
+from bot.testing import UNHURRIED, BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.errors import KeyRefused, ProviderError, ReplyUnusable
 from core.models import Status
 from core.ports import DebateFilter
@@ -93,8 +93,8 @@ async def test_with_the_quorum_lost_people_are_told_and_nothing_hangs():
 
 
 async def test_a_channel_that_cannot_be_checked_in_time_does_not_lose_the_command():
-    async with team_at_work() as team:
-        team.workspace.faults.delay("conversations.info", 2.0)
+    async with team_at_work(spec=BotSpec(patience=replace(UNHURRIED, call=0.2))) as team:
+        team.workspace.faults.delay("conversations.info", 60.0)
         board = await team.debate(QUESTION)
         assert await team.status(board) is not Status.FAILED
 

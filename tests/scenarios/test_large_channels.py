@@ -8,7 +8,7 @@ import pytest
 
 from bot.slack.access import SlackSilent
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Team, quick_workspace, team_at_work
+from bot.testing import UNHURRIED, BotSpec, Team, quick_workspace, team_at_work
 from core.models import Status
 from core.testing import ScriptedProvider
 from slack_on_loopback import ChannelSpec, UserSpec, WorkspaceConfig
@@ -118,7 +118,7 @@ async def test_a_channel_the_bot_is_not_in_can_be_listed_by_its_members(team: Te
 
 Fault = Callable[[Team, str], object]
 FAULTS: Mapping[str, Fault] = {
-    "slow": lambda team, method: team.workspace.faults.delay(method, 5, times=None),
+    "slow": lambda team, method: team.workspace.faults.delay(method, 60, times=None),
     "broken": lambda team, method: team.workspace.faults.server_error(method, times=None),
     "gone": lambda team, method: team.workspace.faults.drop_before(method, times=None),
     "busy": lambda team, method: team.workspace.faults.rate_limit(method, seconds=30, times=None),
@@ -126,14 +126,17 @@ FAULTS: Mapping[str, Fault] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_when_slack_does_not_say_people_are_told_so(team: Team, fault: str) -> None:
-    board = await team.debate(QUESTION)
-    debate = await team.wait_for_end(board)
-    for method in ASKING:
-        FAULTS[fault](team, method)
-    for words in ("list", f"show {debate.id}", "search kafka"):
-        await team.type(words)
-        assert team.told()[-1] == SILENT
+async def test_when_slack_does_not_say_people_are_told_so(fault: str) -> None:
+    hurried = replace(UNHURRIED, call=0.2, membership=0.2)
+    spec = BotSpec(rounds=1, patience=hurried if fault == "slow" else UNHURRIED)
+    async with team_at_work(spec=spec) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        for method in ASKING:
+            FAULTS[fault](team, method)
+        for words in ("list", f"show {debate.id}", "search kafka"):
+            await team.type(words)
+            assert team.told()[-1] == SILENT
 
 
 async def test_a_click_is_answered_when_slack_does_not_say(team: Team) -> None:

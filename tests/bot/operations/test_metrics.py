@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.operations.metrics import (
-    LOOK_SECONDS,
     CountingSink,
     Gauges,
     Metrics,
@@ -114,12 +113,15 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
         return {"database": False, "slack": True}
 
     gauges = Gauges(
-        debates=lambda: 0, depth=never, age=lambda: 0.0, health=health, unlanded=never_either
+        debates=lambda: 0,
+        depth=never,
+        age=lambda: 0.0,
+        health=health,
+        unlanded=never_either,
+        seconds=0.05,
     )
-    began = time.monotonic()
     text = (await exposition(Metrics(), gauges)).decode()
 
-    assert time.monotonic() - began < LOOK_SECONDS + 2
     assert "moot_outbox_depth NaN" in text
     assert "moot_dead_letters NaN" in text
     assert 'moot_health{part="database"} 0.0' in text
