@@ -5,13 +5,12 @@ import json
 import select
 import sqlite3
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
-import aiosqlite
-from sqlalchemy import URL, Connection, StaticPool, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -64,30 +63,50 @@ class InLoop:
         await self._engine.dispose()
 
 
-class InDriverThread:
-    """Transactions of aiosqlite, each whole one in the thread of its connection.
+class InThreads:
+    """Transactions of a driver that blocks, each whole one in a thread that waits for it.
 
-    Statement by statement the driver would change threads some twenty times in a transaction, and
-    wait for the interpreter's lock each time: up to 5 ms when the event loop is busy
-    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval). A script is what aiosqlite
-    hands to that thread in one piece, so a transaction goes there as a script.
+    Statement by statement a transaction would change threads some twenty times, and wait for the
+    interpreter's lock each time: up to 5 ms when the event loop is busy
+    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval).
     """
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        """Use an engine that nobody else uses, whose connections are made by `_Connection`."""
+    def __init__(self, engine: Engine, begin: str, threads: int) -> None:
+        """Use an engine that nobody else uses, whose connections are made by `_Connection`.
+
+        Args:
+            engine: Has as many connections as there are threads.
+            begin: The statement that begins a transaction.
+            threads: How many transactions run at the same time.
+        """
         self._engine = engine
+        self._begin = begin
+        self._threads = threads
+        #: Made anew by whoever asks after `dispose`.
+        self._executor: ThreadPoolExecutor | None = None
 
     async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in a transaction of its own; it goes on when its caller is cancelled."""
-        script = _Script(work)
-        async with self._engine.connect() as connection:
-            driver = (await connection.get_raw_connection()).driver_connection
-            await cast("aiosqlite.Connection", driver).executescript(script)
-        return cast("T", script.result)
+        """Run the work in a transaction of its own, as a whole or not at all if cancelled."""
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self._threads, "database")
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._do, work)
+
+    def _do(self, work: Callable[[Connection], T]) -> T:
+        with self._engine.begin() as connection:
+            driver = cast("_Connection", connection.connection.driver_connection)
+            try:
+                # No listener of SQLAlchemy's event: with one, each statement asks for more of them.
+                connection.exec_driver_sql(self._begin)
+                return work(connection)
+            finally:
+                driver.close_cursors()
 
     async def dispose(self) -> None:
         """Free connections and their threads."""
-        await self._engine.dispose()
+        executor, self._executor = self._executor, None
+        if executor:
+            await asyncio.get_running_loop().run_in_executor(executor, self._engine.dispose)
+            executor.shutdown()  # nothing is under way any more
 
 
 def _read_json(stored: str) -> Any:
@@ -102,46 +121,18 @@ def _read_json(stored: str) -> Any:
         return {}
 
 
-class _Script(str):
-    """A transaction in the shape of a script: the connection runs its work, not its text."""
-
-    __slots__ = ("result", "work")
-
-    work: Callable[[Connection], Any]
-    #: What the work returned.
-    result: Any
-
-    def __new__(cls, work: Callable[[Connection], Any]) -> Self:
-        made = super().__new__(cls, "-- a transaction")
-        made.work = work
-        return made
-
-
 class _Connection(sqlite3.Connection):
-    """A connection that can run a whole transaction, and closes every cursor it has given away.
+    """A connection that can close every cursor it has given away.
 
     A result that was not read to its end, such as by work that failed, would keep the connection at
     the state of that moment for as long as anything refers to it, even after the transaction
     (https://sqlite.org/isolation.html).
     """
 
-    def __init__(self, *args: Any, begin: str, **named: Any) -> None:
-        """Connect as the driver does; a transaction begins with the statement `begin`."""
+    def __init__(self, *args: Any, **named: Any) -> None:
+        """Connect as the driver does."""
         super().__init__(*args, **named)
         self._given: list[sqlite3.Cursor] = []
-        self._engine = create_engine(
-            "sqlite://",
-            creator=lambda: self,
-            poolclass=StaticPool,
-            pool_reset_on_return=None,  # transactions end by themselves
-            hide_parameters=True,  # errors end in logs
-            json_deserializer=_read_json,
-        )
-
-        def begin_transaction(opened: Connection) -> None:
-            opened.exec_driver_sql(begin)
-
-        event.listen(self._engine, "begin", begin_transaction)
 
     def cursor(self, *args: Any, **named: Any) -> Any:
         """Give away a cursor, as the driver does."""
@@ -149,18 +140,11 @@ class _Connection(sqlite3.Connection):
         self._given.append(given)
         return given
 
-    def executescript(self, sql_script: str, /) -> sqlite3.Cursor:
-        """Run a script, or the work of a transaction."""
-        if not isinstance(sql_script, _Script):
-            return super().executescript(sql_script)
-        with self._engine.begin() as connection:
-            try:
-                sql_script.result = sql_script.work(connection)
-            finally:
-                for given in self._given:
-                    given.close()
-                self._given.clear()
-        return super().cursor()
+    def close_cursors(self) -> None:
+        """Close every cursor given away since the last time."""
+        for given in self._given:
+            given.close()
+        self._given.clear()
 
 
 def sqlite_writer(path: Path) -> Transactions:
@@ -174,7 +158,7 @@ def sqlite_writer(path: Path) -> Transactions:
     # The first two hold for a new file only.
     pragmas = (*FILE_FORM, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
     pragmas = (*pragmas, "secure_delete=ON")
-    url = URL.create("sqlite+aiosqlite", database=str(path))
+    url = URL.create("sqlite", database=str(path))
     return _sqlite(url, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
 
 
@@ -189,21 +173,24 @@ def sqlite_reader(path: Path, mode: str = "rw") -> Transactions:
         mode: SQLite's word (https://sqlite.org/uri.html): `ro` for whoever does not hold the lock.
     """
     query = {"mode": mode, "uri": "true"}
-    url = URL.create("sqlite+aiosqlite", database=path.as_uri(), query=query)
+    url = URL.create("sqlite", database=path.as_uri(), query=query)
     return _sqlite(url, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
 
 
 def _sqlite(url: URL, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> Transactions:
     """An engine whose connections are set up and whose transactions begin as told."""
-    engine = create_async_engine(
+    engine = create_engine(
         url,
         pool_size=connections,
         max_overflow=0,
-        pool_timeout=60,
         pool_reset_on_return=None,  # transactions end by themselves
         hide_parameters=True,  # errors end in logs
-        # The driver must not begin transactions behind our back.
-        connect_args={"factory": partial(_Connection, begin=begin), "isolation_level": None},
+        json_deserializer=_read_json,
+        connect_args={
+            "factory": _Connection,
+            "isolation_level": None,  # the driver must not begin transactions behind our back
+            "check_same_thread": False,  # one thread after the other uses it
+        },
     )
 
     def set_up(connection: Any, _record: object) -> None:
@@ -212,8 +199,8 @@ def _sqlite(url: URL, *, connections: int, begin: str, pragmas: tuple[str, ...])
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
-    event.listen(engine.sync_engine, "connect", set_up)
-    return InDriverThread(engine)
+    event.listen(engine, "connect", set_up)
+    return InThreads(engine, begin, connections)
 
 
 def postgres_engine(url: URL) -> AsyncEngine:
