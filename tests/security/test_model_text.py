@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.mrkdwn.convert import gist, mrkdwn
+from bot.slack.mrkdwn.convert import answer, bare_gist, bare_thesis, gist, mrkdwn, thesis
 from bot.slack.mrkdwn.escape import bare, plain
 from bot.slack.mrkdwn.split import split
 
@@ -95,10 +95,11 @@ def test_no_markdown_of_a_model_becomes_active(text: str) -> None:
     check(mrkdwn(text))
 
 
-@given(texts)
-@example("".join(PIECES))
-def test_no_gist_and_no_typed_text_becomes_active(text: str) -> None:
-    check(gist(text, 200))
+@given(texts, st.integers(41, 300))
+@example("".join(PIECES), 200)
+def test_no_gist_and_no_typed_text_becomes_active(text: str, limit: int) -> None:
+    for shortened in (gist, thesis, answer, bare_gist, bare_thesis):
+        check(shortened(text, limit))
     check(plain(text))
 
 
@@ -111,6 +112,7 @@ def test_no_cut_makes_anything_active(text: str, limit: int) -> None:
 
 
 @given(texts, st.integers(1, 80))
+@example("@EVERYONE00", 10)
 def test_names_hold_nothing_active(text: str, limit: int) -> None:
     name = bare(text, limit)
     assert not ACTIVE.search(name)

@@ -32,6 +32,8 @@ _REGION_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{3,6}\U000e007f")
 _LONE_JOINER = re.compile("(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
+# The same where a cut may follow, which would make "@everyone" of "@everyone00".
+_BEGUN_GROUP_MENTION = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
 _AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
 #: A name of at most so many labels, none longer than DNS allows.
@@ -70,7 +72,7 @@ def bare(text: str, limit: int) -> str:
         limit: Characters at most, at least one; what is left out shows as "…".
     """
     line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
-    line = _GROUP_MENTION.sub(f"@{GAP}", line)
+    line = _BEGUN_GROUP_MENTION.sub(f"@{GAP}", line)
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 
