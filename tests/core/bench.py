@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from core.clock import SystemClock
 from core.engine import SUMMARY_GRACE, Engine
 from core.events import DebateStarted, Event
 from core.evidence.reader import EvidenceReader, fetch_text
@@ -13,6 +12,7 @@ from core.settings import EvidenceLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.turns.take import Turns
+from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"
 #: Reads what was written with a question, and nothing else.
@@ -31,7 +31,7 @@ class Bench:
     @property
     def engine(self) -> Engine:
         """A new engine, as after a restart."""
-        clock = SystemClock()
+        clock = LoopClock()
         calls = ModelCalls({"scripted": self.provider}, clock)
         return Engine(
             store=self.store,
@@ -43,7 +43,7 @@ class Bench:
 
     async def start(self, setup: Setup | None = None) -> None:
         event = DebateStarted(setup=setup or a_setup())
-        await self.store.create(DEBATE, event, origin="trigger-1", at=SystemClock().now())
+        await self.store.create(DEBATE, event, origin="trigger-1", at=LoopClock().now())
 
     async def run(self, setup: Setup | None = None) -> Debate:
         await self.start(setup)
@@ -51,4 +51,4 @@ class Bench:
 
     async def add(self, event: Event) -> None:
         """What a person does."""
-        await self.store.append(DEBATE, event, at=SystemClock().now())
+        await self.store.append(DEBATE, event, at=LoopClock().now())

@@ -7,7 +7,6 @@ from datetime import datetime
 
 import pytest
 
-from core.clock import SystemClock
 from core.engine import PROOF_SECONDS, Engine
 from core.errors import ProviderError, RequestRejected, RunLost
 from core.events import (
@@ -44,6 +43,9 @@ from core.testing import (
 )
 from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
+from tests.core.leaping_loop import LoopClock
+
+pytestmark = pytest.mark.leaping
 
 DANA = Person(id="U1", name="Dana")
 
@@ -69,7 +71,7 @@ async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed()
         DebateFailed(reason="No model could be asked.", edition=2),
     )
     for event in since:
-        await bench.store.append(DEBATE, event, at=SystemClock().now())
+        await bench.store.append(DEBATE, event, at=LoopClock().now())
     debate = await asyncio.wait_for(bench.engine.run(DEBATE), timeout=30)
 
     assert (debate.status, debate.verdict) == (Status.FAILED, None)
@@ -95,7 +97,7 @@ async def test_every_prompt_holds_the_question_and_the_notes_known_by_then() -> 
     bench = Bench()
     await bench.start()
     note = Note(id="n", author=DANA, text="We have two people on call.")
-    await bench.store.append(DEBATE, NoteAdded(note=note), at=SystemClock().now())
+    await bench.store.append(DEBATE, NoteAdded(note=note), at=LoopClock().now())
     await bench.engine.run(DEBATE)
 
     for request in bench.provider.requests:
@@ -311,7 +313,7 @@ async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
     await bench.provider.until_asked(Act.CRITIQUE)
-    await bench.store.append(DEBATE, StopRequested(stop=Stop(by=DANA)), at=SystemClock().now())
+    await bench.store.append(DEBATE, StopRequested(stop=Stop(by=DANA)), at=LoopClock().now())
     assert engine.wake(DEBATE)
     debate = await running
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ProviderSilent
 from core.events import DebateStarted
@@ -17,6 +16,9 @@ from core.retry import RetryPolicy
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.turns.take import Turns
+from tests.core.leaping_loop import LoopClock
+
+pytestmark = pytest.mark.leaping
 
 AGENT = Agent(id="ann", name="Ann", role="architect", provider="scripted", model="slow-1")
 REQUEST = ModelRequest(
@@ -37,7 +39,7 @@ class Hanging(ScriptedProvider):
 
 async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
     spare = ScriptedProvider(name="spare")
-    calls = ModelCalls({"scripted": Hanging(), "spare": spare}, SystemClock())
+    calls = ModelCalls({"scripted": Hanging(), "spare": spare}, LoopClock())
     terms = CallOptions(seconds=1.0, fallbacks=(ModelRef("spare", "quick-1"),))
     text, call = await calls.ask(REQUEST, AGENT, terms)
 
@@ -72,7 +74,7 @@ class SilentForOne(ScriptedProvider):
 async def test_nobody_waits_through_a_second_silence_of_a_model(form: str) -> None:
     setup = a_setup(agents=("architect", "security", "simplicity"), rounds=2)
     setup = setup.model_copy(update={"format": form, "when": When.ALWAYS})
-    store, clock, provider = InMemoryStore(), SystemClock(), SilentForOne("simplicity", 5)
+    store, clock, provider = InMemoryStore(), LoopClock(), SilentForOne("simplicity", 5)
     calls = ModelCalls(
         {"scripted": provider}, clock, retries=RetryPolicy(first_wait=0.01, longest_wait=0.01)
     )
@@ -96,7 +98,7 @@ async def test_a_model_that_was_silent_once_joins_the_others_again() -> None:
         provider.goes_on.set()
 
     retries = RetryPolicy(first_wait=0.01, longest_wait=0.01)
-    calls = ModelCalls({"scripted": provider}, SystemClock(), retries=retries)
+    calls = ModelCalls({"scripted": provider}, LoopClock(), retries=retries)
     asking = calls.under((), tell_away=tell_away)
     answer = await asking.ask(REQUEST, AGENT, CallOptions(patient=True))
 
@@ -112,7 +114,7 @@ async def test_whoever_is_not_waited_for_is_not_said_to_be_away() -> None:
         told.append(reason)
 
     retries = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.01)
-    calls = ModelCalls({"scripted": provider}, SystemClock(), retries=retries)
+    calls = ModelCalls({"scripted": provider}, LoopClock(), retries=retries)
     asking = asyncio.create_task(calls.under((), tell_away=tell_away).ask(REQUEST, AGENT))
     async with asyncio.timeout(60):
         while not provider.hanging:  # noqa: ASYNC110 - the provider says nothing else

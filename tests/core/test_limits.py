@@ -54,6 +54,8 @@ from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 
+pytestmark = pytest.mark.leaping
+
 DANA = Person(id="U1", name="Dana")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 

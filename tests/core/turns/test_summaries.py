@@ -34,6 +34,8 @@ from core.turns.context import parts_for
 from tests.core.bench import DEBATE, Bench
 from tests.core.summing import Paced, held, parts_of, script, summed_up
 
+pytestmark = pytest.mark.leaping
+
 #: The round of closing statements where the facilitator calls the vote as soon as it may.
 CLOSING = 3
 
