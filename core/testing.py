@@ -41,6 +41,18 @@ class ScriptedProvider:
         self._script = script or plausible_reply
         self.latency = latency
         self._asked = asyncio.Condition()
+        self._held: frozenset[Act] = frozenset()
+        self._go = asyncio.Event()
+
+    def hold(self, *acts: Act) -> None:
+        """Let nothing of these acts be answered until `let_go`: a debate stands there meanwhile."""
+        self._held = frozenset(acts)
+        self._go.clear()
+
+    def let_go(self) -> None:
+        """Answer what was held, and hold nothing more."""
+        self._held = frozenset()
+        self._go.set()
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -50,6 +62,8 @@ class ScriptedProvider:
             self.requests.append(request)
             self._asked.notify_all()
         await asyncio.sleep(self.latency)
+        if request.act in self._held:
+            await self._go.wait()
         answer = self._script(request)
         usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
         if isinstance(answer, ProviderError):

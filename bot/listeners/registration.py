@@ -1,5 +1,6 @@
 """Every listener of the bot, in the order in which Bolt asks them: the first match wins."""
 
+import math
 import re
 from collections.abc import Callable
 
@@ -50,3 +51,8 @@ def register_all(
     @app.event(re.compile(".*"))
     async def other_events() -> None:
         """Acknowledge all other events, so that Slack does not send them again."""
+
+    # Bolt's own limit is for what never answers: it comes after ours.
+    listeners = app._async_listeners  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no API
+    for listener in listeners:
+        listener.ack_timeout = math.ceil(context.patience.answer + 0.5)

@@ -56,7 +56,7 @@ async def get(port: int) -> str:
 
 async def is_hung_up(connection: asyncio.StreamReader) -> bool:
     try:
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):
             return await connection.read() == b""
     except ConnectionResetError:
         return True
@@ -72,20 +72,23 @@ async def test_a_body_that_does_not_arrive_in_time_is_refused(opened: Open):
     async with serving() as port:
         head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf"
         reader = await opened(port, head)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):
             assert b"408" in await reader.readline()
 
 
 async def test_with_many_slow_connections_others_are_answered_and_the_oldest_go(opened: Open):
-    async with serving(arrive_seconds=30) as port:
+    async with serving(arrive_seconds=60) as port:
         slow = [await opened(port, b"GET") for _ in range(20)]
         assert await get(port) == "empty"
         assert all([await is_hung_up(one) for one in slow[:15]])
 
 
 async def test_a_request_that_is_being_answered_is_not_hung_up_on(opened: Open):
+    asked, go = asyncio.Event(), asyncio.Event()
+
     async def slowly(request: web.Request) -> web.Response:
-        await asyncio.sleep(0.6)
+        asked.set()
+        await go.wait()
         return web.Response(text="done")
 
     application = web.Application()
@@ -93,14 +96,16 @@ async def test_a_request_that_is_being_answered_is_not_hung_up_on(opened: Open):
     server = BoundedServer(application, arrive_seconds=0.2, most=1)
     port = await server.start("127.0.0.1", 0)
     answer = asyncio.create_task(get(port))
-    await asyncio.sleep(0.2)
+    await asked.wait()
+    await asyncio.sleep(0.3)  # longer than a request may take to arrive
     assert await is_hung_up(await opened(port))  # no room, and nobody to send away
+    go.set()
     assert await answer == "done"
     await server.close()
 
 
 async def test_a_connection_takes_more_than_one_request():
-    async with serving() as port, ClientSession() as session:
+    async with serving(arrive_seconds=60) as port, ClientSession() as session:
         for _ in range(3):
             async with session.post(f"http://127.0.0.1:{port}/", data="again") as answer:
                 assert await answer.text() == "again"

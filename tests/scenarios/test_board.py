@@ -19,8 +19,12 @@ QUESTION = "Should we use Kafka or PostgreSQL? It must keep every job. At most 3
 
 
 @pytest.fixture
-async def team() -> AsyncGenerator[Team]:
-    provider = ScriptedProvider(latency=0.25)
+def provider() -> ScriptedProvider:
+    return ScriptedProvider(latency=0.25)
+
+
+@pytest.fixture
+async def team(provider: ScriptedProvider) -> AsyncGenerator[Team]:
     async with team_at_work(spec=BotSpec(provider=provider, rounds=3)) as found:
         yield found
 
@@ -75,11 +79,13 @@ async def test_two_clicks_on_pause_are_one_pause(team: Team):
     assert (kinds.count(DebatePaused), kinds.count(DebateResumed)) == (1, 1)
 
 
-async def test_vote_now_skips_the_rounds_to_come(team: Team):
+async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedProvider):
+    provider.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
     await board_saying(team, board, "Positions so far")
     await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
     await team.click(board, ActionId.VOTE_NOW.value)
+    provider.let_go()
     debate = await team.wait_for_end(board)
     assert debate.vote_called_by is not None
     assert debate.tally is not None

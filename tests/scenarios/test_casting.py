@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,8 +37,6 @@ from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
 
 QUESTION = "Kafka or PostgreSQL for our job queue?"
-#: Slack waits so long for an answer to a command.
-ACK_SECONDS = 3.0
 
 
 class HeldBack(ScriptedProvider):
@@ -70,9 +67,7 @@ async def board_saying(team: Team, board: str, words: str) -> str:
 async def test_a_slow_choice_of_agents_keeps_nobody_waiting_for_the_board() -> None:
     provider = HeldBack(Act.CASTING)
     async with team_at_work(spec=BotSpec(provider=provider, casting=True)) as team:
-        began = time.monotonic()
-        board = await team.debate(QUESTION)
-        assert time.monotonic() - began < ACK_SECONDS
+        board = await team.debate(QUESTION)  # while nobody lets the choice end
         await board_saying(team, board, "Being chosen for this question")
         assert not provider.asked(Act.PROPOSAL)
         provider.go.set()

@@ -74,6 +74,13 @@ async def test_any_of_thousands_can_steer_list_and_show(crowd: Team) -> None:
     assert "not decided on yet" in crowd.told()[-1] or debate.status is Status.FAILED
 
 
+async def test_a_command_is_answered_after_more_seconds_than_bolt_waits_by_itself() -> None:
+    async with team_at_work() as team:
+        team.workspace.faults.delay("users.conversations", 3.2)
+        await team.type("list")
+        assert "No debates in this channel yet" in team.told()[-1]
+
+
 async def test_who_is_not_among_thousands_sees_nothing(crowd: Team) -> None:
     board = await crowd.debate(QUESTION)
     debate = await crowd.wait_for_end(board)

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +34,11 @@ AGENT_MANIFEST = Path(__file__).parents[3] / "manifest.agent.yaml"
 class Office:
     """An outbox, the workspace it posts to, and its table."""
 
-    def __init__(self, workspace: Workspace, posts: Posts, pace: Pace) -> None:
+    def __init__(
+        self, workspace: Workspace, posts: Posts, pace: Pace, call_seconds: int = 30
+    ) -> None:
         self.workspace = workspace
+        self.call_seconds = call_seconds
         self.posts = posts
         self.refused: list[tuple[str, str]] = []
         self.outbox = self.open(pace, "process-1")
@@ -45,7 +47,7 @@ class Office:
         self, pace: Pace, process_token: str, session: aiohttp.ClientSession | None = None
     ) -> Outbox:
         client = slack_client(self.workspace.bot_token, self.workspace.api_url, session)
-        client.timeout = 1
+        client.timeout = self.call_seconds
         return Outbox(
             posts=self.posts,
             clients=SingleWorkspaceClient(
@@ -94,11 +96,13 @@ class Uninstalled:
 
 
 @asynccontextmanager
-async def an_office(folder: Path, pace: Pace = FAST) -> AsyncGenerator[Office]:
+async def an_office(
+    folder: Path, pace: Pace = FAST, call_seconds: int = 30
+) -> AsyncGenerator[Office]:
     location = f"sqlite+aiosqlite:///{folder / 'posts.db'}"
     async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
         await prepare(db)
-        office = Office(workspace, Posts(db), pace)
+        office = Office(workspace, Posts(db), pace, call_seconds)
         await office.outbox.start()
         yield office
         await office.outbox.close()
@@ -221,12 +225,13 @@ async def test_a_post_in_doubt_is_looked_for_only_after_the_grace(tmp_path: Path
         assert len(office.texts()) == 1
 
 
-async def test_a_slow_answer_counts_as_doubt_and_does_not_double_the_post(office: Office):
-    office.workspace.faults.delay("chat.postMessage", 1.5)
-    await office.outbox.post([office.new("d1/e1/0")])
-    await office.settled("d1/e1/0")
-    await asyncio.sleep(0.8)
-    assert len(office.texts()) == 1
+async def test_a_slow_answer_counts_as_doubt_and_does_not_double_the_post(tmp_path: Path):
+    async with an_office(tmp_path, call_seconds=1) as office:
+        office.workspace.faults.delay("chat.postMessage", 60)
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.settled("d1/e1/0")
+        await asyncio.sleep(0.8)
+        assert len(office.texts()) == 1
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
@@ -246,13 +251,14 @@ async def test_retry_after_is_honoured_and_the_order_kept(office: Office):
     assert office.texts() == ["text of d1/e1/0", "text of d1/e2/0"]
 
 
-async def test_a_blocked_channel_does_not_hold_up_another(office: Office):
-    office.workspace.faults.rate_limit("chat.postMessage", seconds=3)
-    await office.outbox.post([office.new("d1/e1/0")])
-    await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.postMessage"))
-    await office.outbox.post([office.new("d2/e1/0", channel="architecture")])
-    await office.settled("d2/e1/0", seconds=2)
-    assert office.texts() == []
+async def test_a_blocked_channel_does_not_hold_up_another(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, longest_pause=60)) as office:
+        office.workspace.faults.rate_limit("chat.postMessage", seconds=60)
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.postMessage"))
+        await office.outbox.post([office.new("d2/e1/0", channel="architecture")])
+        await office.settled("d2/e1/0")
+        assert office.texts() == []
 
 
 async def test_retry_after_holds_edits_that_stand_in_line_already(tmp_path: Path):
@@ -275,10 +281,10 @@ async def test_retry_after_holds_edits_that_stand_in_line_already(tmp_path: Path
 async def test_posts_of_one_channel_keep_slacks_pace(tmp_path: Path):
     async with an_office(tmp_path, replace(FAST, post=0.3)) as office:
         keys = [f"d1/e{number}/0" for number in range(4)]
+        began = time.monotonic()
         await office.outbox.post([office.new(key) for key in keys])
         await office.settled(*keys)
-        times = [call.at for call in office.workspace.calls.of("chat.postMessage")]
-        assert min(b - a for a, b in pairwise(times)) > 0.25
+        assert time.monotonic() - began > 0.9
 
 
 async def test_edits_that_pile_up_are_sent_once_with_the_newest_state(tmp_path: Path):
@@ -399,17 +405,21 @@ async def test_a_refused_token_loses_nothing(office: Office):
     office.workspace.revoke_token()
     await office.outbox.post([office.new("d1/e1/0")])
     await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.postMessage"))
-    await asyncio.sleep(0.3)
+    for _ in range(2):  # it is tried again and again
+        tried = len(office.workspace.calls.of("chat.postMessage"))
+        await office.workspace.wait_for(
+            lambda least=tried: len(office.workspace.calls.of("chat.postMessage")) > least
+        )
     row = await office.posts.row_by_key("d1/e1/0")
     assert row is not None
-    assert row.state in {PostState.WAITING, PostState.SENDING}  # it is tried again and again
+    assert row.state in {PostState.WAITING, PostState.SENDING}
     assert "token" in (row.error or "")
 
 
 async def test_closing_lets_the_call_in_hand_end(office: Office):
     office.workspace.faults.delay("chat.postMessage", 0.5)
     await office.outbox.post([office.new("d1/e1/0"), office.new("d1/e2/0")])
-    await asyncio.sleep(0.2)
+    await office.workspace.wait_for(office.texts)  # Slack has it, and has not said so yet
     await office.outbox.close()
     row = await office.posts.row_by_key("d1/e1/0")
     assert row is not None
@@ -519,10 +529,8 @@ async def test_something_urgent_does_not_wait_behind_a_pin_that_waits_for_its_tu
         ]
         await office.outbox.post([*first, *pins])
         await office.settled("d1/board/pin")
-        began = time.monotonic()
         await office.outbox.post([office.new("d3/board", debate_id="d3", urgent=True)])
         await office.settled("d3/board")
-        assert time.monotonic() - began < 5
         waiting = await office.posts.row_by_key("d2/board/pin")
         assert waiting
         assert waiting.state is PostState.WAITING

