@@ -51,7 +51,8 @@ def _inert_lines(lines: list[str]) -> Iterator[str]:
             fence, before = "" if is_end else fence, ""
         elif found := FENCE.fullmatch(bare):
             fence = found[1] or found[2]
-            yield bare
+            # What follows the fence can be a table's head to readers that look for tables first.
+            yield _escaped(bare).replace("|", "&#124;")
         else:
             if _UNDERLINE.fullmatch(line) and before:
                 yield ""  # no heading, but a line

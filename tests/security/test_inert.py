@@ -123,6 +123,8 @@ def test_no_text_does_anything_in_a_document_and_none_swallows_what_follows(text
 
 @given(texts)
 @example("".join(PIECES))
+@example("```<img src=x>| a | b |\n|---|---|\n<img src=x>")
+@example("~~~ a | b\n|---|---|\n<img src=x>")
 def test_no_line_cell_or_quotation_does_anything(text: str) -> None:
     check(inert_line(text))
     check(bullets([text, "b"]))
