@@ -215,7 +215,7 @@ async def test_who_does_not_fit_waits_until_others_have_settled(store: Store) ->
         await asyncio.sleep(0.1)
         assert not entered.is_set()
         spent.cost = Decimal("0.10")
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 30)
 
     with pytest.raises(CapReached):
         async with there.hold([cap], Decimal("0.95"), 180):

@@ -558,7 +558,7 @@ async def test_the_same_thumb_again_takes_no_reason_away_the_other_one_does(team
     form = await why_form(team, "alex", await judge(team, board, "alex", "positive"))
     assert "What helped?" in json.dumps(form)
     await team.workspace.submit("alex", form["id"], chosen_why("The dissent."))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await feedback_in(team, board) != [(True, "The dissent.")]:  # noqa: ASYNC110 - no bell
             await asyncio.sleep(0.05)
     again = await judge(team, board, "alex", "positive")

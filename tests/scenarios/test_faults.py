@@ -15,7 +15,7 @@ from core.models import Status
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
-from slack_on_loopback import QUICK, run_workspace
+from slack_on_loopback import run_workspace
 from tests.scenarios.test_http_mode import without_socket_mode
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -146,10 +146,10 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
 
 
 async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept():
-    spec = BotSpec(provider=ScriptedProvider(latency=1.0), pace=replace(FAST, grace=2.5))
-    # As Slack does, it sends again after three seconds.
-    config = replace(quick_workspace(), pace=replace(QUICK, ack_seconds=3.0))
-    async with team_at_work(spec=spec, config=config) as team:
+    provider = ScriptedProvider(latency=1.0)
+    # Over HTTP it is sent again as soon as it was refused.
+    spec = BotSpec(provider=provider, pace=replace(FAST, grace=2.5), http=True)
+    async with team_at_work(spec=spec, config=without_socket_mode()) as team:
         team.workspace.faults.drop_after("chat.postMessage")
         board = await team.debate(QUESTION)
         await team.say("We are only two people.", board)

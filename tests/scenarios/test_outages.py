@@ -108,7 +108,7 @@ async def test_where_no_model_is_there_board_and_thread_say_so_and_it_goes_on_by
         workshop.go_away()
         await until_shown(team, board, "Debate waiting: no model answers")
         await until_shown(team, board, "*No model can be reached*")
-        await asyncio.sleep(1)
+        await team.wait_until_sent()
         count = len(team.thread(board))
         await asyncio.sleep(1)
         assert len(team.thread(board)) == count, "nothing is said while it waits"

@@ -111,7 +111,7 @@ async def debates_with_canaries(team: Team) -> tuple[str, str]:
     card = await card_of(team, later)
     team.workspace.faults.server_error("chat.postMessage", times=None)
     await team.click(card["ts"], ActionId.SKIP_ALL.value)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await waits_to_be_sent(team, later, UNSENT):  # noqa: ASYNC110 - its own reads
             await asyncio.sleep(0.02)
     reader = await debate_at(team, later)

@@ -87,7 +87,7 @@ def test_every_bound_is_a_setting() -> None:
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    slow = ScriptedProvider(latency=0.8)
+    slow = ScriptedProvider(latency=3600)  # what was started runs to the end of the test
     async with team_at_work(spec=BotSpec(provider=slow, bounds=BOUNDS)) as found:
         yield found
 

@@ -112,9 +112,10 @@ async def test_an_error_page_is_no_json(ws: Workspace, client: Client) -> None:
 async def test_a_late_answer_outlasts_the_clients_patience(ws: Workspace) -> None:
     # Without a session of its own: the SDK ignores `timeout` for a session it is given.
     client = slack_client(ws.bot_token, base_url=ws.api_url, timeout=1, retry_handlers=[])
-    ws.faults.delay("chat.postMessage", 5)
+    ws.faults.delay("chat.postMessage", 60)
     with pytest.raises(asyncio.TimeoutError):
         await client.chat_postMessage(channel=ws.channel("general").id, text="late")
+    await ws.wait_for(lambda: ws.messages("general"))
     assert [one["text"] for one in ws.messages("general")] == ["late"]
 
 

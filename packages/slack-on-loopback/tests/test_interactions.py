@@ -408,7 +408,7 @@ async def test_a_stack_has_three_views(ws: Workspace, client: Client, bot: Recor
 
 
 # The app still has to answer the command that opens the form.
-@pytest.mark.parametrize("ack_seconds", [2.0])
+@pytest.mark.parametrize("ack_seconds", [5.0])
 async def test_a_form_that_is_not_acknowledged_stays_open(
     ws: Workspace, client: Client, bot: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:

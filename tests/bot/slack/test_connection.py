@@ -36,7 +36,7 @@ async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: W
     monitor.cancel()
     await workspace.cut_sockets()
     await workspace.wait_for(lambda: not workspace.connected)
-    await workspace.wait_for(lambda: workspace.connected, timeout=8)
+    await workspace.wait_for(lambda: workspace.connected, timeout=30)
     async with asyncio.timeout(30):
         while not await gateway.is_connected():  # noqa: ASYNC110 - the SDK tells nobody
             await asyncio.sleep(0.02)

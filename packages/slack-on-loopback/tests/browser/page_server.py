@@ -117,7 +117,7 @@ class PageServer:
 
         What the page shows may change before its request has arrived.
         """
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while len(self.bodies(action)) < count:  # noqa: ASYNC110 - requests come from outside
                 await asyncio.sleep(0.01)
         return self.bodies(action)
