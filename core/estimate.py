@@ -163,9 +163,9 @@ async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Es
         clock: For the times in the log.
         tables: Settings' capabilities and prices.
     """
-    usual = await _played(setup, clock, _Stage(tables))
+    usual = await _played(setup, clock, _Stage(tables, clock))
     dearest = setup if setup.casting is None else largest(setup)  # a model may choose more agents
-    worst = await _played(dearest, clock, _Stage(tables, at_worst=True))
+    worst = await _played(dearest, clock, _Stage(tables, clock, at_worst=True))
     formats = formats_with(filter(None, [setup.agenda]))
     if setup.when is not When.SPLIT or not formats[setup.format].COMPARES_DRAFTS:
         usual = replace(usual, cost_if_agreed=None)
@@ -210,8 +210,8 @@ async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
 class _Stage:
     """Stands in for all providers and adds up what their calls would cost."""
 
-    def __init__(self, tables: Tables, *, at_worst: bool = False) -> None:
-        self.tables = tables
+    def __init__(self, tables: Tables, clock: Clock, *, at_worst: bool = False) -> None:
+        self.tables, self.clock = tables, clock
         #: Whether everything that can be long or happen twice is and does.
         self.at_worst = at_worst
         self._prices = tables.prices
@@ -262,9 +262,9 @@ class _Stage:
         limits = self._measure.capability(name, request.model)
         if request.act not in BESIDE:  # nothing waits for it
             self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
-        worst = self._measure.worst(name, request, self._prices)
-        local = self._measure.capability(name, request.model).local
-        cost = Decimal(0) if local else price(name, request.model, usage, self._prices)
+        now = self.clock.now()
+        worst = self._measure.worst(name, request, self._prices, at=now)
+        listed = price(name, request.model, usage, self._prices, at=now)
         # The cache holds the beginning of a prompt, never a piece of its middle.
         texts = [("System", request.system)]
         texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
@@ -286,7 +286,7 @@ class _Stage:
                 provider=name,
                 request=request,
                 parts=parts,
-                usage=usage.model_copy(update={"cost": cost}),
+                usage=usage.model_copy(update={"cost": Decimal(0) if limits.local else listed}),
                 at_most=worst,
             )
         )
@@ -300,7 +300,7 @@ class _Stage:
             tried.append(replace(request, parts=(*request.parts, *repair_parts(text, _SENTENCE))))
         elif request.act is Act.SUMMARY:
             tried.append(request)
-        costs = [self._measure.worst(name, one, self._prices) for one in tried]
+        costs = [self._measure.worst(name, one, self._prices, at=self.clock.now()) for one in tried]
         known = [cost for cost in costs if cost is not None]
         worst = sum(known, start=Decimal(0)) if len(known) == len(costs) else None
         both = worst is not None and self._worst is not None

@@ -361,7 +361,8 @@ class ModelCalls:
         await self._waits.over(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
-        worst = self._measure.worst(ref.provider, request, self._prices)
+        now = self._clock.now()
+        worst = self._measure.worst(ref.provider, request, self._prices, at=now)
         held = await self._holds.hold(so_far.options.caps, worst)
         try:
             async with AsyncExitStack() as entered:

@@ -8,6 +8,8 @@ from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
 from genai_prices import Usage as PricedUsage
 from genai_prices import calc_price
+from genai_prices.data_snapshot import get_snapshot
+from genai_prices.types import ModelPrice, calc_unit_price
 
 from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.errors import CapReached
@@ -23,7 +25,7 @@ NO_PRICES: Prices = {}
 _CHARS_PER_TOKEN = 3.5
 #: Chinese, Japanese and Korean characters: about half as many characters go into a token.
 _CJK = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_MILLION = Decimal(1_000_000)
+_MILLION = 1_000_000
 #: An estimate may be too low by so much.
 ESTIMATE_SLACK = 1.15
 #: How fast a model's correction follows what it reports.
@@ -79,24 +81,45 @@ def price(
         written = own.input if own.written is None else own.written
         paid = plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written
         return (paid + usage.output_tokens * own.output) / _MILLION
-    # The public price list that comes with `genai-prices` would refuse an inconsistent report:
-    # more cached than input.
-    total = max(usage.input_tokens, usage.cached_tokens + usage.written_tokens)
-    counted = PricedUsage(
-        input_tokens=total,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cached_tokens,
-        cache_write_tokens=usage.written_tokens,
-    )
-    book = PRICE_BOOKS.get(provider, provider)
     try:
-        return calc_price(counted, model, provider_id=book, genai_request_timestamp=at).total_price
-    except (LookupError, ValueError):
+        rates = _rates(PRICE_BOOKS.get(provider, provider), model, at)
+    except LookupError:
         return None
+    # A report may be inconsistent: more cached than input. What has no price of its own is input.
+    total = max(usage.input_tokens, usage.cached_tokens + usage.written_tokens)
+    cached = 0 if rates.cache_read_mtok is None else usage.cached_tokens
+    written = 0 if rates.cache_write_mtok is None else usage.written_tokens
+    paid = (
+        (rates.input_mtok, total - cached - written),
+        (rates.cache_read_mtok, cached),
+        (rates.cache_write_mtok, written),
+        (rates.output_mtok, usage.output_tokens),
+    )
+    each_call = calc_unit_price(rates.requests_kcount, 1, total, 1000)
+    return sum((calc_unit_price(*one, total, _MILLION) for one in paid), start=each_call)
+
+
+def _rates(book: str, model: str, at: datetime | None) -> ModelPrice:
+    """What the public price list that comes with `genai-prices` has for a model at a time.
+
+    Its own sum of a usage takes into account pictures, sound and much else, and twenty times as
+    long; the tests compare the two.
+
+    Raises:
+        LookupError: It does not have it.
+    """
+    if at is None:
+        return calc_price(PricedUsage(), model, provider_id=book).model_price
+    return get_snapshot().find_provider_model(model, None, book, None)[1].get_prices(at)
 
 
 def worst_cost(
-    provider: str, model: str, sizes: tuple[int, int], prices: Prices = NO_PRICES
+    provider: str,
+    model: str,
+    sizes: tuple[int, int],
+    prices: Prices = NO_PRICES,
+    *,
+    at: datetime | None = None,
 ) -> Decimal | None:
     """The most a call can cost: nothing cached, everything written, the whole reserve used.
 
@@ -105,11 +128,12 @@ def worst_cost(
         model: The model's name at that provider.
         sizes: Input tokens and output tokens (hidden reasoning included).
         prices: Settings' own prices.
+        at: As for `price`.
     """
     tokens_in, tokens_out = sizes
     plain = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     cold = plain.model_copy(update={"written_tokens": tokens_in})
-    costs = [price(provider, model, usage, prices) for usage in (plain, cold)]
+    costs = [price(provider, model, usage, prices, at=at) for usage in (plain, cold)]
     known = [cost for cost in costs if cost is not None]
     return max(known) if known else None
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
@@ -55,14 +56,21 @@ class Measure:
         estimated = self.tokens(*key, prompt_text(request))
         self._factors[key] = corrected(factor, estimated, usage.input_tokens)
 
-    def worst(self, provider: str, request: ModelRequest, prices: Prices) -> Decimal | None:
-        """The most one attempt can cost; None when the price is unknown."""
+    def worst(
+        self,
+        provider: str,
+        request: ModelRequest,
+        prices: Prices,
+        *,
+        at: datetime | None = None,
+    ) -> Decimal | None:
+        """The most one attempt can cost at a time (None: now); None when the price is unknown."""
         limits = self.capability(provider, request.model)
         if limits.local:
             return Decimal(0)
         tokens_in = self.tokens(provider, request.model, prompt_text(request))
         tokens_out = output_reserve(limits, request.max_output_tokens, request.effort)
-        return worst_cost(provider, request.model, (tokens_in, tokens_out), prices)
+        return worst_cost(provider, request.model, (tokens_in, tokens_out), prices, at=at)
 
     def filled(self, provider: str, request: ModelRequest, text: str, usage: Usage) -> Usage:
         """The usage, estimated where the provider did not report any."""

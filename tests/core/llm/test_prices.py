@@ -1,8 +1,12 @@
 """Tokens and money before they are spent."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from genai_prices import Usage as ListedUsage
+from genai_prices import calc_price
+from genai_prices.data_snapshot import get_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +22,7 @@ from core.llm.prices import (
 )
 from core.models import Cap, Usage
 
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 MILLION = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
 
 
@@ -68,6 +73,31 @@ def test_listed_models_have_their_public_price(
     provider: str, model: str, expected: Decimal
 ) -> None:
     assert price(provider, model, MILLION) == expected
+
+
+@pytest.mark.parametrize(
+    ("book", "size"),  # from the last one some have dearer tiers
+    [("openai", 3), ("openai", 90_000), ("anthropic", 90_000), ("openrouter", 90_000)],
+)
+def test_every_listed_model_costs_what_the_list_itself_makes_of_a_usage(
+    book: str, size: int
+) -> None:
+    provider = get_snapshot().find_provider(None, book, None)
+    usage = Usage(
+        input_tokens=4 * size, cached_tokens=size, written_tokens=2 * size, output_tokens=size
+    )
+    listed = ListedUsage(
+        input_tokens=4 * size,
+        cache_read_tokens=size,
+        cache_write_tokens=2 * size,
+        output_tokens=size,
+    )
+
+    named = [one.id for one in provider.models if provider.find_model(one.id)]
+    for model in named:  # some are patterns of names only
+        expected = calc_price(listed, model, provider_id=book, genai_request_timestamp=NOON)
+        assert price(book, model, usage, at=NOON) == expected.total_price, model
+    assert len(named) > 10
 
 
 def test_cached_input_is_cheaper_and_written_input_dearer() -> None:
