@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, DateTime, Dialect, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.types import TypeDecorator
 
@@ -67,5 +67,9 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) 
 @cache
 def _insertion(table: Table, dialect: str) -> ReturningInsert[Any]:
     """The statement, made once; it returns keys, as psycopg knows no `rowcount` of inserts."""
-    maker = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    maker = sqlite.insert
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 - most have SQLite
+
+        maker = postgresql.insert
     return maker(table).on_conflict_do_nothing().returning(*table.primary_key)
