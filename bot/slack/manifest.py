@@ -1,5 +1,7 @@
 """The app's manifest: what Slack is told about Moot, and the local workspace likewise."""
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,13 +14,14 @@ _HERE = Path(__file__).parent
 _PLACES = (_HERE.parents[1] / "manifest.yaml", _HERE / "manifest.yaml")
 
 
-def manifest() -> dict[str, Any]:
-    """The manifest as Slack would read it.
+@cache
+def manifest() -> Mapping[str, Any]:
+    """The manifest as Slack would read it. Read once, and the same for all: nobody changes it.
 
     Raises:
         ConfigurationBroken: It is not where it belongs.
     """
     for place in _PLACES:
         if place.is_file():
-            return cast("dict[str, Any]", yaml.safe_load(place.read_text(encoding="utf-8")))
+            return cast("Mapping[str, Any]", yaml.safe_load(place.read_text(encoding="utf-8")))
     raise ConfigurationBroken("manifest.yaml is missing: install Moot again.")
