@@ -4,9 +4,11 @@ import asyncio
 import base64
 import os
 import socket
+import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -60,26 +62,29 @@ async def refusal(server: ToolServer, place: Place = HERE, **bounds: int) -> str
     return str(told.value)
 
 
-@asynccontextmanager
-async def over_http() -> AsyncGenerator[str]:
+@contextmanager
+def over_http() -> Generator[str]:
     """The address of a server of its own."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    process = await asyncio.create_subprocess_exec(
-        *STDIO, str(port), stderr=asyncio.subprocess.DEVNULL
-    )
+    process = subprocess.Popen([*STDIO, str(port)], stderr=subprocess.DEVNULL)  # noqa: S603 - ours
     try:
         for _ in range(600):
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.close()
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                 break
-            await asyncio.sleep(0.05)
+            time.sleep(0.05)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()
-        await process.wait()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The address of a server that tests share where it is no matter how a tool is reached."""
+    with over_http() as found:
+        yield found
 
 
 async def test_over_stdio_the_answer_is_a_source() -> None:
@@ -90,7 +95,7 @@ async def test_over_stdio_the_answer_is_a_source() -> None:
 
 
 async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up() -> None:
-    async with over_http() as url:
+    with over_http() as url:
         found = await ask(a_server("search", {"query": "{question}"}, url=url))
         refused = [
             await refusal(a_server("write", url=url)),
@@ -119,15 +124,15 @@ def test_arguments_hold_the_question_or_its_longer_words() -> None:
     assert filled("{words}", "{question} {words}") == "question words"
 
 
-async def test_only_what_is_said_to_read_is_asked() -> None:
+async def test_only_what_is_said_to_read_is_asked(url: str) -> None:
     silent = (
         "the server does not say that the tool only reads, and the settings do not vouch for it"
     )
 
-    assert await refusal(a_server("unmarked")) == silent
-    assert (await ask(a_server("unmarked", read_only=True))).text == "It was asked."
+    assert await refusal(a_server("unmarked", url=url)) == silent
+    assert (await ask(a_server("unmarked", url=url, read_only=True))).text == "It was asked."
     # What a server says of its tool weighs more than who vouches for it.
-    writes = await refusal(a_server("write", read_only=True))
+    writes = await refusal(a_server("write", url=url, read_only=True))
     assert writes == "the server says that the tool changes things, so it is not called"
 
 
@@ -139,12 +144,12 @@ async def test_only_what_is_said_to_read_is_asked() -> None:
         ("empty", "the tool answers with no text"),
     ],
 )
-async def test_why_there_is_no_answer_is_said(tool: str, said: str) -> None:
-    assert await refusal(a_server(tool)) == said
+async def test_why_there_is_no_answer_is_said(url: str, tool: str, said: str) -> None:
+    assert await refusal(a_server(tool, url=url)) == said
 
 
-async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken() -> None:
-    kept = await ask(a_server("long"), characters=1000)
+async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken(url: str) -> None:
+    kept = await ask(a_server("long", url=url), characters=1000)
 
     assert len(kept.text) == 1000
     assert kept.warnings == ("only the first 1,000 characters were read",)
@@ -152,20 +157,20 @@ async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken() -> No
     assert huge == "the server answers with more than can be taken"
 
 
-async def test_parts_have_places_and_what_is_no_text_is_left_out() -> None:
-    found = await ask(a_server("mixed"))
+async def test_parts_have_places_and_what_is_no_text_is_left_out(url: str) -> None:
+    found = await ask(a_server("mixed", url=url))
 
     assert found.text.splitlines() == ["# Load", "", "The queue took 2,000 jobs/s.", "Second."]
     assert [(mark.line, mark.label) for mark in found.marks] == [(1, "part 1"), (4, "part 2")]
     assert found.warnings == ("1 part without text left out",)
 
 
-async def test_a_file_is_read_as_files_are() -> None:
+async def test_a_file_is_read_as_files_are(url: str) -> None:
     content = base64.b64encode(a_pdf(["Cover", "It costs $1,840."])).decode()
     found = await ask(a_server("file", {"content": content, "name": "offer.pdf"}))
 
     assert [mark.label for mark in found.marks] == ["page 1", "page 2"]
-    damaged = await refusal(a_server("file", {"content": "!", "name": "offer.pdf"}))
+    damaged = await refusal(a_server("file", {"content": "!", "name": "offer.pdf"}, url=url))
     assert damaged == "the tool answers with a file that is damaged"
 
 
