@@ -53,7 +53,7 @@ wheel: $(RUNTIME) ## Build wheels of Moot and of the local Slack into dist
 	@$(BIN)/python -m hatchling build -t wheel
 	@cd $(SLACK) && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 
-test: $(DEV) ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
+test: $(DEV) $(BIN)/.compiled ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow and not drill' $(ARGS)
 
 test-slow: $(DEV) ## Run the slow tests, and have Hypothesis try harder in its own
@@ -136,3 +136,11 @@ $(BIN)/.project: pyproject.toml $(SLACK)/pyproject.toml | $(BIN)/.runtime
 $(BIN)/.dev: requirements-dev.lock | $(BIN)/.runtime
 	$(SAY) "Installing the tools for development (once, about a minute)"
 	@$(ALONE) && $(LOCKED) --no-compile -r requirements-dev.lock && touch $@
+
+# All workers begin at once: each would compile what all of them import. What is wrong with a test is
+# told by the tests themselves.
+$(BIN)/.compiled: $(BIN)/.dev
+	$(SAY) "Compiling what the tests import (once, some ten seconds)"
+	@for part in tests/core 'tests --ignore=tests/core'; do \
+		$(BIN)/python -m pytest -q -p no:cacheprovider --collect-only $$part >/dev/null 2>&1 & \
+	done; wait; touch $@
