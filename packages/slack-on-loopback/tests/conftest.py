@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import aiohttp
 import pytest
+from hypothesis import HealthCheck, settings
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.workspace import Workspace, run_workspace
@@ -13,6 +14,10 @@ from tests.chromium import CHROMIUM, HOW_TO_INSTALL
 
 #: CI may leave nothing out.
 IS_CI = os.environ.get("CI") == "true"  # noqa: TID251 - not a setting of a workspace
+
+# A machine that stands still for a moment is no fault of an example's.
+settings.register_profile("patient", deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
