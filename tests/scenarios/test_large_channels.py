@@ -76,7 +76,7 @@ async def test_any_of_thousands_can_steer_list_and_show(crowd: Team) -> None:
 
 async def test_a_command_is_answered_after_more_seconds_than_bolt_waits_by_itself() -> None:
     async with team_at_work() as team:
-        team.workspace.faults.delay("users.conversations", 3.2)
+        team.workspace.faults.delay("users.conversations", 3.2, times=None)
         await team.type("list")
         assert "No debates in this channel yet" in team.told()[-1]
 
