@@ -35,7 +35,6 @@ from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.debate_page.html import html
 from bot.listeners.typed import understood
 from bot.markdown import parsed
-from bot.slack.evidence import readable
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
     answer,
@@ -50,6 +49,7 @@ from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.payloads import plain as unescaped
+from bot.slack.typed_text import readable
 from bot.terminal.screen import news
 from bot.views.message import pages
 from bot.views.start_form import question_in
@@ -644,7 +644,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "core.use_cases.reply_parsing.answer_in": answer_in,
     "core.use_cases.reply_parsing.is_remark": is_remark,
-    "bot.slack.evidence.readable": lambda text: readable(text, {}),
+    "bot.slack.typed_text.readable": lambda text: readable(text, {}),
     "bot.views.start_form.question_in": question_in,
     "bot.terminal.screen.news": _whole(
         lambda debate: [*news(debate, ContributionMade(contribution=_only(debate)), verbose=True)]

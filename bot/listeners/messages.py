@@ -32,8 +32,8 @@ from bot.slack.payloads import (
     Command,
     MessageEvent,
     PostedMessage,
-    without_mentions,
 )
+from bot.slack.typed_text import has_words, mentioned_in, names_of, readable, told_bot
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.clarifications import which_question
 from core.errors import BadInput, LogBroken, MootError, StoreError
@@ -103,7 +103,7 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     message = event.message
     if message.is_thread_reply_of_person and message.files:
         await _take_files(context, event.team_id, message)
-    if message.is_thread_reply_of_person and event.question:
+    if message.is_thread_reply_of_person and has_words(message.text):
         await _take(context, event.team_id, message, context.answer.reply)
 
 
@@ -152,7 +152,7 @@ async def _take(
     reply = PersonsReply(
         debate_id=debate_id,
         by=Person(id=by, name=await context.access.of(team).name_of(by)),
-        text=without_mentions(message.text),
+        text=await _as_told(context, team, message),
         origin=note_id(message.channel, message.ts),
         edited=message.edited_at,
     )
@@ -211,8 +211,7 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     if debate.status is Status.RUNNING or not debate.verdict:
         return
     said, team = event.message, event.team_id
-    bot = (await context.clients.of(team)).identity.user_id
-    words = " ".join(event.question.replace(f"<@{bot}>", "").split())
+    words = " ".join((await _as_told(context, team, said)).split())
     typed = understood(words)
     # Two words can ask something of a judge who has the record: only a slip is answered.
     is_asked = isinstance(typed, TypedQuestion | OpenForm) or (
@@ -235,7 +234,8 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
     if await context.posts.row_by_key(f"{origin}/answer"):
         return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)
-    match understood(event.question):
+    told_us = await _as_told(context, event.team_id, said)
+    match understood(told_us):
         case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
             try:
                 found = await context.recall.for_person(
@@ -264,11 +264,11 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
             told = answers.words(answers.MENTIONED).payload
         case OpenSettings() | Doctor() | SayOutcome() | PageOf() | MakeToken():
             # They need a form, or an answer that is kept nowhere.
-            told = answers.words(answers.command_only(event.question)).payload
+            told = answers.words(answers.command_only(told_us)).payload
         case typed:
             command = Command(
                 command="/debate",
-                text=event.question,
+                text=told_us,
                 user_id=said.user,
                 user_name=name,
                 channel_id=said.channel,
@@ -294,6 +294,13 @@ async def _with_sources(
     thread = thread_reference(said.channel, said.thread_ts, without=said.ts, by=by, address=address)
     mention = Mention(message=said.ts, thread=said.thread_ts)
     return replace(request, references=(thread, *found), mention=mention)
+
+
+async def _as_told(context: ListenerContext, team: str, said: PostedMessage) -> str:
+    """What somebody tells the bot, with the names of people in place of Slack's ids."""
+    bot = (await context.clients.of(team)).identity.user_id
+    names = await names_of(context.access.of(team), mentioned_in([said.text]))
+    return readable(told_bot(said.text, bot), names)
 
 
 async def debate_of_thread(

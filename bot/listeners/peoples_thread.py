@@ -9,9 +9,9 @@ from slack_sdk.errors import SlackApiError
 
 from bot.listeners.context import ListenerContext
 from bot.log import logger
-from bot.slack.access import UNREACHED, Access
-from bot.slack.evidence import MARKUP
+from bot.slack.access import UNREACHED
 from bot.slack.payloads import PostedMessage, ThreadPage
+from bot.slack.typed_text import mentioned_in, names_of
 from core.errors import MootError
 
 _log = logger(__name__)
@@ -19,8 +19,6 @@ _log = logger(__name__)
 #: The most messages per call that Slack advises.
 #: Source: https://docs.slack.dev/reference/methods/conversations.replies
 _PAGE = 200
-#: People whose names are asked for.
-_MOST_NAMES = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,31 +58,12 @@ async def read_thread(
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("thread of people not read to its end", reason=type(error).__name__)
     said = [one for one in found if one.ts != without and one.words]
-    people = dict.fromkeys(one.user for one in said if one.user)
-    mentioned = (
-        match["what"] for one in said for match in MARKUP.finditer(one.text) if match["sign"] == "@"
-    )
-    wanted = list(dict.fromkeys([*people, *mentioned]))[:_MOST_NAMES]
+    people = [*(one.user for one in said if one.user), *mentioned_in(one.text for one in said)]
     return ThreadRead(
         messages=said,
         is_whole=is_whole,
-        names=await _names(context.access.of(team), wanted, context.patience.names),
+        names=await names_of(context.access.of(team), people),
     )
-
-
-async def _names(access: Access, people: Sequence[str], seconds: float) -> dict[str, str]:
-    """What people are called, as far as Slack says so in time."""
-    known: dict[str, str] = {}
-
-    async def ask(person: str) -> None:
-        known[person] = await access.name_of(person)
-
-    asking = [asyncio.create_task(ask(person)) for person in people]
-    if asking:
-        _, late = await asyncio.wait(asking, timeout=seconds)
-        for task in late:
-            task.cancel()
-    return {person: name for person, name in known.items() if name}
 
 
 def cut(text: str, most: int) -> str:

@@ -19,11 +19,11 @@ from bot.slack.access import SlackSilent
 from bot.slack.evidence import (
     file_references,
     linked_references,
-    readable,
     thread_reference,
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
+from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.views.forms import TYPED_LIMIT, said
 from bot.views.start_form import (
     AS_USUAL,
@@ -160,14 +160,16 @@ async def open_for_message(
     context: ListenerContext, used: MessageShortcut, client: AsyncWebClient
 ) -> None:
     """Open the form with a message as its question; say why where it cannot be."""
-    link = await context.access.of(used.team_id).link_to(used.channel_id, used.message_ts)
+    access = context.access.of(used.team_id)
+    link = await access.link_to(used.channel_id, used.message_ts)
+    names = await names_of(access, mentioned_in([used.text]))
     opening = FormOpening(
         trigger_id=used.trigger_id,
         team=used.team_id,
         by=person(used),
         channel="" if used.is_direct else used.channel_id,
         source=link,
-        text=used.words,
+        text=readable(used.text, names),
         # In a direct message nothing is read again: what is debated in a channel, all may read.
         message="" if used.is_direct else used.message_ts,
         thread="" if used.is_direct else used.thread_ts,

@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.links import is_allowed
-from bot.slack.access import UNREACHED, Access, Accesses
+from bot.slack.access import UNREACHED, Accesses
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outbox.outcomes import Retry, outcome_of
 from bot.slack.payloads import (
@@ -21,9 +21,9 @@ from bot.slack.payloads import (
     PostedMessage,
     SharedFile,
     ThreadPage,
-    plain,
     refusal_of,
 )
+from bot.slack.typed_text import mentioned_in, readable
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined
@@ -43,7 +43,6 @@ _PAGE = 200
 _LONGEST_TITLE = 120
 #: Messages of a thread that are read.
 _MOST_MESSAGES = 2000
-MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
 #: As *Copy link* of a message and of a file writes them.
 _MESSAGE_LINK = re.compile(r"/archives/(?P<channel>[A-Z0-9]{3,20})/p(?P<ts>[0-9]{7,20})")
 _FILE_LINK = re.compile(r"/files/[A-Z0-9]{2,20}/(?P<id>F[A-Z0-9]{2,20})(?:/(?P<name>[^/]{1,300}))?")
@@ -209,7 +208,11 @@ class SlackSources:
         workspace = await self._workspace(place)
         messages = await _thread(workspace.client, channel, thread_ts)
         said = [one for one in messages if one.ts != without and (one.words or one.files)]
-        names = await _names(self._accesses.of(place.workspace), said)
+        people = [*(one.user for one in said if one.user), *mentioned_in(one.text for one in said)]
+        access, names = self._accesses.of(place.workspace), dict[str, str]()
+        for person in dict.fromkeys(people):  # one by one: a long thread may have hundreds
+            if name := await access.name_of(person):
+                names[person] = name
         sections = list[tuple[str, str, str, str]]()
         for one in said[:_MOST_MESSAGES]:
             who = names.get(one.user, one.user) or one.username or "an app"
@@ -249,24 +252,6 @@ class SlackSources:
             raise BadInput("Slack cannot be asked for it") from None
 
 
-def readable(text: str, names: dict[str, str]) -> str:
-    """Return what was typed with names and addresses in place of Slack's marks."""
-
-    def shown(match: re.Match[str]) -> str:
-        what, label = match["what"], match["label"] or ""
-        match match["sign"]:
-            case "@":
-                return f"@{names.get(what) or label or what}"
-            case "#":
-                return f"#{label or what}"
-            case "!":
-                return label or f"@{what.partition('^')[0]}"
-            case _:
-                return f"{label} ({what})" if label and label != what else what
-
-    return plain(MARKUP.sub(shown, text)).strip()
-
-
 async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
     found, wanted = (
         list[PostedMessage](),
@@ -279,16 +264,6 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
         if not page.next_cursor or len(found) > _MOST_MESSAGES:
             return found
         wanted["cursor"] = page.next_cursor
-
-
-async def _names(access: Access, said: Sequence[PostedMessage]) -> dict[str, str]:
-    """What people who wrote or are mentioned are called, as far as Slack says so."""
-    mentioned = (
-        match["what"] for one in said for match in MARKUP.finditer(one.text) if match["sign"] == "@"
-    )
-    people = list(dict.fromkeys((*(one.user for one in said if one.user), *mentioned)))
-    names = [await access.name_of(person) for person in people]
-    return {person: name for person, name in zip(people, names, strict=True) if name}
 
 
 async def _asked(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:

@@ -26,7 +26,6 @@ from pydantic import (
 
 #: Where the app is installed for a whole organisation, "team" may be null.
 _TEAM = AliasChoices(AliasPath("team", "id"), AliasPath("user", "team_id"))
-_MENTION = re.compile(r"<@[UW][A-Z0-9]+(\|[^>]*)?>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -38,14 +37,6 @@ def plain(text: str) -> str:
     for escaped, character in _ESCAPES:
         text = text.replace(escaped, character)
     return text
-
-
-def without_mentions(text: str) -> str:
-    """Return what was typed without the mentions at its beginning."""
-    text = text.strip()
-    while found := _MENTION.match(text):
-        text = text[found.end() :].lstrip(" ,:\n\t")
-    return plain(text).strip()
 
 
 class Payload(BaseModel):
@@ -173,11 +164,6 @@ class MessageEvent(Payload):
     #: The same on every redelivery.
     event_id: str
     message: PostedMessage = Field(validation_alias="event")
-
-    @property
-    def question(self) -> str:
-        """What is left of a mention once the mentions at its beginning are taken away."""
-        return without_mentions(self.message.text)
 
 
 class SessionStopped(Payload):
@@ -393,11 +379,6 @@ class MessageShortcut(Payload):
     def is_direct(self) -> bool:
         """Whether it was used in a direct message."""
         return self.channel_id.startswith("D")
-
-    @property
-    def words(self) -> str:
-        """The message's text as it was typed."""
-        return plain(self.text).strip()
 
 
 class Permalink(Payload):

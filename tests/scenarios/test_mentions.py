@@ -47,6 +47,30 @@ async def test_an_edited_mention_starts_nothing_more():
         assert [one.setup.question for one in await debates(team)] == [QUESTION]
 
 
+async def test_people_channels_and_links_in_a_question_are_read_by_name():
+    async with team_at_work() as team:
+        await team.say(
+            "@Moot should @alex or @sam own #general and <https://example.com|the plan>?"
+        )
+        await acknowledged(team, 1)
+        await team.workspace.wait_for(lambda: len(team.workspace.messages(team.channel)) > 1)
+        (debate,) = await debates(team)
+        asked = "should @alex or @sam own #general and the plan (https://example.com)?"
+        assert debate.setup.question == asked
+
+
+async def test_a_note_keeps_whom_it_speaks_to():
+    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+        board = await team.debate(QUESTION)
+        await team.say("@alex what do you think of @sam's plan?", board)
+        await team.say("@Moot @alex is away until June.", board)
+        debate = await team.wait_for_end(board)
+        assert {note.text for note in debate.notes} == {
+            "@alex what do you think of @sam's plan?",
+            "@alex is away until June.",
+        }
+
+
 async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
     async with team_at_work() as team:
         said = await team.say("@Moot")

@@ -108,17 +108,6 @@ def test_only_people_replying_in_a_thread_count_as_notes(name: str, counts: bool
     assert event.message.is_thread_reply_of_person is counts
 
 
-def test_a_mentions_question_is_freed_of_the_leading_mention_only():
-    event = MessageEvent.model_validate(example("app_mention"))
-    assert event.question == "should we split the <billing> service, <@U0BOB0001>?"
-
-
-def test_a_mention_of_nothing_else_has_no_question():
-    body = example("app_mention")
-    body["event"]["text"] = "<@U0MOOT001>  "
-    assert MessageEvent.model_validate(body).question == ""
-
-
 def test_a_click_says_who_where_and_what():
     click = Click.model_validate(example("block_actions"))
     assert (click.user_id, click.channel_id, click.value) == ("U0ADA0001", "C0ARCH001", "dabcdefg")

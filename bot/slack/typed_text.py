@@ -1,0 +1,77 @@
+"""What people typed, as people read it: names and addresses in place of Slack's marks."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from bot.slack.access import Access
+from bot.slack.payloads import plain
+
+#: People whose names are asked for.
+_MOST_NAMES = 40
+_MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
+_MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
+
+
+def mentioned_in(texts: Iterable[str]) -> Sequence[str]:
+    """The ids of the people that texts mention, each once."""
+    marks = (mark for text in texts for mark in _MARK.finditer(text))
+    return list(dict.fromkeys(mark["what"] for mark in marks if mark["sign"] == "@"))
+
+
+async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
+    """What people are called, as far as Slack says so in time; of forty at most."""
+    known: dict[str, str] = {}
+
+    async def ask(person: str) -> None:
+        known[person] = await access.name_of(person)
+
+    wanted = list(dict.fromkeys(people))[:_MOST_NAMES]
+    asking = [asyncio.create_task(ask(person)) for person in wanted]
+    if asking:
+        _, late = await asyncio.wait(asking, timeout=access.patience.names)
+        for task in late:
+            task.cancel()
+    return {person: name for person, name in known.items() if name}
+
+
+def readable(text: str, names: Mapping[str, str]) -> str:
+    """Return what was typed with names and addresses in place of Slack's marks.
+
+    Source: https://docs.slack.dev/messaging/formatting-message-text (which marks there are).
+    """
+
+    def shown(mark: re.Match[str]) -> str:
+        what, label = mark["what"], mark["label"] or ""
+        match mark["sign"]:
+            case "@":
+                return f"@{names.get(what) or label or what}"
+            case "#":
+                return f"#{label or what}"
+            case "!":
+                return label or f"@{what.partition('^')[0]}"
+            case _:
+                # A page without "https://" before it, or an address, was typed as the label says.
+                is_same = what.partition("://")[2] == label or what == f"mailto:{label}"
+                is_same |= not label or label == what
+                return (label or what) if is_same else f"{label} ({what})"
+
+    return plain(_MARK.sub(shown, text)).strip()
+
+
+def told_bot(text: str, bot: str) -> str:
+    """Return what the bot was told: without the mention that calls it, before or after the words.
+
+    Whoever is mentioned otherwise belongs to what is said: "@Moot should @alex own this?"
+    """
+    told = begun = text.strip()
+    while found := _MENTION.match(begun):
+        begun = begun[found.end() :].lstrip(" ,:\n\t")
+        told = begun if found["who"] == bot else told
+    last = _MENTION.fullmatch(told, max(0, told.rfind("<@")))
+    return told[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else told
+
+
+def has_words(text: str) -> bool:
+    """Whether a text says more than whom it is for."""
+    return bool(_MENTION.sub("", text).strip())

@@ -1,0 +1,57 @@
+"""What people typed: Slack's marks become names and addresses that people and models can read."""
+
+import pytest
+
+from bot.slack.typed_text import has_words, mentioned_in, readable, told_bot
+
+NAMES = {"U0ALEX": "Alex"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("Should <@U0ALEX> own it?", "Should @Alex own it?"),
+        ("Should <@U0GONE|kim> or <@U0GONE2> own it?", "Should @kim or @U0GONE2 own it?"),
+        ("as in <#C0GENERAL|general>", "as in #general"),
+        ("<!subteam^S0OPS|@ops> and <!here>", "@ops and @here"),
+        ("by <!date^1700000000^{date}|14 November>?", "by 14 November?"),
+        ("see <https://example.com/a|the plan>", "see the plan (https://example.com/a)"),
+        ("see <https://example.com/a>", "see https://example.com/a"),
+        ("see <http://example.com|example.com>", "see example.com"),
+        ("ask <mailto:a@example.com|a@example.com>", "ask a@example.com"),
+        ("a &lt; b &amp;&amp; `c &gt; d`", "a < b && `c > d`"),
+        # What somebody typed in these very signs is no mark: Slack escaped them.
+        ("&lt;@U0ALEX&gt;", "<@U0ALEX>"),
+    ],
+)
+def test_marks_are_read_as_names_and_addresses(typed: str, read: str):
+    assert readable(typed, NAMES) == read
+
+
+def test_only_people_are_asked_for_by_name_each_once():
+    texts = ["<@U0ALEX> <#C0GENERAL> <!here>", "<@U0SAM|sam> <@U0ALEX> &lt;@U0NO&gt;"]
+    assert mentioned_in(texts) == ["U0ALEX", "U0SAM"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("<@U0MOOT> Kafka?", "Kafka?"),
+        ("<@U0MOOT|moot>: Kafka?", "Kafka?"),
+        ("Kafka? <@U0MOOT>", "Kafka?"),
+        ("<@U0ALEX> <@U0MOOT> list", "list"),
+        ("<@U0MOOT> <@U0ALEX> should own it?", "<@U0ALEX> should own it?"),
+        ("<@U0ALEX> what do you think?", "<@U0ALEX> what do you think?"),
+        ("does <@U0MOOT> know <@U0ALEX>", "does <@U0MOOT> know <@U0ALEX>"),
+        (" <@U0MOOT>  ", ""),
+    ],
+)
+def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(said: str, told: str):
+    assert told_bot(said, "U0MOOT") == told
+
+
+@pytest.mark.parametrize(
+    ("said", "has"), [("<@U0MOOT>  ", False), ("<@U0MOOT> <@U0ALEX>", False), ("<@U0MOOT> 2", True)]
+)
+def test_mentions_alone_say_nothing(said: str, has: bool):  # noqa: FBT001 - a table of cases
+    assert has_words(said) is has
