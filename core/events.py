@@ -137,6 +137,35 @@ class ClarificationsOpened(Value):
         return self.clarifications.turn.key
 
 
+class NoteChanged(Value):
+    """A person edited a note while the debate ran: from then on it says this."""
+
+    kind: Literal["note_changed"] = "note_changed"
+    #: Id of the note.
+    note: str
+    text: str
+    #: When it was edited, in an order of its surface.
+    change: str
+
+    @property
+    def key(self) -> str:
+        """One edit, one change."""
+        return f"note/{self.note}/{self.change}"
+
+
+class NoteWithdrawn(Value):
+    """A person deleted a note, or what it said, while the debate ran."""
+
+    kind: Literal["note_withdrawn"] = "note_withdrawn"
+    #: Id of the note.
+    note: str
+
+    @property
+    def key(self) -> str:
+        """A note is withdrawn once: what is deleted does not come back."""
+        return f"note/{self.note}/withdrawn"
+
+
 class ClarificationAnswered(Value):
     """A person answered a question, skipped it, or corrected its answer."""
 
@@ -692,6 +721,8 @@ Event = Annotated[
     | ShadowPlaced
     | VoteTallied
     | NoteAdded
+    | NoteChanged
+    | NoteWithdrawn
     | SourceRead
     | StopRequested
     | StopWithdrawn
@@ -1000,6 +1031,17 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case NoteAdded(note=note):
             given = (*debate.references, *note.references)
             return replace(debate, notes=(*debate.notes, note), references=given)
+        case NoteChanged(note=changed, text=text, change=change):
+            notes = tuple(
+                note.model_copy(update={"text": text, "change": change})
+                if note.id == changed and note.change < change
+                else note
+                for note in debate.notes
+            )
+            return replace(debate, notes=notes)
+        case NoteWithdrawn(note=gone):
+            notes = tuple(note for note in debate.notes if note.id != gone)
+            return replace(debate, notes=notes, withdrawn=debate.withdrawn | {gone})
         case SourceRead(source=source):
             known = sorted((*debate.sources, source), key=lambda one: one.number)
             given = (*debate.references, *source.references)

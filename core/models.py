@@ -1359,6 +1359,8 @@ class Note(Value):
     text: str
     #: Contributions that existed when it arrived; turns after it see it.
     after: int = 0
+    #: When it was edited last, in an order of its surface; empty: it was not.
+    change: str = ""
     #: What came with it as evidence.
     references: tuple[SourceReference, ...] = ()
 
@@ -1704,6 +1706,8 @@ class Debate:
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
     notes: tuple[Note, ...] = ()
+    #: Ids of notes that their authors took back: nobody reads them any more.
+    withdrawn: frozenset[str] = frozenset()
     #: What people gave as evidence, in the order of the log: with the question, with notes, or
     #: in a thread that is a source itself.
     references: tuple[SourceReference, ...] = ()

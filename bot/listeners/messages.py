@@ -128,12 +128,14 @@ async def _take_files(context: ListenerContext, team: str, message: PostedMessag
 
 
 async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
-    """Take the new words of a reply in a debate's thread: they correct what it answered."""
+    """Take the new words of a reply in a debate's thread: they correct what it said."""
     await _take(context, team, message, context.answer.edit)
 
 
 async def take_deletion(context: ListenerContext, team: str, message: PostedMessage) -> None:
-    """Take back what a deleted reply answered."""
+    """Take back what a deleted reply said."""
+    if not message.is_thread_reply_of_person:
+        return
     if debate_id := await debate_of_thread(context, team, message):
         await context.answer.withdraw(debate_id, note_id(message.channel, message.ts))
 

@@ -159,6 +159,7 @@ class MissedReplies:
         if board is None or not board.ts:
             return  # nobody can have replied
         known = {origin for origin, _ in debate.heard} | {note.id for note in debate.notes}
+        known |= debate.withdrawn
         seen, newest = set[str](), 0.0
         async for message in self._replies(debate, board.ts):
             origin = note_id(place.channel, message.ts)
@@ -174,12 +175,13 @@ class MissedReplies:
                     "event": here,
                 }
                 await take_reply(self._context, MessageEvent.model_validate(event))
-        # What was answered by a message that is not there any more was taken back.
+        # What a message said that is not there any more was taken back.
         since = self._upto.get(debate_id, 0.0)
-        for answer in debate.answers.values():
-            ts = note_ts(answer.origin)
-            if ts and answer.origin not in seen and since <= float(ts):
-                await self._context.answer.withdraw(debate_id, answer.origin)
+        origins = [answer.origin for answer in debate.answers.values()]
+        for origin in (*origins, *(note.id for note in debate.notes)):
+            ts = note_ts(origin)
+            if ts and origin not in seen and since <= float(ts):
+                await self._context.answer.withdraw(debate_id, origin)
         self._upto[debate_id] = newest - _OVERLAP
 
     async def _replies(self, debate: Debate, thread_ts: str) -> AsyncGenerator[PostedMessage]:

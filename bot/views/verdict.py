@@ -329,6 +329,8 @@ def _notes(debate: Debate, reached: Verdict) -> str:
     notes = {note.id: note for note in debate.notes}
     lines = list[str]()
     for found in (*reached.notes, *silent):
+        if found.note in debate.withdrawn:
+            continue  # it was deleted after the judge had read it
         note = notes.get(found.note)
         text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
         used = "used" if found.used else "not used"

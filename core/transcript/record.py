@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from core.events import Event, Recorded, ShadowAnswered, ShadowPlaced, fold
+from core.events import Event, NoteAdded, NoteChanged, Recorded, ShadowAnswered, ShadowPlaced, fold
 from core.models import Debate, ShadowAnswer
 from core.rules.shadow import is_sealed
 from core.transcript.outcome import outcome, totals
@@ -40,13 +40,20 @@ def record_json(log: Sequence[Recorded]) -> str:
 
 #: Stands in a record for what nobody may read before the verdict.
 SEALED = "Sealed until the verdict."
+#: Stands in a record for a note that its author deleted.
+WITHDRAWN = "Deleted by its author."
 
 
 def shown_in(event: Event, debate: Debate) -> Event:
-    """The event as it may be read now: without the single answer where that is sealed."""
-    if not is_sealed(debate):
-        return event
+    """The event as it may be read now: no single answer that is sealed, no note taken back."""
     match event:
+        case NoteAdded(note=note) if note.id in debate.withdrawn:
+            gone = note.model_copy(update={"text": WITHDRAWN})
+            return event.model_copy(update={"note": gone})
+        case NoteChanged(note=changed) if changed in debate.withdrawn:
+            return event.model_copy(update={"text": WITHDRAWN})
+        case _ if not is_sealed(debate):
+            return event
         case ShadowAnswered(shadow=alone):
             sealed = ShadowAnswer(turn=alone.turn, decision=SEALED, call=alone.call)
             return ShadowAnswered(shadow=sealed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from core.errors import BadInput
-from core.events import AnswerWithdrawn, ClarificationAnswered
+from core.events import AnswerWithdrawn, ClarificationAnswered, NoteWithdrawn
 from core.models import Answer, Debate, Person, Status
 from core.redaction import redact
 from core.rules.schedule import open_questions
@@ -102,7 +102,8 @@ class AnswerQuestions:
     async def edit(self, said: PersonsReply) -> ReplyOutcome:
         """Take the new text of a message in the thread: what it answered is answered as it says.
 
-        After the questions are closed a changed answer is a note; an edited note stays as it was.
+        After the questions are closed a changed answer is a note. An edited note says from the next
+        turn on what it says now.
 
         Raises:
             BadInput: It is too long, or names a question that there is not.
@@ -119,6 +120,8 @@ class AnswerQuestions:
         parsed = _parsed(debate, said.text)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
+        if parsed.is_plain and not mine:  # a note is no answer to what is open by now
+            parsed = ParsedReply(rest=said.text)
         given = parsed.answers
         if mine and (parsed.is_plain or not given):  # it names no question: it means its own one
             keeps = len(mine) == 1 and not is_remark(said.text)
@@ -133,18 +136,32 @@ class AnswerQuestions:
         new = [one for one in given if known.get(one.number) != redact(one.text)]
         debate = await self.facts.debate(said.debate_id)
         late = [one for one in new if not await self._record(debate, said, one, corrects=True)]
-        if words := "\n".join(_about(debate, one) for one in late if one.text):
+        words = "\n".join(_about(debate, one) for one in late if one.text)
+        debate = await self.facts.debate(said.debate_id)
+        if any(note.id == said.origin for note in debate.notes):
+            rest = "\n".join(filter(None, (parsed.rest, words)))
+            await self.note.change(debate, said.origin, rest, change=said.edited)
+        elif words:
             await self._add_note(replace(said, origin=f"{said.origin}/{said.edited}"), words)
         return ReplyOutcome.TAKEN
 
     async def withdraw(self, debate_id: str, origin: str) -> None:
-        """Take back what a deleted message answered: its questions are open again.
+        """Take back what a deleted message said: its questions are open again, its note is gone.
 
-        Once the questions are closed the answers stand, as agents may have read them.
+        Once the questions are closed the answers stand, as agents may have read them. What agents
+        wrote about a note stands, too; from the next turn on nobody reads the note itself.
         """
         debate = await self.facts.debate(debate_id)
         for number in [n for n, one in debate.answers.items() if one.origin == origin]:
             await self._withdraw(debate, number, origin, f"{origin}/deleted")
+        if debate.status is not Status.RUNNING:
+            return
+        said = [one.id for one in debate.notes if not one.references]
+        gone = [note for note in said if note == origin or note.startswith(f"{origin}/")]
+        if not _was_taken(debate, origin):
+            gone = [origin]  # it is only on its way: it is not taken any more
+        for note in gone:
+            await self.facts.record(debate_id, NoteWithdrawn(note=note))
 
     async def choose(self, debate_id: str, note: str, number: int) -> None:
         """Take a note as the answer to a question.
@@ -269,7 +286,7 @@ def _no_such_question(debate: Debate, number: int) -> str:
 
 def _was_taken(debate: Debate, origin: str) -> bool:
     answered = any(heard == origin for heard, _ in debate.heard)
-    return answered or any(note.id == origin for note in debate.notes)
+    return answered or origin in debate.withdrawn or any(note.id == origin for note in debate.notes)
 
 
 def _about(debate: Debate, given: GivenAnswer) -> str:

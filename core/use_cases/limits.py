@@ -163,9 +163,10 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
     Raises:
         BadInput: It does not; says what to do.
     """
-    if len(debate.notes) >= bounds.notes_per_debate:
+    taken = len(debate.notes) + len(debate.withdrawn)
+    if taken >= bounds.notes_per_debate:
         raise BadInput(
-            f"Debate `{debate.id}` has {len(debate.notes)} notes, as many as one can take, so the "
+            f"Debate `{debate.id}` has {taken} notes, as many as one can take, so the "
             "agents did not get yours. Ask about it in a new debate."
         )
 

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.events import NoteAdded
-from core.models import Note, Person, SourceReference, Status
+from core.events import NoteAdded, NoteChanged, NoteWithdrawn
+from core.models import Debate, Note, Person, SourceReference, Status
 from core.redaction import redact
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_notes, check_size
@@ -42,7 +42,7 @@ class AddNote:
             debate = await self.facts.debate(debate_id)
             if debate.status is not Status.RUNNING:
                 return False
-            if any(note.id == note_id for note in debate.notes):
+            if note_id in debate.withdrawn or any(note.id == note_id for note in debate.notes):
                 return True
             check_size(text, self.bounds)
             check_notes(debate, self.bounds)
@@ -56,3 +56,25 @@ class AddNote:
             )
             await self.facts.record(debate_id, NoteAdded(note=note))
         return True
+
+    async def change(self, debate: Debate, note_id: str, text: str, *, change: str) -> None:
+        """Have a note of a running debate say something else from the next turn on.
+
+        Args:
+            debate: As it was a moment ago.
+            note_id: Which note; one that is not there is left alone.
+            text: What it says now; nothing: it is withdrawn.
+            change: When it was edited, in an order of its surface.
+
+        Raises:
+            BadInput: It is too long.
+        """
+        known = next((note for note in debate.notes if note.id == note_id), None)
+        if known is None or debate.status is not Status.RUNNING:
+            return
+        check_size(text, self.bounds)
+        if not text:
+            await self.facts.record(debate.id, NoteWithdrawn(note=note_id))
+        elif known.text != redact(text):
+            changed = NoteChanged(note=note_id, text=redact(text), change=change)
+            await self.facts.record(debate.id, changed)

@@ -44,6 +44,8 @@ NEWER = {
     "gate_passed",
     "model_came_back",
     "model_went_away",
+    "note_changed",
+    "note_withdrawn",
     "option_edited",
     "options_merged",
     "outage_began",

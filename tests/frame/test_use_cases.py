@@ -17,6 +17,8 @@ PEOPLES_FACTS = {
     "ClarificationAnswered",
     "AnswerWithdrawn",
     "NoteAdded",
+    "NoteChanged",
+    "NoteWithdrawn",
     "StopRequested",
     "VoteCalled",
     "DebatePaused",

@@ -10,7 +10,7 @@ import pytest
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
-from core.models import Status
+from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import posting
@@ -116,6 +116,39 @@ async def test_context_sent_twice_is_one_note(team: Team):
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
     assert len([one for one in log if isinstance(one.event, NoteAdded)]) == 1
+
+
+async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted():
+    slow = ScriptedProvider(latency=0.3)
+    async with team_at_work(spec=BotSpec(provider=slow, rounds=2)) as team:
+        board = await team.debate(QUESTION)
+        await slow.until_asked(Act.PROPOSAL)
+        await team.click(board, ActionId.PAUSE.value)
+        edited = await team.say("We are three people.", board)
+        deleted = await team.say("The lilac plan is secret.", board)
+        await team.workspace.wait_for(
+            lambda: sum("eyes" in str(one.get("reactions")) for one in team.thread(board)) == 2
+        )
+        now = "We are four people."
+        await team.workspace.edit(team.user, team.channel, edited["ts"], now)
+        await team.workspace.delete(team.user, team.channel, deleted["ts"])
+        for _ in range(400):
+            if [one.text for one in (await debate_at(team, board)).notes] == [now]:
+                break
+            await asyncio.sleep(0.05)
+        await team.workspace.wait_for(lambda: "Resume" in buttons(team, board))
+        await team.click(board, ActionId.RESUME.value)
+        debate = await team.wait_for_end(board)
+        report = [team.workspace.file(one["id"]) for one in team.replies(board)[-1]["files"]]
+    assert [note.text for note in debate.notes] == [now]
+    (judged,) = slow.asked(Act.SYNTHESIS)
+    notes = [part.text for part in judged.parts if "four people" in part.text]
+    assert notes
+    assert not [
+        part for part in judged.parts if "three people" in part.text or "lilac" in part.text
+    ]
+    assert b"four people" in report[0]
+    assert not [one for one in report if b"lilac" in one]
 
 
 async def test_context_for_a_debate_that_ended_meanwhile_is_answered_with_a_clear_word(team: Team):

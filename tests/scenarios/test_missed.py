@@ -131,16 +131,28 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
         board = await team.debate(QUESTION)
         await card_of(team, board)
+        note = await team.say("We are three. Or four.", board)
+        other = await team.say("Nobody knows Kafka here.", board)
+        await team.workspace.wait_for(
+            lambda: sum("eyes" in str(one.get("reactions")) for one in team.thread(board)) == 2
+        )
         first = await team.say("1: ten", board)
         second = await team.say("2: none", board)
         await card_saying(team, board, "1 question from the agents still open")
     await workspace.edit(team.user, team.channel, first["ts"], "1: twenty")
     await workspace.delete(team.user, team.channel, second["ts"])
+    await workspace.edit(team.user, team.channel, note["ts"], "We are four.")
+    await workspace.delete(team.user, team.channel, other["ts"])
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
         await card_saying(team, board, "2 questions from the agents still open")
         debate = await debate_at(team, board)
+        for _ in range(400):
+            debate = await debate_at(team, board)
+            if notes_of(debate) == ["We are four."]:
+                break
+            await asyncio.sleep(0.05)
     assert {number: answer.text for number, answer in debate.answers.items()} == {1: "twenty"}
-    assert notes_of(debate) == []
+    assert notes_of(debate) == ["We are four."]
 
 
 async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(

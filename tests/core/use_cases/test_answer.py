@@ -180,6 +180,20 @@ async def test_a_note_edited_to_name_a_question_answers_it() -> None:
     assert debate.notes == ()
 
 
+async def test_a_note_edited_when_one_question_is_left_stays_a_note() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("We are three."))
+    await answer.reply(reply("1: Ten", "m2"))
+
+    await answer.edit(edited("We are four."))
+
+    debate = await log.debate()
+    assert texts(debate) == {1: "Ten"}
+    assert [note.text for note in debate.notes] == ["We are four."]
+
+
 async def test_deleting_an_answer_opens_its_question_again() -> None:
     log = Recording()
     await log.begin(questions(2))
@@ -197,6 +211,62 @@ async def test_deleting_an_answer_opens_its_question_again() -> None:
     await answer.withdraw(DEBATE, "m2")  # the agents may have read it
 
     assert texts(await log.debate()) == {1: "Twenty", 2: "Us"}
+
+
+async def test_an_edited_note_says_what_it_says_now_and_a_deleted_one_is_gone() -> None:
+    log = Recording()
+    await log.begin()
+    answer = answering(log)
+    await answer.reply(reply("We are three."))
+
+    for text, at in (("We are four.", "7"), ("We are two.", "6"), ("We are four.", "7")):
+        await answer.edit(edited(text, at=at))
+    assert [note.text for note in (await log.debate()).notes] == ["We are four."]
+
+    for _ in range(2):
+        await answer.withdraw(DEBATE, "m1")
+    await answer.reply(reply("We are three."))  # the deleted one, delivered again
+    await answer.edit(edited("We are five.", at="8"))
+    assert (await log.debate()).notes == ()
+
+
+async def test_a_note_deleted_before_it_is_heard_is_not_taken() -> None:
+    log = Recording()
+    await log.begin()
+    answer = answering(log)
+
+    await answer.withdraw(DEBATE, "m1")
+    assert await answer.reply(reply("We are three.")) is ReplyOutcome.TAKEN
+
+    assert (await log.debate()).notes == ()
+
+
+async def test_after_the_end_notes_stand_as_agents_read_them() -> None:
+    log = Recording()
+    await log.begin()
+    answer = answering(log)
+    await answer.reply(reply("We are three."))
+    before = await log.facts.debate(DEBATE)
+    await log.facts.record(DEBATE, DebateConcluded())
+
+    await answer.edit(edited("We are four."))
+    await answer.withdraw(DEBATE, "m1")
+
+    assert (await log.debate()).notes == before.notes
+
+
+async def test_deleting_what_answered_and_told_more_takes_both_back() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("Mind that we are three.\n1: Ten"))
+
+    await answer.edit(edited("Mind that we are four.\n1: Ten"))
+    assert [note.text for note in (await log.debate()).notes] == ["Mind that we are four."]
+
+    await answer.withdraw(DEBATE, "m1")
+    debate = await log.debate()
+    assert (texts(debate), debate.notes) == ({}, ())
 
 
 async def test_a_form_delivered_again_says_of_no_answer_that_it_came_too_late() -> None:
