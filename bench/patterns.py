@@ -83,7 +83,7 @@ from core.transcript.shadow import says
 from core.transcript.words import fenced, nested, quoted
 from core.turns.replies import first_sentence
 from core.turns.summarise import cut
-from core.turns.verdict_replies import VerdictReply, verdict_from_text
+from core.turns.verdict_replies import VerdictReply
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import answer_in, is_remark, parse_reply
 
@@ -599,7 +599,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.redaction.clean": clean_text,
     "core.redaction.redact": redact,
     "core.turns.replies.first_sentence": first_sentence,
-    "core.turns.replies.verdict_from_text": verdict_from_text,
     "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),

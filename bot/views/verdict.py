@@ -81,8 +81,8 @@ _RELATIONS = {
 }
 _SOURCES = {
     VerdictSource.JUDGE: "",
-    VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge could not be asked.",
-    VerdictSource.WINNER: "Nobody has judged: this is the winning position as it stands.",
+    VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge gave no verdict.",
+    VerdictSource.WINNER: "",  # its first warning says so
 }
 
 

@@ -24,7 +24,7 @@ from core.transcript.words import (
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
     VerdictSource.FALLBACK_JUDGE: "another agent's model in the judge's place",
-    VerdictSource.WINNER: "nobody: the judge could not be asked, so the winning position stands",
+    VerdictSource.WINNER: "nobody: no judge gave a verdict, so the winning position stands",
 }
 
 #: What wrote in the judge's place where no model was asked.

@@ -1,6 +1,6 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import structlog
@@ -23,6 +23,7 @@ from core.models import (
     Turn,
     Usage,
     Verdict,
+    VerdictSection,
     VerdictSource,
 )
 from core.rules import voting
@@ -44,7 +45,6 @@ from core.turns.verdict_replies import (
     VerdictReply,
     relations_in,
     verdict_from,
-    verdict_from_text,
     verdict_reply,
 )
 
@@ -93,12 +93,6 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             continue
         try:
             reply, call = await calls.ask_for(request, judge, form, options=terms)
-        except ReplyUnreadable as error:
-            # Its text is a verdict all the same, unless there is none.
-            if not error.text.strip():
-                failed.append(error)
-                continue
-            verdict, call = verdict_from_text(error.text), error.call
         except CallFailed as error:
             _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
             if terms.patient and is_outage(error):
@@ -112,7 +106,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         found = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": found})
         break
-    verdict = verdict or _winners_position(debate)
+    verdict = verdict or _winners_position(debate, failed)
     there = {one.title for one in verdict.sections}
     wanted = (one.title for one in parts_of(debate.setup.playbook).values())
     left_out = ", ".join(title for title in wanted if title not in there)
@@ -208,24 +202,33 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
         yield judge, VerdictSource.JUDGE, whole
 
 
-def _winners_position(debate: Debate) -> Verdict:
-    """The position that won, or the first one where nobody voted."""
+def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
+    """The position that won, or the first one where nobody voted; with what a judge wrote instead.
+
+    Args:
+        debate: The debate.
+        failed: Why there is no judge's verdict.
+    """
     positions = format_of(debate).positions(debate)
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
+    wrote = (one.text.strip() for one in failed if isinstance(one, ReplyUnreadable))
+    # Words can be read though they are no verdict; what is left of a form cannot.
+    words = next((text for text in wrote if text[:1].isalpha() or text[:1] in "*#_"), "")
     return Verdict(
         decision=first_sentence(positions[best].text),
         option=option_of(debate, best),
         solution=positions[best].text,
         notes=tuple(
-            NoteOutcome(note=note.id, used=False, explanation="No judge could be asked.")
+            NoteOutcome(note=note.id, used=False, explanation="No judge has answered for it.")
             for note in debate.notes
         ),
         confidence=None,
         source=VerdictSource.WINNER,
-        warnings=(
-            f"The judge could not be asked: this is the position of {name}, which {chosen}.",
-        ),
+        sections=(VerdictSection(title="What the judge wrote instead", text=words),)
+        if words
+        else (),
+        warnings=(f"No judge gave a verdict: this is the position of {name}, which {chosen}.",),
     )

@@ -25,7 +25,6 @@ from core.turns.replies import (
     NOBODY,
     WORD,
     clamp,
-    first_sentence,
     label_in,
     of_hundred,
     one_of,
@@ -256,16 +255,6 @@ def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
         for one in reversed(reply.earlier)
         if one.relation in known
     }
-
-
-def verdict_from_text(text: str) -> Verdict:
-    """A verdict from a reply that is not the structure asked for: the raw text."""
-    return Verdict(
-        decision=first_sentence(text),
-        solution=text.strip(),
-        confidence=None,
-        warnings=("The judge's reply was not in the form asked for; this is its raw text.",),
-    )
 
 
 def _lines(items: Sequence[str]) -> tuple[str, ...]:

@@ -32,7 +32,8 @@ from core.models import (
 )
 from core.ports import RunToken
 from core.request import ModelReply, ModelRequest, PartKind
-from core.rules import schedule
+from core.rules import schedule, voting
+from core.rules.formats.registry import format_of
 from core.store.memory import InMemoryStore
 from core.testing import (
     ManualClock,
@@ -41,6 +42,7 @@ from core.testing import (
     a_setup,
     plausible_reply,
 )
+from core.turns.replies import first_sentence
 from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
 from tests.core.leaping_loop import LoopClock
@@ -228,17 +230,34 @@ async def test_without_a_judge_the_winning_position_stands_and_says_so() -> None
 
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.WINNER
-    assert "judge could not be asked" in debate.verdict.warnings[0]
+    assert "No judge gave a verdict" in debate.verdict.warnings[0]
 
 
-async def test_an_unreadable_verdict_is_its_raw_text_without_a_confidence() -> None:
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("Just use files.", "Just use files."),
+        ("{'decision': 'Use files.'}", ""),
+        ('{"entscheidung": "Use files."}', ""),
+        ("42", ""),
+    ],
+)
+async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
+    reply: str, told: str
+) -> None:
     def script(request: ModelRequest) -> str:
-        return "Just use files." if request.act is Act.SYNTHESIS else plausible_reply(request)
+        return reply if request.act is Act.SYNTHESIS else plausible_reply(request)
 
     debate = await Bench(ScriptedProvider(script)).run()
 
-    assert debate.verdict
-    assert (debate.verdict.decision, debate.verdict.confidence) == ("Just use files.", None)
+    reached, tally = debate.verdict, debate.tally
+    assert reached
+    assert tally
+    assert reached.source is VerdictSource.WINNER
+    best = format_of(debate).positions(debate)[voting.best_texts(tally)[0]]
+    assert reached.decision == first_sentence(best.text)
+    assert "No judge gave a verdict" in reached.warnings[0]
+    assert "".join(one.text for one in reached.sections) == told
 
 
 async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> None:

@@ -21,7 +21,6 @@ from core.turns.replies import (
 from core.turns.verdict_replies import (
     VerdictReply,
     verdict_from,
-    verdict_from_text,
     verdict_reply,
 )
 
@@ -90,13 +89,6 @@ def test_an_invented_note_is_dropped() -> None:
     notes = [{"note": "n9", "used": True, "explanation": "?"}]
 
     assert verdict_from(a_reply(notes=notes), {}).notes == ()
-
-
-def test_raw_text_becomes_a_verdict_with_a_warning_and_without_a_confidence() -> None:
-    verdict = verdict_from_text("\n## **Use files**\nThey are enough.")
-
-    assert (verdict.decision, verdict.confidence) == ("Use files", None)
-    assert "raw text" in verdict.warnings[0]
 
 
 def test_a_long_first_line_is_cut_visibly() -> None:
