@@ -6,7 +6,7 @@ from core.figures import counted
 from core.models import Debate, Ending, NextStep, Status
 from core.rules import schedule
 from core.rules.formats import review
-from core.rules.formats.registry import format_of
+from core.rules.formats.registry import format_of, turns_ready
 from core.rules.gate import closing_gate, in_words
 from core.rules.wanting import was_skipped
 
@@ -23,11 +23,20 @@ def rounds_words(debate: Debate) -> str:
     if not is_over:
         early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
         return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
-    if held >= planned:
-        return "the one planned round was held" if planned == 1 else f"all {held} rounds were held"
     if not held:
         return "no round was held"
-    return f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
+    # Somebody may have stopped it, or its time ended, while agents were at work on the last one.
+    left = turns_ready(debate, held) if schedule.is_cut_short(debate) else ()
+    is_begun = any(turn.round == held for turn in left)
+    if planned == 1:
+        return "the one planned round was " + ("begun, not finished" if is_begun else "held")
+    if held >= planned:
+        said = f"all {held} rounds were held"
+    else:
+        said = f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
+    if not is_begun:
+        return said
+    return f"{said}, {'but not finished' if held == 1 else 'the last one not to its end'}"
 
 
 def why_held(debate: Debate) -> Sequence[str]:

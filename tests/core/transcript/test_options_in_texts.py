@@ -8,6 +8,8 @@ import pytest
 
 from core.events import (
     ContributionMade,
+    DebateConcluded,
+    DebateStarted,
     DebateWanted,
     Event,
     PeopleBallotCast,
@@ -119,6 +121,23 @@ def test_a_skipped_debate_claims_no_round_and_says_what_it_saved() -> None:
     assert why_held(debate) == ()
     assert "critique, no round was held" in report(debate)
     assert "the debate was skipped, about $0.66 saved" in adr(debate)
+
+
+@pytest.mark.parametrize(
+    ("planned", "said"),
+    [(1, "the one planned round was begun, not finished"), (3, "1 of 3 rounds was held, but not")],
+)
+def test_a_round_that_somebody_stopped_in_the_middle_is_not_called_held(
+    planned: int, said: str
+) -> None:
+    until = "r1/critique/architect/security"
+    events = [one.event for one in split_log()]
+    begun = events[: 1 + [one.key for one in events].index(until)]
+    setup = fold(split_log()).setup.model_copy(update={"rounds": planned})
+    stopped = StopRequested(stop=Stop(by=setup.asked_by))
+    ended = [DebateStarted(setup=setup), *begun[1:], stopped, DebateConcluded()]
+
+    assert rounds_words(fold(recorded(ended))).startswith(said)
 
 
 def test_how_it_ended_says_what_ended_it_and_why_it_was_debated_stands_apart() -> None:
