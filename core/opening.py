@@ -1,5 +1,6 @@
 """How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -69,6 +70,8 @@ _QUESTION_MAX_CHARS = 300
 _MOST_TITLES, _TITLE_MAX_CHARS = 3, 80
 #: How alike a name is to the one that may be meant.
 _LIKE = 0.6
+#: An emoji as Slack sends it: `:thinking_face:`, `:+1::skin-tone-2:`.
+_EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,10 +278,11 @@ def check_question(question: str, most: int) -> str:
     """The question without surrounding white space.
 
     Raises:
-        BadInput: It holds no letter and no figure, or is longer than `most` characters.
+        BadInput: It holds no letter and no figure outside of names of emoji, or is longer than
+            `most` characters.
     """
     text = question.strip()
-    if not any(map(str.isalnum, text)):
+    if not any(map(str.isalnum, _EMOJI.sub("", text))):
         raise BadInput("There is no question. Write one after the command.")
     if len(text) > most:
         raise BadInput(

@@ -84,7 +84,9 @@ _ANSWERING = (
     "*Skip all* lets every assumption hold."
 )
 _NOTING = "write it in the debate's thread, or press *Add context* on {board}."
-_DECIDING = "press it " + _ON_BOARD
+_DECIDING = (
+    "press it below the verdict{of}, in the debate's thread. `/debate list` links to its board."
+)
 _STARTING = "type `/debate <question>` to start one, or `/debate` alone for a form."
 _ENDING = "type `/debate stop {id}`; `/debate list` shows the ids."
 #: What is typed as a subcommand and is none → what to do instead.
@@ -214,7 +216,7 @@ def unclear(typed: Unclear) -> str:
     if typed.guess in _INSTEAD:
         found = f" of debate `{typed.debate_id}`" if typed.debate_id else ""
         shown = typed.debate_id or "ID"
-        instead = _INSTEAD[typed.guess].format(board=f"the board{found}", id=shown)
+        instead = _INSTEAD[typed.guess].format(board=f"the board{found}", of=found, id=shown)
         return f"There is no `/debate {word}`. Nothing was started. To do that, {instead}"
     if typed.word.lower() == "search":
         return "Write what to look for: `/debate search WORDS`. Nothing was started."

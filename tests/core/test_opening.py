@@ -184,6 +184,7 @@ def test_disabled_agents_stay_out() -> None:
         (replace(WISH, question="  \n "), "There is no question"),
         (replace(WISH, question="?"), "There is no question"),
         (replace(WISH, question="… ?! 🙂"), "There is no question"),
+        (replace(WISH, question=":thinking_face: :+1::skin-tone-2: ?"), "There is no question"),
         (replace(WISH, question="x" * 4001), "4,001 characters; the most is 4,000"),
         (replace(WISH, rounds=0), "from 1 to 15, not 0"),
         (replace(WISH, format="brawl"), 'no format "brawl". Formats: critique'),

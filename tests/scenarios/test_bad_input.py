@@ -37,6 +37,10 @@ async def started(team: Team) -> int:
         ("show dzzzzzz2", "There is no debate `dzzzzzz2`"),
         ("Kafka", "is short for a question"),
         ("shwo x", "Did you mean `/debate show ID`?"),
+        (
+            "accept dzzzzzz2",
+            "press it below the verdict of debate `dzzzzzz2`, in the",
+        ),
         ("--rounds 2 Kafka or PostgreSQL?", "“--rounds” is no option here"),
         ("why? " * 2000, "9,999 characters; the most is 4,000"),
     ],
