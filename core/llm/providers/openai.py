@@ -85,7 +85,7 @@ OPENROUTER = Dialect(
     # Only vendors that honour every field (the schema above all); and the price of each call.
     chat=chat.ChatDialect(
         vendor="OpenRouter",
-        extra_body={"provider": {"require_parameters": True}, "usage": {"include": True}},
+        own_fields={"provider": {"require_parameters": True}, "usage": {"include": True}},
     ),
 )
 MOONSHOT = Dialect(
@@ -188,10 +188,14 @@ class OpenAIProvider:
             openai_fields=self._dialect.chat.openai_fields,
         )
         params |= self._asker(request)
-        params["timeout"] = patience(self._stall_seconds, request.silence)
         since = asyncio.get_running_loop().time()
-        responses_ = self._client().responses.with_streaming_response
-        asking = responses_.create(**params, stream=request.streamed)
+        # The SDK walks through its own parameters by their types, for a quarter of the CPU that a
+        # reply takes, and sends what it does not know as it is.
+        asking = self._client().responses.with_streaming_response.create(
+            extra_body=params,
+            timeout=patience(self._stall_seconds, request.silence),
+            stream=request.streamed,
+        )
         async with deadline(self._stall_seconds, request), asking as answer:
             coming = _arrival(answer.http_response, request)
             return await read_reply(reading, coming, request, began, since=since)
@@ -207,11 +211,16 @@ class OpenAIProvider:
         params = chat.parameters(request, limits, self._dialect.chat) | self._asker(request)
         if _STREAM_OPTIONS in refused:
             params.pop(_STREAM_OPTIONS, None)
-        params["timeout"] = patience(self._stall_seconds, request.silence)
         since = asyncio.get_running_loop().time()
         try:
-            completions = self._client().chat.completions.with_streaming_response
-            asking = completions.create(**params, stream=request.streamed)
+            # See `_responses`; these two it has to be given, and they are replaced.
+            asking = self._client().chat.completions.with_streaming_response.create(
+                model=request.model,
+                messages=(),
+                extra_body=params,
+                timeout=patience(self._stall_seconds, request.silence),
+                stream=request.streamed,
+            )
             async with deadline(self._stall_seconds, request), asking as answer:
                 coming = _arrival(answer.http_response, request)
                 return await read_reply(reading, coming, request, began, since=since)

@@ -46,8 +46,8 @@ class ChatDialect:
 
     #: The vendor's name, for people.
     vendor: str
-    #: Fields the SDK does not know.
-    extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    #: Fields that only this vendor knows.
+    own_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
     #: Sends OpenAI's own fields (store, cache key and options).
     openai_fields: bool = False
     #: How a marked place is written.
@@ -90,8 +90,7 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
             params["prompt_cache_key"] = request.cache_key
         if limits.cache == "explicit":
             params["prompt_cache_options"] = {"mode": "explicit"}
-    if dialect.extra_body:
-        params["extra_body"] = dict(dialect.extra_body)
+    params |= dialect.own_fields
     if request.answer and limits.answers == "object":
         params["response_format"] = {"type": "json_object"}
     elif request.answer and limits.answers != "prompt":
