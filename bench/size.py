@@ -79,8 +79,8 @@ async def hold(database: Path, debates: int, form: str, rounds: int) -> None:
         running_bot(workspace, database=database, spec=spec) as team,
     ):
         for number in range(debates):
-            options = f"--format {form} --rounds {rounds}"
-            board = await team.debate(f"{options} Choice {number}: Kafka or a table for our jobs?")
+            question = f"Choice {number}: Kafka or a table for our jobs?"
+            board = await team.debate(f"--format {form} {question}")
             await team.wait_for_end(board, seconds=300)
 
 

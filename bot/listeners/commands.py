@@ -172,7 +172,7 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
 async def export_debate(context: ListenerContext, debate: Debate) -> MessageView:
     """Post a debate's files as it stands into its thread; whoever may see it may have them."""
     log = await context.find.store.events(debate.id)
-    files = exported_files(fold(log), log)
+    files = await asyncio.to_thread(lambda: exported_files(fold(log), log))
     before = await context.posts.row_by_key(files.key)
     again = before is not None and before.state is PostState.SENT
     if before and before.state is PostState.FAILED:

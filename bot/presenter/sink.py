@@ -251,7 +251,9 @@ class Presenter:
             case DebateConcluded():
                 log = await self.log.events(debate.id)
                 upto = [one for one in log if one.seq <= recorded.seq]
-                await self.posts.post([marked(debate, attachments(debate, upto))])
+                # Seven rounds take 50 ms to write down: too long to keep everybody else waiting.
+                files = await asyncio.to_thread(attachments, debate, upto)
+                await self.posts.post([marked(debate, files)])
                 self._pinned.pop(debate.id, None)
                 place = debate.setup.place
                 chosen = await self.channels.get(place) if self.channels else ChannelChoices()
