@@ -35,7 +35,6 @@ from typing import Any
 from core.capabilities import capability
 from core.clock import SystemClock
 from core.engine import Engine
-from core.estimate import usual_reply
 from core.events import DebateStarted
 from core.evidence.reading import joined
 from core.llm.call import ModelCalls
@@ -72,6 +71,7 @@ from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink
 from core.turns.take import Turns
+from core.usual_replies import usual_reply
 
 TARGET = Decimal("1.10")
 _SOURCE_CHARACTERS = 8000

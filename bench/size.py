@@ -26,10 +26,10 @@ from bot.operations.retention import EndedDebates
 from bot.store.posts import NewPost, Posts
 from bot.testing import BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
-from core.estimate import usual_reply
 from core.request import ModelRequest
 from core.store.database import Database
 from core.testing import ScriptedProvider
+from core.usual_replies import usual_reply
 from slack_on_loopback import run_workspace
 
 MANY = 100_000

@@ -30,6 +30,7 @@ from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.llm.providers.listing import list_models, ollama_context
+from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.replay import ReplayProvider
 from core.models import (
     EXAMPLE,
@@ -280,7 +281,7 @@ def estimating(
         async def in_time() -> Estimate:
             # A thread cannot be ended from outside: the rehearsal ends itself between two waves.
             async with asyncio.timeout(patience):
-                return await rehearse(setup, clock, tables)
+                return await rehearse(setup, clock, tables, by_rules=OfflineProvider())
 
         try:
             async with asyncio.timeout(patience):

@@ -5,10 +5,10 @@ length, which is shown as "about", and at the worst, which is shown as "at most"
 reply is as long as it may be, every structured one is repaired once, every summary is tried twice
 and comes too late to spare anybody the full text, and nothing is cached. What a vendor cuts off or
 breaks off is asked again on top of that; the debate's cap bounds it all the same. Questions to
-people are answered at once; notes that people will add are not foreseen.
+people are answered at once; notes that people will add are not foreseen. Where no model is set up,
+the offline engine itself plays: it costs nothing, and what it will say is known.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -33,6 +33,7 @@ from core.models import (
     BESIDE,
     FACILITATOR,
     JUDGE,
+    OFFLINE,
     SHADOW,
     SUMMARIZER,
     Act,
@@ -40,7 +41,6 @@ from core.models import (
     Debate,
     Ending,
     Forecast,
-    NextStep,
     Place,
     Setup,
     SourceKind,
@@ -51,34 +51,26 @@ from core.models import (
     When,
 )
 from core.opening import largest
-from core.ports import Clock
-from core.request import ModelReply, ModelRequest, PartKind
+from core.ports import Clock, ModelProvider
+from core.request import ModelReply, ModelRequest
 from core.rules import schedule
 from core.rules.formats.registry import format_of, formats_with
-from core.turns.acts import ACTS
+from core.rules.gate import undebatable
 from core.turns.take import Turns
+from core.usual_replies import SENTENCE, lengthened, longest_reply, usual_reply
 
 #: Seconds until a reply begins, as vendors mostly take.
 _FIRST_TOKEN = 1.5
 #: Of the room reserved for hidden reasoning, so much is used.
 _REASONING_USED = 0.25
-_CHARS_PER_WORD = 6.0
 #: No debate has so many waves of turns; a schedule that never ends would.
 _MOST_WAVES = 1000
 #: Sums of estimates may differ by so many tokens.
 _ROUNDING = 4
 #: A source has about so many characters, in paragraphs of so many sentences.
 _SOURCE_CHARACTERS, _SENTENCES = 8000, 5
-#: Characters of a token in English prose, and of what a person answers at length.
-_CHARS_PER_TOKEN = 4
+#: Characters of what a person answers at length.
 _LONG_ANSWER = 1000
-#: Questions to people of one agent.
-_USUAL_QUESTIONS, _MOST_QUESTIONS = 2, 5
-#: Characters of a section of the verdict that a playbook asks for.
-_SECTION_CHARACTERS = 800
-_SENTENCE = "The reasons, the risks and the cost of each step are set out one by one."
-#: A structured reply's list has so many items.
-_ITEMS = 3
 
 
 class Cached(StrEnum):
@@ -95,7 +87,7 @@ class _Unread:
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
         """A text of the usual length, another one for each source."""
-        paragraph = " ".join([_SENTENCE] * _SENTENCES)
+        paragraph = " ".join([SENTENCE] * _SENTENCES)
         is_known = reference.kind is SourceKind.TEXT
         length = len(reference.fetch) if is_known else _SOURCE_CHARACTERS
         text = "\n\n".join([paragraph] * max(1, length // len(paragraph)))
@@ -135,10 +127,13 @@ class Estimate:
     #: What the debate can cost in the worst case, or its cap where that is less.
     at_most: Decimal | None
     seconds: float
+    #: Of models; the offline engine is none.
     calls: int
     usage: Usage
     #: US dollars if all agree at once and no round is held; None: all rounds are, or not known.
     cost_if_agreed: Decimal | None = None
+    #: Whether no model takes part, and no checklist knows the question.
+    undecided: bool = False
     #: Every call, in the order they would be made.
     played: Sequence[Played] = ()
 
@@ -155,17 +150,24 @@ class Estimate:
         )
 
 
-async def rehearse(setup: Setup, clock: Clock, tables: Tables = NO_TABLES) -> Estimate:
+async def rehearse(
+    setup: Setup,
+    clock: Clock,
+    tables: Tables = NO_TABLES,
+    *,
+    by_rules: ModelProvider | None = None,
+) -> Estimate:
     """Estimate a debate.
 
     Args:
         setup: The debate as it would start.
         clock: For the times in the log.
         tables: Settings' capabilities and prices.
+        by_rules: The offline engine; None: it is taken for a model.
     """
-    usual = await _played(setup, clock, _Stage(tables, clock))
+    usual = await _played(setup, clock, _Stage(tables, clock, by_rules))
     dearest = setup if setup.casting is None else largest(setup)  # a model may choose more agents
-    worst = await _played(dearest, clock, _Stage(tables, clock, at_worst=True))
+    worst = await _played(dearest, clock, _Stage(tables, clock, by_rules, at_worst=True))
     formats = formats_with(filter(None, [setup.agenda]))
     if setup.when is not When.SPLIT or not formats[setup.format].COMPARES_DRAFTS:
         usual = replace(usual, cost_if_agreed=None)
@@ -210,8 +212,16 @@ async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
 class _Stage:
     """Stands in for all providers and adds up what their calls would cost."""
 
-    def __init__(self, tables: Tables, clock: Clock, *, at_worst: bool = False) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        clock: Clock,
+        by_rules: ModelProvider | None,
+        *,
+        at_worst: bool = False,
+    ) -> None:
         self.tables, self.clock = tables, clock
+        self._by_rules = by_rules
         #: Whether everything that can be long or happen twice is and does.
         self.at_worst = at_worst
         self._prices = tables.prices
@@ -233,7 +243,7 @@ class _Stage:
         event = await turns.take(debate, turn)
         if self.at_worst and isinstance(event, SummaryMade):
             # Too late for everybody: what stands in for it is as long as the full text.
-            whole = _lengthened(_SENTENCE, event.summary.before_chars)
+            whole = lengthened(SENTENCE, event.summary.before_chars)
             return SummaryMade(summary=event.summary.model_copy(update={"text": whole}))
         return event
 
@@ -243,7 +253,7 @@ class _Stage:
 
     def answers(self, debate: Debate) -> Sequence[Event]:
         """What people answer to the questions that are open."""
-        said = _lengthened(_SENTENCE, _LONG_ANSWER if self.at_worst else len(_SENTENCE))
+        said = lengthened(SENTENCE, _LONG_ANSWER if self.at_worst else len(SENTENCE))
         return [
             ClarificationAnswered(
                 answer=Answer(number=item.number, text=said, by=debate.setup.asked_by)
@@ -255,6 +265,8 @@ class _Stage:
         """One call: a reply of the usual length, and what it would have cost."""
         if self._turn is None:
             raise RuntimeError("a call without a turn")
+        if self._by_rules and self._by_rules.name == name:
+            return await self._play_by_rules(self._by_rules, request, self._turn)
         if self.at_worst:
             return self._play_worst(name, request, self._turn)
         text = usual_reply(request)
@@ -265,6 +277,20 @@ class _Stage:
         now = self.clock.now()
         worst = self._measure.worst(name, request, self._prices, at=now)
         listed = price(name, request.model, usage, self._prices, at=now)
+        self._played.append(
+            Played(
+                turn=self._turn,
+                provider=name,
+                request=request,
+                parts=self._sized(name, request, usage),
+                usage=usage.model_copy(update={"cost": Decimal(0) if limits.local else listed}),
+                at_most=worst,
+            )
+        )
+        return ModelReply(text=text, usage=usage, model=request.model)
+
+    def _sized(self, name: str, request: ModelRequest, usage: Usage) -> Sequence[SizedPart]:
+        """The parts of a prompt, with what each takes."""
         # The cache holds the beginning of a prompt, never a piece of its middle.
         texts = [("System", request.system)]
         texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
@@ -280,24 +306,30 @@ class _Stage:
             elif upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
                 cached = Cached.WRITTEN
             parts.append(SizedPart(label, tokens, cached))
-        self._played.append(
-            Played(
-                turn=self._turn,
-                provider=name,
-                request=request,
-                parts=parts,
-                usage=usage.model_copy(update={"cost": Decimal(0) if limits.local else listed}),
-                at_most=worst,
-            )
+        return parts
+
+    async def _play_by_rules(
+        self, provider: ModelProvider, request: ModelRequest, turn: Turn
+    ) -> ModelReply:
+        """What the offline engine answers: no model is asked."""
+        reply = await provider.complete(request)
+        played = Played(
+            turn=turn,
+            provider=provider.name,
+            request=request,
+            parts=self._sized(provider.name, request, reply.usage),
+            usage=reply.usage,
+            at_most=Decimal(0),
         )
-        return ModelReply(text=text, usage=usage, model=request.model)
+        self._played.append(played)
+        return reply
 
     def _play_worst(self, name: str, request: ModelRequest, turn: Turn) -> ModelReply:
         """One call as expensive as it can be: its longest reply, its repair or second try."""
         text = longest_reply(request)
         tried = [request]
         if request.answer:
-            tried.append(replace(request, parts=(*request.parts, *repair_parts(text, _SENTENCE))))
+            tried.append(replace(request, parts=(*request.parts, *repair_parts(text, SENTENCE))))
         elif request.act is Act.SUMMARY:
             tried.append(request)
         costs = [self._measure.worst(name, one, self._prices, at=self.clock.now()) for one in tried]
@@ -328,8 +360,9 @@ class _Stage:
             cost_if_agreed=sum(agreed, start=Usage()).cost,
             at_most=self._worst if self.at_worst else None,
             seconds=seconds,
-            calls=len(self._played),
+            calls=sum(one.provider != OFFLINE for one in self._played),
             usage=usage,
+            undecided=bool(undebatable(debate) and debate.verdict and debate.verdict.is_undecided),
             played=tuple(self._played),
         )
 
@@ -372,6 +405,12 @@ class _Player:
 
 def estimate_words(estimate: Estimate) -> str:
     """What a debate will probably take."""
+    if not estimate.calls:
+        undecided = (
+            " No checklist knows this question: the roles will say what they would ask, and "
+            "nothing will be decided."
+        )
+        return f"Estimated: no model call, no cost.{undecided if estimate.undecided else ''}"
     time = f"about {roughly(estimate.seconds)}"
     calls = counted(estimate.calls, "model call")
     if estimate.cost is None:
@@ -380,121 +419,3 @@ def estimate_words(estimate: Estimate) -> str:
         return f"Estimated: {time}, {calls}, no cost."
     most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
     return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
-
-
-def usual_reply(request: ModelRequest) -> str:
-    """A reply in the form an act asks for and of the length it usually has."""
-    length = request.most_chars or int(ACTS[request.act].words * _CHARS_PER_WORD)
-    return _reply(request, length, _SENTENCE, questions=_USUAL_QUESTIONS, close=False)
-
-
-def longest_reply(request: ModelRequest) -> str:
-    """A reply in that form that uses all the room it has."""
-    length = request.most_chars or request.max_output_tokens * _CHARS_PER_TOKEN
-    labels = sum(part.kind is PartKind.CANDIDATE for part in request.parts)
-    fields = {Act.BALLOT: max(1, labels), Act.QUESTIONS: 2 * _MOST_QUESTIONS}
-    sentence = _lengthened(_SENTENCE, length // fields.get(request.act, 1))
-    return _reply(request, length, sentence, questions=_MOST_QUESTIONS, close=True)
-
-
-def _lengthened(text: str, length: int) -> str:
-    """The text over and over, so many characters long."""
-    return (f"{text} " * (length // len(text) + 1))[:length]
-
-
-def _reply(  # noqa: C901, PLR0912, PLR0915 - one case per act
-    request: ModelRequest, length: int, sentence: str, *, questions: int, close: bool
-) -> str:
-    """A reply in the form an act asks for; each field that people or agents read is `sentence`.
-
-    Args:
-        request: What is asked.
-        length: Characters of a text.
-        sentence: Stands in every field.
-        questions: How many are asked.
-        close: Whether voters hold all options alike, so that the vote is judged twice.
-    """
-    text = _lengthened(_SENTENCE, length)
-    items = [_SENTENCE] * _ITEMS
-    match request.act:
-        case Act.QUESTIONS:
-            asked = [f"{request.role} {number}: {sentence}" for number in range(1, questions + 1)]
-            reply = {"questions": [{"question": one, "assumption": sentence} for one in asked]}
-        case Act.BALLOT:
-            labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
-            reasons = [sentence for _ in labels]
-            options = [
-                line
-                for part in request.parts
-                if part.kind is PartKind.OPTIONS
-                for line in part.text.splitlines()
-            ]
-            first = 100 // len(options) if close and options else 60
-            rest = first if close else 40 // max(1, len(options) - 1)
-            shares = [first, *[rest] * (len(options) - 1)] if options else []
-            reply = {"reasons": reasons, "ranking": labels, "probabilities": shares}
-            reply |= {"moved_by": "none"}
-        case Act.REVIEW:
-            # What matters is put to the author, and looked at again.
-            about = {"source": "e1", "words": _SENTENCE, "severity": "major"}
-            found = [{**about, "wrong": sentence, "mend": sentence} for _ in items]
-            reply = {"findings": found, "summary": sentence, "verdict": "o2"}
-        case Act.FINDINGS:
-            found = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]
-            count = sum(len(text.splitlines()) for text in found)
-            reply = {"same_as": list(range(1, count + 1))}
-        case Act.SECOND_LOOK:
-            mine = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]
-            labels = [line.partition(":")[0] for text in mine for line in text.splitlines()]
-            looks = [{"finding": one, "why": sentence, "status": "open"} for one in labels]
-            reply = {"looks": looks, "new": [], "summary": sentence, "verdict": "o2"}
-        case Act.OPTIONS:
-            labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
-            names = [f"option {number}" for number, _ in enumerate(items, start=1)]
-            stands_for = [number % len(names) + 1 for number, _ in enumerate(labels)]
-            reply = {"options": names, "stands_for": stands_for, "kind": "choice"}
-        case Act.CROSS_CHECK | Act.SHADOW_CHOICE:
-            reply = {"reason": _SENTENCE, "option": "o1"}
-        case Act.SHADOW:
-            reply = {
-                "options": items,
-                "reasons": items,
-                "risks": items,
-                "overturned_by": items,
-                "decision": _SENTENCE,
-                "solution": text[:length],
-            }
-        case Act.CASTING:
-            # No role: the agents that the estimate is made for stand.
-            reply = {"agents": [{"reason": _SENTENCE, "role": ""} for _ in items]}
-        case Act.FACILITATION:
-            step = NextStep.GO_ON
-            reply = {"decision": step, "focus": sentence, "question": "", "assumption": ""}
-        case Act.SYNTHESIS:
-            reply = {
-                "reasons": items,
-                "requirements": [
-                    {"requirement": _SENTENCE, "words": _SENTENCE, "status": "met"} for _ in items
-                ],
-                "criteria": [
-                    {"option": "o1", "criterion": _SENTENCE, "judgement": _SENTENCE} for _ in items
-                ],
-                "decision": _SENTENCE,
-                "option": "o1",
-                "solution": text[:length],
-                "implementation": " ".join(items),
-                "tradeoffs": items,
-                "recommendations": items,
-                "open_questions": items,
-                "dissent": _SENTENCE,
-                "overturned_by": items,
-                "notes": [],
-                "confidence": 70,
-            }
-            if request.answer and (labels := request.answer.labels("parts", "part")):
-                # Sections that a playbook asks for, each about as long as the prompt allows.
-                section = _lengthened(_SENTENCE, min(length, _SECTION_CHARACTERS))
-                reply["parts"] = [{"part": one, "text": section} for one in labels]
-        case _:
-            return text
-    return json.dumps(reply)

@@ -1137,11 +1137,23 @@ class GateReason(StrEnum):
 ENDS_ROUNDS = frozenset({GateReason.AGREED, GateReason.SETTLED, GateReason.DEADLOCK})
 
 
+class Undebatable(StrEnum):
+    """Why no round can be of use, whatever was asked for."""
+
+    #: There are only checklists, and they know nothing the question could be answered with.
+    NO_MODEL = "no model"
+    #: One agent has nobody to answer.
+    ALONE = "alone"
+
+
 class Gate(Value):
     """Whether another round is worth holding: after the blind ballots, and after each round."""
 
     turn: Turn
     reason: GateReason
+    #: None: there is something to debate. Beside the reason, not one of its values: older versions
+    #: can read no log that has a value they do not know, and leave out a field they do not know.
+    undebatable: Undebatable | None = None
     #: Id of the option on which they agree, or on which they lie furthest apart.
     option: str = ""
     #: How far apart the probabilities for it lie, 0 to 1.
@@ -1154,7 +1166,7 @@ class Gate(Value):
     @property
     def ends_rounds(self) -> bool:
         """Whether no further round is held."""
-        return self.reason in ENDS_ROUNDS
+        return self.reason in ENDS_ROUNDS or self.undebatable is not None
 
 
 class Ballot(Value):

@@ -1,7 +1,7 @@
 """Shows in an open form what its debate would cost; a newer choice ends the older estimate."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -88,7 +88,10 @@ class Estimates:
             place=opened.place,
         )
         try:
-            words = estimate_words(await self.start.estimate(request, opened.draft.choices))
+            found = await self.start.estimate(request, opened.draft.choices)
+            # What checklists know of it can be said once there is a question.
+            known = bool(opened.draft.question) and found.undecided
+            words = estimate_words(replace(found, undecided=known))
         except MootError as error:
             words = f"No estimate: {error}"
         view = start_form(opened.draft, form_options(self.start), opened.target, words)

@@ -332,7 +332,8 @@ async def _begin(
     # What it will cost, and whom it asks, before anything is spent.
     tell(f"Models: {debate_models_words(setup, to_be_cast=True)}")
     cap = setup.limits.debate_cost
-    held = f" It stops before it costs more than its cap, {money(cap)}." if cap is not None else ""
+    can_cost = cap is not None and estimate.calls
+    held = f" It stops before it costs more than its cap, {money(cap)}." if can_cost else ""
     tell(f"{estimate_words(estimate)}{held}")
     is_dear = estimate.cost is not None and estimate.cost > ASKS_ABOVE
     if is_dear and not yes and sys.stdin.isatty() and not confirm("Start it?", err=True):

@@ -3,10 +3,10 @@
 import textwrap
 from collections.abc import Iterator
 
-from core.estimate import Estimate, Played
+from core.estimate import Estimate, Played, estimate_words
 from core.figures import counted, money, number, roughly
 from core.llm.prompt_text import prompt_text
-from core.models import RESERVED_IDS, Setup, When
+from core.models import OFFLINE, RESERVED_IDS, Setup, When
 from core.transcript.words import tokens_words
 from core.turns.acts import ACTS
 
@@ -32,6 +32,9 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
         yield f"  {_headline(setup, place, one)}"
     yield ""
     # The whole debate, and whether its cap allows it.
+    if not estimate.calls:
+        yield estimate_words(estimate)
+        return
     yield (
         f"The whole debate: {counted(estimate.calls, 'call')}, {tokens_words(estimate.usage)}, "
         f"about {roughly(estimate.seconds)}."
@@ -50,8 +53,10 @@ def _headline(setup: Setup, place: int, one: Played) -> str:
     names = {agent.id: agent.name for agent in setup.agents if agent.id not in RESERVED_IDS}
     about = names.get(turn.target or "")
     of = f" of {about}" if about else ""
+    what = f"{place}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of}"
+    if one.provider == OFFLINE:
+        return f"{what} → offline engine, no model"
     return (
-        f"{place}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of} → "
-        f"{one.provider}/{one.request.model}: {tokens_words(one.usage)}, "
+        f"{what} → {one.provider}/{one.request.model}: {tokens_words(one.usage)}, "
         f"{money(one.usage.cost)}, at most {money(one.at_most)}"
     )

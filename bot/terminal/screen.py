@@ -187,7 +187,7 @@ def rounds_to_come(setup: Setup) -> str:
     rounds = counted(setup.rounds, "round")
     if setup.format == review.NAME and setup.when is not When.NEVER:
         return "a second look where its author answers"
-    if setup.when is When.NEVER:
+    if setup.when is When.NEVER or (len(setup.agents) == 1 and not setup.casting):
         return "no round"
     if setup.when is When.SPLIT:
         return f"{'up to ' if setup.rounds > 1 else ''}{rounds} where first answers differ"

@@ -13,9 +13,9 @@ from core.figures import counted, number, percent
 from core.models import Debate, OutcomeKind
 from core.proof.statistics import ALPHA, Interval, exact_p, holm, wilson
 from core.rules.confidence import BANDS
-from core.rules.gate import gate_after
 from core.rules.options import held_by, leading, options_of
 from core.rules.shadow import agrees
+from core.rules.wanting import was_skipped
 
 #: Fewer outcomes tell nothing at all.
 FEWEST = 10
@@ -116,7 +116,7 @@ def case_of(debate: Debate) -> Case | None:
     accepted, said, verdict = debate.accepted, debate.outcome, debate.verdict
     if verdict is None or (accepted is None and said is None):
         return None
-    options, gate = options_of(debate), gate_after(debate, 0)
+    options = options_of(debate)
     decided = options.resolve(verdict.option)
     best = {agent.id: leading(held_by(debate, agent.id)) for agent in debate.setup.agents}
     return Case(
@@ -127,7 +127,7 @@ def case_of(debate: Debate) -> Case | None:
         outcome=said.kind if said else None,
         said_at=debate.times.get(f"outcome/{said.origin}") if said else None,
         confidence=verdict.confidence if verdict.rests_on else None,
-        was_skipped=gate is not None and gate.ends_rounds and not debate.wanted_by,
+        was_skipped=was_skipped(debate) and not debate.wanted_by,
         alone_agrees=agrees(debate),
         voices=tuple(
             Voice(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decided)

@@ -36,12 +36,16 @@ def degradations(debate: Debate) -> Iterator[str]:
     cast = [*debate.ballots.values(), *debate.abstentions.values()]
     last = max((one.turn.round for one in cast), default=0)
     # Blind ballots count only where no round was held.
-    for one in (one for one in debate.abstentions.values() if one.turn.round == last):
-        name = debate.setup.agent(one.turn.agent).name
-        which = "ballot" if one.turn.round else "blind ballot"
-        if one.declared:
-            yield f"{name} abstained from its {which}: {one.reason}"
-        else:
+    which = "ballot" if last else "blind ballot"
+    left_out = [one for one in debate.abstentions.values() if one.turn.round == last]
+    for reason in dict.fromkeys(one.reason for one in left_out if one.declared):
+        same = [one for one in left_out if one.declared and one.reason == reason]
+        names = _listed([debate.setup.agent(one.turn.agent).name for one in same])
+        whose = f"its {which}" if len(same) == 1 else f"their {which}s"
+        yield f"{names} abstained from {whose}: {reason}"
+    for one in left_out:
+        if not one.declared:
+            name = debate.setup.agent(one.turn.agent).name
             yield f"{name}'s {which} could not be counted: {one.reason}"
     if debate.tally and not debate.tally.voters:
         yield "No ballot could be counted."
@@ -121,5 +125,8 @@ def _with_model(debate: Debate, agent: str) -> str:
 
 
 def _names(debate: Debate, scores: Sequence[Score]) -> str:
-    names = [debate.setup.agent(one.position).name for one in scores]
+    return _listed([debate.setup.agent(one.position).name for one in scores])
+
+
+def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -12,6 +12,7 @@ from decimal import Decimal
 from core.figures import counted, money
 from core.models import (
     ENGINE,
+    OFFLINE,
     Act,
     Debate,
     Ending,
@@ -19,6 +20,7 @@ from core.models import (
     GateReason,
     QuestionKind,
     Turn,
+    Undebatable,
     When,
     once_per_debate,
 )
@@ -54,12 +56,43 @@ def votes_blind(debate: Debate) -> bool:
 
 
 def is_gated(debate: Debate) -> bool:
-    """Whether the first answers are compared before any round is held."""
-    setup = debate.setup
+    """Whether the first answers are looked at before any round is held."""
+    setup, form = debate.setup, format_of(debate)
+    if undebatable(debate) or _took_sides(debate) is None:
+        return setup.when is not When.NEVER
     if setup.when is not When.SPLIT or not votes_blind(debate) or len(setup.agents) < _A_PAIR:
         return False
-    form = format_of(debate)
     return len(form.drafts(debate)) != 1  # none yet, or several
+
+
+def undebatable(debate: Debate) -> Undebatable | None:
+    """Why there is nothing to debate; None where there is, or where that is not known yet."""
+    if first := gate_after(debate, 0):
+        return first.undebatable
+    # Older versions held the rounds all the same: what they brought to its end stays as it was.
+    if not format_of(debate).COMPARES_DRAFTS or debate.tally or debate.verdict:
+        return None
+    if len(debate.setup.agents) < _A_PAIR:
+        return Undebatable.ALONE
+    return Undebatable.NO_MODEL if _took_sides(debate) is False else None
+
+
+def _took_sides(debate: Debate) -> bool | None:
+    """Whether any checklist takes a side on the first answers; None while that is not known.
+
+    Agents whose providers are models are taken to.
+    """
+    by_models = any(agent.provider != OFFLINE for agent in debate.setup.agents)
+    if by_models or not votes_blind(debate) or debate.tally or debate.verdict:
+        return True
+    if len(drafts := format_of(debate).drafts(debate)) == 1:
+        return True  # the others are silent: nothing is compared
+    if debate.options is None:
+        return None
+    blind = [Turn(act=Act.BALLOT, round=0, agent=agent) for agent in drafts]
+    if options_of(debate).items or any(turn.key in debate.ballots for turn in blind):
+        return True
+    return False if all(map(debate.is_done, blind)) else None
 
 
 @once_per_debate
@@ -97,7 +130,9 @@ def weigh(debate: Debate, number: int) -> Gate | None:
     """What is to be said about another round after that one; None while it is not clear."""
     found = _first(debate) if number == 0 else _after(debate, number)
     forecast = debate.setup.forecast
-    if not found or not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
+    if not found or found.undebatable:
+        return found
+    if not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
         return found
     # What the rounds after that one were expected to cost.
     left = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
@@ -107,8 +142,10 @@ def weigh(debate: Debate, number: int) -> Gate | None:
 
 def _first(debate: Debate) -> Gate | None:
     """Whether the first answers, given in isolation, are worth a debate."""
-    turn, merged = gate_turn(0), debate.options
-    if merged is None or len(drafts := format_of(debate).drafts(debate)) < _A_PAIR:
+    turn, merged, drafts = gate_turn(0), debate.options, format_of(debate).drafts(debate)
+    if drafts and (why := undebatable(debate)):
+        return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE, undebatable=why)
+    if merged is None or len(drafts) < _A_PAIR:
         return None
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
@@ -196,7 +233,7 @@ def _rounds_left(debate: Debate, number: int) -> int:
     return max(0, planned - number - closing)
 
 
-def in_words(debate: Debate, gate: Gate) -> str:
+def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one case per reason
     """What a gate found, in a sentence for people who were not there."""
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"
@@ -207,6 +244,13 @@ def in_words(debate: Debate, gate: Gate) -> str:
     if not left:
         rest = "only closing statements were left to make"
     movers = [debate.setup.agent(agent).name for agent in gate.moved]
+    match gate.undebatable:
+        case Undebatable.NO_MODEL:
+            return "No model was asked, and no checklist knows the question: nobody took a side."
+        case Undebatable.ALONE:
+            return "One agent alone is no debate: nobody criticises what it says."
+        case None:
+            pass
     match gate.reason:
         case GateReason.AGREED if not number:
             how = f"(probabilities within {points})"

@@ -6,7 +6,7 @@ turns are ready, and `tests/core/rules/test_needs.py` that both agree.
 
 from collections.abc import Sequence
 
-from core.models import JUDGE, SUMMARIZER, Act, Debate, GateReason, Turn
+from core.models import JUDGE, SUMMARIZER, Act, Debate, GateReason, Turn, Undebatable
 from core.rules import casting, schedule, shadow, sources
 from core.rules.formats import clarifying, panel
 from core.rules.formats.registry import format_of
@@ -66,6 +66,8 @@ def needs(  # noqa: C901, PLR0911, PLR0912 - one case per act
             gate = gate_after(debate, turn.round)
             if gate and gate.reason is GateReason.OPEN_QUESTION:
                 return (_OPTIONS,)
+            if gate and gate.undebatable is Undebatable.ALONE:
+                return [made.turn.key for made in format_of(debate).drafts(debate).values()]
             if not turn.round:
                 return (_OPTIONS, *_ballots(debate, 0))
             act = format_of(debate).STANCE_ACT

@@ -190,8 +190,9 @@ def rounds_held(debate: Debate) -> int:
     opens = form.PHASES[0] if form.PHASES[0] is not form.STANCE_ACT else None
     turns = (made.turn for made in debate.contributions.values())
     spoken = max((turn.round for turn in turns if turn.act is not opens), default=0)
-    # Without options nothing was weighed: an older version held it, or few could speak.
-    return spoken if debate.options is None else min(rounds_open(debate), spoken)
+    # Where nothing was weighed, an older version held it, or few could speak.
+    is_weighed = debate.options is not None or debate.gates
+    return min(rounds_open(debate), spoken) if is_weighed else spoken
 
 
 def ballot_turns(debate: Debate) -> Sequence[Turn]:

@@ -1,7 +1,7 @@
 """Whether a debate that was skipped can still be held (pure)."""
 
-from core.models import Debate, Status
-from core.rules.gate import gate_after
+from core.models import Debate, Status, Undebatable
+from core.rules.gate import gate_after, undebatable
 from core.rules.schedule import is_cut_short
 from core.rules.voting import is_people_vote_closed
 
@@ -9,11 +9,18 @@ from core.rules.voting import is_people_vote_closed
 def was_skipped(debate: Debate) -> bool:
     """Whether all agreed at once, so that no round was held; also if somebody wanted it since."""
     first = gate_after(debate, 0)
-    return first is not None and first.ends_rounds
+    return first is not None and first.ends_rounds and not first.undebatable
 
 
 def why_not_wanted(debate: Debate) -> str:
     """Why nobody can want the skipped debate; empty if somebody can."""
+    match undebatable(debate):
+        case Undebatable.NO_MODEL:
+            return "No model was asked. Set one up, and start a new debate."
+        case Undebatable.ALONE:
+            return "One agent has nobody to debate with. Start a new debate with at least two."
+        case None:
+            pass
     if not was_skipped(debate):
         return "Nothing was skipped: the rounds are held as they were asked for."
     if debate.status is Status.FAILED:

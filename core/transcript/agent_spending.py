@@ -44,14 +44,14 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
 
 
 def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
-    """How far off the estimate was; empty where there is none.
+    """How far off the estimate was; empty where there is none, or none of a model.
 
     Args:
         debate: The debate, ended or not.
         forecast: What it was expected to take.
     """
-    if forecast is None:
-        return ""
+    if forecast is None or not forecast.calls:
+        return ""  # no model was to be asked
     said = (
         f"Estimated before: {counted(forecast.calls, 'call')}, {money(forecast.cost)}, "
         f"{roughly(forecast.seconds)}. It took {calls_words(debate)}, "

@@ -12,10 +12,10 @@ from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break
 from core.rules.findings import standing
-from core.rules.gate import gate_after
 from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
 from core.rules.people_count import count_people
+from core.rules.wanting import was_skipped
 from core.transcript.agent_spending import spending
 from core.transcript.ending import how_it_ended, why_held
 from core.transcript.shadow import shadow_outcome
@@ -24,7 +24,7 @@ from core.transcript.words import seconds_taken
 
 def outcome(debate: Debate) -> Mapping[str, Any]:
     """Options as they stand, who stands where, who moved, and how the rounds ended."""
-    verdict, tally, first = debate.verdict, debate.tally, gate_after(debate, 0)
+    verdict, tally = debate.verdict, debate.tally
     options, stands = options_of(debate), by_option(debate)
     people = {one.option: one.first_choices for one in count_people(debate).scores}
     scores = {one.option: one for one in (tally.options if tally else ())}
@@ -69,7 +69,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             for key, made in debate.contributions.items()
             if (stance := stance_in(debate, made))
         },
-        "was_skipped": first is not None and first.ends_rounds and not debate.wanted_by,
+        "was_skipped": was_skipped(debate) and not debate.wanted_by,
         "why_held": list(why_held(debate)),
         "how_it_ended": list(how_it_ended(debate)),
         "confidence_word": word,

@@ -7,6 +7,7 @@ from datetime import datetime
 from core.figures import counted, money, number, tenths
 from core.models import (
     ENGINE,
+    OFFLINE,
     PLAYBOOK,
     RESERVED_IDS,
     Act,
@@ -163,6 +164,8 @@ def calls_words(debate: Debate) -> str:
     A call led to something that is in the log. Attempts are all requests made of a model: tries
     again, repairs, and those of turns that failed.
     """
+    if debate.calls and all(call.provider == OFFLINE for call in debate.calls):
+        return f"no model call, {money(debate.usage.cost)}"
     attempts = counted(debate.usage.attempts, "attempt")
     return f"{counted(len(debate.calls), 'call')} in {attempts}, {money(debate.usage.cost)}"
 

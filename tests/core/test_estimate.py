@@ -7,7 +7,7 @@ import pytest
 
 from core.clock import SystemClock
 from core.engine import Engine
-from core.estimate import Estimate, longest_reply, rehearse
+from core.estimate import Estimate, rehearse
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.models import (
@@ -27,6 +27,7 @@ from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, ScriptedProvider, a_setup
 from core.turns.take import Turns
+from core.usual_replies import longest_reply
 
 
 def on(setup: Setup, provider: str, model: str) -> Setup:

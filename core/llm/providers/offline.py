@@ -4,7 +4,6 @@ It is chosen when nothing else is there, says in every post what it is, and cost
 """
 
 import asyncio
-import math
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -14,7 +13,6 @@ from core.request import ModelReply, ModelRequest
 
 #: The only model it serves.
 MODEL = "offline-checklists"
-_CHARACTERS_PER_TOKEN = 3.5
 
 
 class OfflineProvider:
@@ -33,7 +31,7 @@ class OfflineProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer a request; tokens are estimated from characters, the cost is nothing.
+        """Answer a request; it takes no tokens, and the cost is nothing.
 
         Raises:
             RequestRejected: The request is for scores, which the engine does not give.
@@ -41,20 +39,8 @@ class OfflineProvider:
         await asyncio.sleep(self._latency)
         text = answer(request)
         on_first_token()
-        asked = len(request.system) + sum(
-            len(part.label) + len(part.text) for part in request.parts
-        )
-        usage = Usage(
-            input_tokens=_tokens(asked),
-            output_tokens=_tokens(len(text)),
-            cost=Decimal(0),
-            attempts=1,
-        )
+        usage = Usage(cost=Decimal(0), attempts=1)
         return ModelReply(text=text, usage=usage, model=MODEL)
 
     async def close(self) -> None:
         """Nothing is held open."""
-
-
-def _tokens(characters: int) -> int:
-    return math.ceil(characters / _CHARACTERS_PER_TOKEN)

@@ -9,6 +9,7 @@ import pytest
 from bot.terminal.debating import DebateCommand, hold
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.records import show_record
+from bot.terminal.summary import metrics
 from core.clock import SystemClock
 from core.errors import BadInput
 from core.estimate import Cached, Estimate, rehearse
@@ -16,6 +17,7 @@ from core.figures import money
 from core.models import JUDGE, Act, Forecast, Setup, Spent, When
 from core.testing import a_setup
 from core.transcript.agent_spending import forecast_words
+from core.transcript.report import report
 from tests.core.bench import Bench
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
@@ -110,7 +112,8 @@ async def test_a_dry_run_leaves_nothing_behind(
 
     said = capsys.readouterr().out
     assert "no model is asked and nothing is spent" in said
-    assert "The whole debate: " in said
+    assert "Performance, Proposal → offline engine, no model" in said
+    assert "Estimated: no model call, no cost." in said
     assert files(tmp_path) == []
 
 
@@ -119,17 +122,27 @@ async def test_a_debate_that_runs_already_cannot_be_rehearsed() -> None:
         await hold(DebateCommand(resume="dabc2345", dry_run=True))
 
 
-async def test_afterwards_metrics_and_report_say_how_far_off_the_estimate_was(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+async def test_afterwards_metrics_and_report_say_how_far_off_the_estimate_was() -> None:
+    forecast = Forecast(cost=Decimal(1), seconds=60, calls=20, input_tokens=1, output_tokens=1)
+    bench = Bench()
+    debate = await bench.run(a_setup(rounds=1).model_copy(update={"forecast": forecast}))
+
+    assert "Estimated before: 20 calls, $1.00" in metrics(await bench.store.events(debate.id))
+    assert "Estimated before: 20 calls, $1.00" in report(debate)
+
+
+async def test_afterwards_nothing_is_compared_where_no_model_was_to_be_asked(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    await hold(DebateCommand(question=QUESTION, rounds=1, report=tmp_path / "report.md"))
-    debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
+    await hold(DebateCommand(question=QUESTION, rounds=1))
+    told = capsys.readouterr().err
+    debate_id = told.rsplit("moot show ", 1)[1].split()[0]
     await show_record(debate_id, metrics=True)
 
+    assert "Estimated: no model call, no cost.\n" in told
     shown = capsys.readouterr().out
-    assert "Estimated before: " in shown
-    written = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "Estimated before: " in written
+    assert "Estimated before" not in shown
+    assert "In all: 0 tokens in, 0 out, no model call, $0.00" in shown
 
 
 @pytest.mark.parametrize(

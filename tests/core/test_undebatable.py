@@ -1,0 +1,173 @@
+"""Debates in which there is nothing to debate: no model is set up, or one agent is alone."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from core.clock import SystemClock
+from core.engine import Engine
+from core.estimate import estimate_words, rehearse
+from core.events import DebateStarted, GatePassed, event_from_json, event_to_json
+from core.llm.call import ModelCalls
+from core.llm.providers.offline import OfflineProvider
+from core.models import (
+    NOT_DECIDED,
+    OFFLINE,
+    Act,
+    Debate,
+    Setup,
+    Status,
+    When,
+)
+from core.rules.degradations import degradations
+from core.rules.schedule import rounds_held
+from core.rules.wanting import why_not_wanted
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.transcript.decision import decision_text
+from core.transcript.ending import how_it_ended, why_held
+from core.transcript.report import report
+from core.transcript.words import calls_words
+from core.turns.take import Turns
+
+CHOIR = "Should our choir sing Bach or Brahms in spring?"
+QUEUE = "Kafka or PostgreSQL for our job queue? No job may be lost."
+TWO = ("performance", "sceptic")
+FORMATS = ("critique", "council", "panel")
+#: What answers nobody: what comes before a round, and the vote after it.
+DRAFTING = {Act.PROPOSAL, Act.GATHER, Act.PLAN, Act.FORMULATE, Act.STATEMENT}
+
+
+def without_a_model(question: str, form: str, when: When = When.SPLIT) -> Setup:
+    setup = a_setup(question, agents=TWO, provider=OFFLINE, rounds=3)
+    return setup.model_copy(update={"format": form, "when": when})
+
+
+def alone(form: str) -> Setup:
+    return a_setup(agents=("security",), rounds=3).model_copy(update={"format": form})
+
+
+async def held(setup: Setup) -> tuple[Debate, InMemoryStore]:
+    store, clock = InMemoryStore(), SystemClock()
+    providers = {OFFLINE: OfflineProvider(), "scripted": ScriptedProvider()}
+    turns = Turns(ModelCalls(providers, clock))
+    engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
+    await store.create("dabc2345", DebateStarted(setup=setup), origin="trigger-1", at=clock.now())
+    return await engine.run("dabc2345"), store
+
+
+def spoken(debate: Debate) -> Sequence[Act]:
+    return [made.turn.act for made in debate.contributions.values()]
+
+
+@pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
+@pytest.mark.parametrize("form", FORMATS)
+async def test_without_a_model_an_unknown_question_is_asked_about_once(
+    form: str, when: When
+) -> None:
+    debate, _ = await held(without_a_model(CHOIR, form, when))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.decision == f"{NOT_DECIDED}."
+    assert debate.verdict.confidence is None
+    asked = [one for one in debate.verdict.open_questions if "Sceptic asks: " in one]
+    assert asked
+    assert set(spoken(debate)) <= DRAFTING
+    assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))
+    assert rounds_held(debate) == 0
+    assert how_it_ended(debate) == (
+        "No model was asked, and no checklist knows the question: nobody took a side.",
+        "No round was held.",
+    )
+    assert why_held(debate) == ()
+    assert why_not_wanted(debate).startswith("No model was asked.")
+    assert "Performance and Sceptic abstained from their blind ballots" in "".join(
+        degradations(debate)
+    )
+
+
+@pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
+async def test_what_checklists_know_is_debated_without_a_model(when: When) -> None:
+    debate, _ = await held(without_a_model(QUEUE, "critique", when))
+
+    assert rounds_held(debate) > 0
+    assert not any(gate.undebatable for gate in debate.gates.values())
+    # A gate is found where first answers are compared, and only there.
+    assert bool(debate.gates) is (when is When.SPLIT)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+async def test_without_a_model_no_call_and_no_token_is_estimated_or_told(form: str) -> None:
+    setup = without_a_model(CHOIR, form, When.ALWAYS)
+    found = await rehearse(setup, SystemClock(), by_rules=OfflineProvider())
+    debate, _ = await held(setup.model_copy(update={"forecast": found.forecast}))
+
+    assert (found.calls, found.usage.input_tokens, found.usage.output_tokens) == (0, 0, 0)
+    assert "nothing will be decided" in estimate_words(found)
+    # What was played is what comes: not a turn more.
+    played = [one.turn.key for one in found.played if one.turn.act is not Act.SYNTHESIS]
+    assert played == [key for key in debate.times if "/" in key and "gate" not in key]
+    assert len(found.played) == len(played) + 1
+    assert debate.usage.input_tokens == debate.usage.output_tokens == 0
+    assert calls_words(debate) == "no model call, $0.00"
+    assert "Estimated before" not in report(debate)
+
+
+async def test_of_a_question_that_checklists_know_the_estimate_promises_a_debate() -> None:
+    found = await rehearse(
+        without_a_model(QUEUE, "critique"), SystemClock(), by_rules=OfflineProvider()
+    )
+
+    assert estimate_words(found) == "Estimated: no model call, no cost."
+
+
+@pytest.mark.parametrize("form", FORMATS)
+async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
+    debate, _ = await held(alone(form))
+
+    assert debate.status is Status.CONCLUDED
+    assert len(spoken(debate)) == len(set(spoken(debate)))
+    assert set(spoken(debate)) <= DRAFTING
+    assert rounds_held(debate) == 0
+    assert how_it_ended(debate) == (
+        "One agent alone is no debate: nobody criticises what it says.",
+        "No round was held.",
+    )
+    assert why_held(debate) == ()
+    assert "wants" not in decision_text(debate)
+    assert "at least two" in why_not_wanted(debate)
+
+
+async def test_one_agent_alone_is_estimated_as_one() -> None:
+    found = await rehearse(alone("critique"), SystemClock())
+
+    assert [one.turn.act for one in found.played] == [Act.PROPOSAL, Act.SYNTHESIS]
+
+
+async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> None:
+    """It knows no such field, which it leaves out, and would fail at a reason it does not know."""
+    _, store = await held(without_a_model(CHOIR, "critique"))
+    log = await store.events("dabc2345")
+    gates = [one.event for one in log if isinstance(one.event, GatePassed)]
+
+    told = json.loads(event_to_json(gates[0]))
+    assert told["gate"].pop("undebatable") == "no model"
+    assert told["gate"]["reason"] == "not comparable"
+    read = event_from_json(json.dumps(told))
+    assert isinstance(read, GatePassed)
+    assert not read.gate.ends_rounds
+
+
+async def test_what_an_older_version_held_all_the_same_stays_as_it_was() -> None:
+    """It held all rounds of an undecided debate, or of one agent, and weighed nothing first."""
+    for setup in (without_a_model(CHOIR, "critique", When.ALWAYS), alone("critique")):
+        debate, _ = await held(setup)
+        made = next(iter(debate.contributions.values()))
+        late = made.turn.model_copy(update={"round": 3, "act": Act.REFINEMENT})
+        later = {late.key: made.model_copy(update={"turn": late})}
+        older = replace(debate, gates={}, contributions={**debate.contributions, **later})
+
+        assert rounds_held(older) == 3
