@@ -20,6 +20,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.addresses import fault_of, is_loopback, sends_openly
 from core.errors import ConfigurationBroken
 from core.use_cases.limits import Bounds
+from core.wrong_values import complaint
 
 SLACK_API_URL = "https://slack.com/api/"
 INSTALL_PATH = "/slack/install"
@@ -220,10 +221,8 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
     try:
         found = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
     except ValidationError as error:
-        lines = list[str]()
-        for problem in error.errors():
-            variable, words = str(problem["loc"][0]).upper(), problem["msg"]
-            lines.append(f"{variable} cannot be used: {words[:1].lower()}{words[1:]}")
+        found = error.errors(include_url=False)
+        lines = [complaint(str(problem["loc"][0]).upper(), problem) for problem in found]
         raise ConfigurationBroken("\n".join(lines)) from None
     except UnicodeDecodeError:
         raise ConfigurationBroken(f"{env_file} is not UTF-8 text") from None

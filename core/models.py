@@ -185,7 +185,7 @@ class PromptText(Value):
         if isinstance(value, str):
             return {"text": "", "source": value}
         if info.context == IN_FILE:
-            raise ValueError("should be the name of a file")
+            raise ValueError("must be the name of a file")
         return value
 
     @model_serializer(mode="wrap")
@@ -556,7 +556,7 @@ class SourceReference(Value):
 
 def _on_one_line(text: str) -> str:
     if len(text.splitlines()) > 1:
-        raise ValueError("should be on one line")
+        raise ValueError("must be on one line")
     return text
 
 

@@ -17,6 +17,7 @@ from pydantic import (
 
 from core.models import MOST_ROUNDS
 from core.rules.sources import MOST_SOURCES
+from core.wrong_values import wrong
 
 #: Seconds that one call waits for news at most: clients and proxies give up after 60.
 LONGEST_WAIT = 50
@@ -28,7 +29,7 @@ _LINE = 2000
 _MOST_FAULTS = 5
 #: NUL, escape sequences, half characters.
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-#: Said for pydantic's kinds of faults; the others are told in its words.
+#: Said of arguments; other faults are told as everywhere.
 _FAULTS = {"missing": "is needed", "extra_forbidden": "is no argument of this tool"}
 
 
@@ -174,13 +175,11 @@ class ListArguments(_Arguments):
 
 def faults_in(error: ValidationError) -> str:
     """Return what is wrong with the arguments, a sentence each, without repeating what was sent."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    found = error.errors(include_url=False, include_input=False)
     told = list[str]()
     for fault in found[:_MOST_FAULTS]:
         where = ".".join(str(part)[:40] for part in fault["loc"]) or "What was sent"
-        words = fault["msg"].removeprefix("Value error, ")
-        words = _FAULTS.get(fault["type"], f"{words[:1].lower()}{words[1:]}")
-        told.append(f"{where}: {words}.")
+        told.append(f"{where}: {_FAULTS.get(fault['type'], wrong(fault))}.")
     if len(found) > _MOST_FAULTS:
         told.append(f"And {len(found) - _MOST_FAULTS} more.")
     return " ".join(told)

@@ -23,6 +23,7 @@ from core.models import Agenda, Role
 from core.ports import EventSink, ServedModels, Variable
 from core.redaction import redact
 from core.turns.prompts import overrides
+from core.wrong_values import complaint
 
 #: Values of `MOOT_PLUGINS` besides names of packages.
 ALL, NONE = "all", "none"
@@ -163,8 +164,7 @@ def _in_short(error: BaseException) -> str:
             words = str(error)
         case ValidationError():
             first = error.errors(include_url=False)[0]
-            steps = map(str, (*first["loc"], first["msg"].removeprefix("Value error, ")))
-            words = ": ".join(steps)
+            words = complaint(": ".join(map(str, first["loc"])) or "a value", first)
         case _:
             words = f"{type(error).__name__}: {error}"
     return redact(" ".join(words.split()))[:_WORDS_CHARS].rstrip(" :.")

@@ -15,6 +15,7 @@ from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
 from core.rules.formats.registry import formats_with
 from core.settings import IN_TERMINAL, Settings, SettingsFile, role_id
 from core.turns.prompts import overrides
+from core.wrong_values import complaint
 
 #: Public channels, private ones and direct messages.
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
@@ -67,7 +68,7 @@ def faults(
         except ValidationError as error:
             found = error.errors(include_url=False)[0]
             key = ".".join(str(step) for step in found["loc"])
-            yield f"{source.at(('models', at))}: {key}: {found['msg']}."
+            yield complaint(f"{source.at(('models', at))}: {key}", found)
 
 
 def doubts(file: SettingsFile, source: Source, base: Settings) -> Iterator[str]:

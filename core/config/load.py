@@ -35,6 +35,7 @@ from core.settings import (
     role_id,
 )
 from core.turns.prompts import overrides
+from core.wrong_values import complaint
 
 V = TypeVar("V", bound=Value)
 #: Reads a prompt file by its path as written in the settings.
@@ -222,22 +223,13 @@ def in_words(
     """
     path: Path = tuple(error["loc"])
     where = source.at(path)
-    match error["type"]:
-        case "extra_forbidden":
-            annotation: object = model
-            for step in path[:-1]:
-                annotation = inside(annotation, step)
-            keys = list(keys_of(model_in(annotation) or model))
-            return f"{where} is no {noun}. {nearest(str(path[-1]), keys)}"
-        case "missing":
-            return f"{where} is missing."
-        case "enum":
-            return f"{where} must be {error.get('ctx', {}).get('expected')}."
-        case "decimal_parsing" | "decimal_type":
-            return f"{where} must be a number, as 1.50."
-        case _:
-            message = error["msg"].removeprefix("Input ").removeprefix("Value error, ")
-            return f"{where}: {message[:1].lower()}{message[1:]}."
+    if error["type"] == "extra_forbidden":
+        annotation: object = model
+        for step in path[:-1]:
+            annotation = inside(annotation, step)
+        keys = list(keys_of(model_in(annotation) or model))
+        return f"{where} is no {noun}. {nearest(str(path[-1]), keys)}"
+    return complaint(where, error)
 
 
 class _Filling:

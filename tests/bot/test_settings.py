@@ -51,17 +51,19 @@ def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
+    ("variable", "value", "must"),
     [
-        ("MOOT_PORT", "abc"),
-        ("MOOT_PORT", "70000"),
-        ("MOOT_LOG_LEVEL", "loud"),
-        ("MOOT_NOTES_PER_DEBATE", "0"),
+        ("MOOT_PORT", "abc", "be a whole number"),
+        ("MOOT_PORT", "70000", "be 65535 or less"),
+        ("MOOT_LOG_LEVEL", "loud", "be 'debug', 'info', 'warning' or 'error'"),
+        ("MOOT_NOTES_PER_DEBATE", "0", "be 1 or more"),
     ],
 )
-def test_an_unusable_value_is_named(monkeypatch: pytest.MonkeyPatch, variable: str, value: str):
+def test_an_unusable_value_is_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, must: str
+):
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ConfigurationBroken, match=f"{variable} cannot be used"):
+    with pytest.raises(ConfigurationBroken, match=f"^{variable} must {must}.$"):
         read_settings(None)
 
 

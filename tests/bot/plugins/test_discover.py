@@ -90,7 +90,7 @@ BROKEN = {
     "wrong-shape": ("ROLE = {'id': 'wcag'}", "it is no core.models.Role"),
     "no-prompt": (ROLE.replace("You look.", " "), "it has no prompt"),
     "other-name": (ROLE.replace("'wcag'", "'other'"), "its id is other"),
-    "bad-icon": (ROLE.replace("prompt=", "icon='x', prompt="), "icon: String should match"),
+    "bad-icon": (ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
 }
 
 
@@ -221,7 +221,7 @@ async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
         ("def serve(variable):\n    raise ValueError('no key')", "ValueError: no key"),
         ("def serve(variable):\n    return object()", "it makes no core.ports.ServedModels"),
         (PROVIDER.replace("async def close", "def close"), "lacks async def complete or close"),
-        (PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size: Extra inputs"),
+        (PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size is not known"),
         (PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
     ],
 )

@@ -42,6 +42,11 @@ QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 THREE = ("--agents", "architect,security,simplicity")
 
 
+def unboxed(text: str) -> str:
+    """What is said within a box, on one line."""
+    return " ".join(text.replace("│", " ").split())
+
+
 class Moot:
     """The command line, with a database of its own."""
 
@@ -684,3 +689,31 @@ def test_the_shell_completes_commands_and_formats(
                 patch.setenv(name, value)
             done = CliRunner().invoke(app, [], prog_name="moot")
         assert offered in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["debate", "x", "--rounds", "x"],
+            "'-r': it must be a whole number, not 'x'.",
+        ),
+        (["debate", "x", "--when", "so"], "'so' is not one of 'split', 'always', 'never'."),
+        (["bench", "--max-usd", "x"], "'--max-usd': it must be a number, not 'x'."),
+        (["run", "--workers", "0"], "'--workers': it must be 1 or more, not '0'."),
+        (
+            ["export", "x", "--format", "docx"],
+            "'docx' is not one of 'json', 'md', 'adr',",
+        ),
+        (["playbook", "check", "--config"], "Option '--config' requires an argument."),
+    ],
+)
+def test_a_wrong_value_on_the_command_line_is_told_in_plain_words(
+    moot: Moot, words: list[str], said: str
+) -> None:
+    done = moot(*words)
+
+    assert done.exit_code == 2
+    assert said in unboxed(done.stderr)
+    assert "Value error" not in done.stderr
+    assert "Input should" not in unboxed(done.stderr)
