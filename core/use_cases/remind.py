@@ -128,6 +128,8 @@ def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
         return None
     if stands.kind is not DecisionKind.ACCEPT:
         return ReminderDue(decision=origin)
+    if debate.verdict and debate.verdict.is_undecided:
+        return None  # an older version let people accept what decided nothing
     if said and said.kind is not OutcomeKind.TOO_EARLY:
         return None
     asked = debate.outcomes_asked.get(origin, 0)

@@ -8,8 +8,16 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from core.errors import LogBroken
-from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue
-from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue, VerdictReached
+from core.models import (
+    NOT_DECIDED,
+    Debate,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    OutcomeKind,
+    Verdict,
+)
 from core.settings import OutcomeDates
 from core.testing import Members
 from core.use_cases.decide import DecideOnVerdict
@@ -110,6 +118,19 @@ async def test_a_decision_that_was_replaced_reminds_nobody() -> None:
     await RemindPeople(facts=log.facts, reminders=dates, people=IN_BERLIN).look()
 
     assert await reminded_of(log) == ["V2"]
+    assert dates.kept == []
+
+
+async def test_what_decided_nothing_is_not_asked_about_though_it_was_accepted() -> None:
+    log = Recording()
+    nothing = Verdict(decision=f"{NOT_DECIDED}.", solution="", confidence=None)
+    accepted = Decision(kind=DecisionKind.ACCEPT, by=DANA, origin="V1")
+    await log.begin(VerdictReached(verdict=nothing), DecisionRecorded(decision=accepted))
+    dates = Dates(Reminder(DEBATE, "V1", DUE))
+
+    await RemindPeople(facts=log.facts, reminders=dates, people=IN_BERLIN).look()
+
+    assert not (await log.debate()).outcomes_asked
     assert dates.kept == []
 
 
