@@ -19,7 +19,7 @@ from bot.store.restored import BACKUP, Restored
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
-from core.store.lock import FileLock
+from core.store.lock import FileLock, check_no_log_is_left
 from core.store.purging import EVERYTHING, Only, readers_of
 
 _PRIVATE = 0o600
@@ -45,6 +45,7 @@ def back_up(location: str, target: Path) -> int:
     if target.exists():
         raise BadInput(f"{target} exists already. Name a new file.")
     source = Path(url.database or "")
+    check_no_log_is_left(source)  # SQLite deletes it, also where it only reads
     if not source.exists():
         raise BadInput(f"There is no database {source}.")
     draft = target.with_name(target.name + ".part")

@@ -24,7 +24,7 @@ from core.store.engines import (
     sqlite_writer,
 )
 from core.store.failures import is_passing
-from core.store.lock import FileLock, check_there
+from core.store.lock import FileLock, check_no_log_is_left, check_there
 from core.store.writers import BatchingWriter, Repeating, Writer
 
 T = TypeVar("T")
@@ -82,6 +82,7 @@ class Database:
         if url.drivername == _SQLITE:
             path = _file_of(url)
             place = str(path)
+            check_no_log_is_left(path)  # a new database would take its place
             lock = FileLock(path)
             # What a disk refuses once it refuses again: nothing is repeated.
             reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)

@@ -67,18 +67,32 @@ def check_there(database: Path) -> None:
         StoreDown: Its file was taken away, or cannot be looked at.
     """
     try:
-        if database.stat().st_size:
-            return
-        state = "empty"
-    except (FileNotFoundError, NotADirectoryError):
-        state = "not there"
+        state = _what_is_missing(database)
     except OSError as error:
         raise StoreDown(f"The database {database} cannot be read: {error.strerror}.") from error
+    if not state:
+        return
     if is_in_use(database):
         raise StoreDown(
             f"A process works on the database {database}, and its file is {state}: it was moved, "
             "deleted or replaced. Put it back, or stop Moot and restore a backup."
         )
+    check_no_log_is_left(database)
+    raise StoreMissing(f"The database {database} is {state}.")
+
+
+def check_no_log_is_left(database: Path) -> None:
+    """Make sure that there is no write-ahead log of a file that is not there.
+
+    Raises:
+        StoreDown: There is one.
+    """
+    try:
+        state = _what_is_missing(database)
+    except OSError:
+        return  # who opens the file says why that cannot be
+    if not state:
+        return
     file = database.resolve()  # as SQLite does
     log = file.with_name(file.name + "-wal")
     if log.exists() and log.stat().st_size:
@@ -86,7 +100,14 @@ def check_there(database: Path) -> None:
             f"The database {database} is {state}, and {log.name} beside it holds what was written "
             "last. Put the file back that it belongs to, or move both away."
         )
-    raise StoreMissing(f"The database {database} is {state}.")
+
+
+def _what_is_missing(database: Path) -> str:
+    """Whether the file is empty or not there, in words; empty where there is one."""
+    try:
+        return "" if database.stat().st_size else "empty"
+    except (FileNotFoundError, NotADirectoryError):
+        return "not there"
 
 
 def _lock_of(database: Path) -> Path:

@@ -1,5 +1,6 @@
 """Who only reads debates changes no database, and loses nothing of one that was moved away."""
 
+import asyncio
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -9,6 +10,7 @@ from shutil import copy
 import pytest
 
 from bot.building import look_at_database, open_records, open_store
+from bot.operations.backup import back_up, restore
 from core.clock import SystemClock
 from core.errors import StoreDown, StoreError
 from core.events import DebateStarted
@@ -73,6 +75,44 @@ async def test_the_log_of_a_file_that_was_moved_away_is_kept(
     assert log.read_bytes() == held
     aside.rename(file)
 
+    assert await found_in(file) == [DEBATE]
+
+
+@pytest.mark.parametrize("stands_there", ["nothing", "an empty file"])
+async def test_who_writes_keeps_the_log_of_a_file_that_was_moved_away(
+    killed: Path, stands_there: str
+) -> None:
+    file, log, aside = (killed.with_name(one) for one in ("moot.db", "moot.db-wal", "aside.db"))
+    held = log.read_bytes()
+    file.rename(aside)
+    if stands_there == "an empty file":
+        file.touch()
+    with pytest.raises(StoreDown, match=r"Put the file back that it belongs to, or move both"):
+        async with open_store(str(file)):
+            pass
+
+    assert log.read_bytes() == held
+    assert file.exists() is (stands_there == "an empty file")
+    aside.rename(file)
+    async with open_store(str(file)) as store:
+        assert [one.debate_id for one in await store.find(DebateFilter(limit=9))] == [DEBATE]
+
+
+async def test_a_backup_can_be_restored_beside_the_log_of_a_file_that_was_moved_away(
+    killed: Path,
+) -> None:
+    file, log = (killed.with_name(one) for one in ("moot.db", "moot.db-wal"))
+    copied, held = killed.with_name("backup.db"), log.read_bytes()
+    back_up(str(file), copied)
+    log.write_bytes(held)
+    file.write_bytes(b"")
+    with pytest.raises(StoreDown, match=r"is empty, and moot\.db-wal beside it holds"):
+        back_up(str(file), killed.with_name("another.db"))
+    assert log.read_bytes() == held
+    aside = await asyncio.to_thread(restore, str(file), copied)
+
+    assert aside
+    assert aside.with_name(f"{aside.name}-wal").read_bytes() == held
     assert await found_in(file) == [DEBATE]
 
 
