@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from rapidfuzz.distance import OSA
+
 from core.models import When
 
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
@@ -23,8 +25,13 @@ _OPTION = re.compile(
 _OR = frozenset({"or", "vs", "vs.", "versus", "oder"})
 #: Two of these without a question mark are no question yet; Chinese puts a whole one in a word.
 _SHORT_WORD = re.compile(r"[A-Za-z0-9'’-]{1,12}", re.ASCII)
-#: How like a subcommand the first word of a few must be: a lone word is surer to be a slip.
-_LIKE, _LIKE_ALONE = 0.75, 0.6
+#: How like a subcommand a lone word must be to be taken for a slip. The first word of a few is one
+#: where a letter is wrong, missing, too many, or changed places with its neighbour.
+_LIKE_ALONE, _SLIPS = 0.6, 1
+#: Words of their own that are a letter away from a subcommand.
+_NO_SLIPS = frozenset(
+    {"held", "how", "last", "least", "lost", "shop", "shot", "slow", "snow", "step", "top"}
+)
 #: Longer than any subcommand is a text, not a slip.
 _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 #: Telephones make a dash of two hyphens.
@@ -257,23 +264,21 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
     named = _DEBATE_ID.fullmatch(words[-1]) if words else None
     if first in ELSEWHERE and (len(words) == 1 or (len(words) <= 3 and _is_order(words[1:]))):  # noqa: PLR2004 - "vote now d…"
         return Unclear(" ".join(words), first, named.group(1).lower() if named else "")
+    known = (*ALONE, *WITH_ID, *WITH_WORDS)
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
-        return Unclear(words[0], _near(first, _LIKE_ALONE))
+        like = () if first == "how" else get_close_matches(first, known, n=1, cutoff=_LIKE_ALONE)
+        return Unclear(words[0], next(iter(like), ""))
     # A few words that begin like a subcommand or end in an id are no question to pay for.
     is_few = 2 <= len(words) <= 3 and not words[-1].endswith(("?", "？"))  # noqa: PLR2004, RUF001 - "list all please"
     # "Stop using Kafka" is a question, and so is "Helm or Kustomize"; "list all" is none.
     is_meant = is_few and first not in (*WITH_ID, *WITH_WORDS) and words[1].lower() not in _OR
-    guess = _near(first, _LIKE) if is_meant else ""
+    may_slip = is_meant and first not in _NO_SLIPS
+    slips = [name for name in known if may_slip and OSA.distance(first, name) <= _SLIPS]
+    guess = next(iter(slips), "")
     is_short = len(words) == 2 and all(map(_SHORT_WORD.fullmatch, words))  # noqa: PLR2004 - "shwo x"
     if is_few and (guess or is_short or named):
         return Unclear(" ".join(words), guess, named.group(1).lower() if named else "")
     return TypedQuestion(text.strip())
-
-
-def _near(word: str, likeness: float) -> str:
-    """The subcommand that a word is, or may be a slip for; empty: none. "How" asks something."""
-    known = () if word == "how" else (*ALONE, *WITH_ID, *WITH_WORDS)
-    return next(iter(get_close_matches(word, known, n=1, cutoff=likeness)), "")
 
 
 def _is_order(rest: Sequence[str]) -> bool:
