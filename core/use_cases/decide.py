@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, tzinfo
+from datetime import UTC, date, timedelta, tzinfo
 
 from core.errors import BadInput, DebateUnknown, LogBroken
 from core.events import DecisionRecorded, FeedbackGiven, OutcomeGiven, PeopleBallotCast
@@ -24,6 +24,8 @@ from core.use_cases.fact_log import FactLog
 
 #: Newer debates that are offered to stand in an older one's place.
 _MOST_NEWER = 50
+#: Looking into more of them ends after this once there is one: a form opens within 3 seconds.
+_LOOKED_FOR = timedelta(seconds=1)
 #: A ballot needs something to choose from.
 _FEWEST_OPTIONS = 2
 
@@ -96,11 +98,19 @@ class DecideOnVerdict:
     async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
         """Return debates of the same channel that decided something, started later, newest first.
 
-        Those whose log is damaged are left out: that is told elsewhere.
+        Those whose log is damaged are left out: that is told elsewhere. So are the oldest ones
+        where looking into each takes long.
+
+        Raises:
+            BadInput: There is none.
         """
-        place = debate.setup.place
+        place, clock = debate.setup.place, self.facts.clock
+        ends = clock.now() + _LOOKED_FOR
         wanted = DebateFilter(
-            workspace=place.workspace, channels=(place.channel,), limit=_MOST_NEWER
+            workspace=place.workspace,
+            channels=(place.channel,),
+            having=("verdict",),
+            limit=_MOST_NEWER,
         )
         entries = await self.facts.store.find(wanted)
         newer = [one for one in entries if one.started_at > debate.started_at]
@@ -108,6 +118,8 @@ class DecideOnVerdict:
         for one in newer:
             if one.status != Status.CONCLUDED:
                 continue
+            if decided and clock.now() >= ends:
+                break
             try:
                 found = await self.facts.debate(one.debate_id)
             except (DebateUnknown, LogBroken):

@@ -1,5 +1,6 @@
 """What the team decides is recorded once, with its reason and without secrets."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from core.events import (
     DebateStarted,
     DecisionRecorded,
     OptionsMerged,
+    Recorded,
     VerdictReached,
 )
 from core.llm.providers.offline_engine.checklist_replies import NOT_JUDGED, UNDECIDED
@@ -27,9 +29,9 @@ from core.models import (
     Turn,
     Verdict,
 )
-from core.testing import a_setup
+from core.testing import ManualClock, a_setup
 from core.use_cases.decide import DecideOnVerdict
-from tests.core.use_cases.logs import DANA, DEBATE, Recording, verdict
+from tests.core.use_cases.logs import DANA, DEBATE, Recording, SlowStore, verdict
 
 SECRET = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
@@ -217,6 +219,37 @@ async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_pla
     with pytest.raises(BadInput, match="no newer debate with a verdict"):
         await decide.newer_than(newer)
     assert older.id == DEBATE
+
+
+class OnASlowDisk(SlowStore):
+    """A store that takes 0.4 seconds to read a log, by this clock."""
+
+    clock: ManualClock | None = None
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        if self.clock:
+            self.clock.advance(0.4)
+        return await super().events(debate_id, after=after)
+
+
+async def test_the_newest_debates_are_offered_in_time_for_the_form_to_open() -> None:
+    store = OnASlowDisk()
+    log = Recording(store)
+    older = await log.begin(verdict(), DebateConcluded())
+    for name in ("d1", "d2", "d3", "d4", "d5", "undecided"):
+        log.clock.advance(1)
+        started, reached = DebateStarted(setup=a_setup()), verdict()
+        reached = nothing_decided() if name == "undecided" else reached
+        await log.store.create(name, started, origin=name, at=log.clock.now())
+        await log.store.append(name, reached, at=log.clock.now())
+        await log.store.append(name, DebateConcluded(), at=log.clock.now())
+    store.clock = log.clock
+    begun = log.clock.now()
+
+    found = await DecideOnVerdict(facts=log.facts).newer_than(older)
+
+    assert [one.debate_id for one in found] == ["d5", "d4"]
+    assert (log.clock.now() - begun).total_seconds() < 1.5
 
 
 async def test_the_debate_of_the_button_is_offered_however_many_came_since_and_no_other() -> None:
