@@ -19,6 +19,7 @@ from bot.views.words import (
     turn_noun,
 )
 from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn, Usage
+from core.rules.formats import council
 
 #: Characters that all these posts of a debate show together, and one of them at least and at most:
 #: about 900 words, so that board, vote and verdict have room in 1,500.
@@ -58,6 +59,8 @@ def group_post(
         reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
         lines.append(f":warning: Its {turn_noun(debate, failure.turn)} is missing: {reason}.")
     text, head = "\n".join(lines), f"Round {first.round}"
+    if debate.setup.format == council.NAME:  # an agent has two posts in its round
+        head += f": {turn_noun(debate, (_position(said) or said[-1]).turn)}"
     foot = list(_foot(agent, said))
     if of_letters := letters(debate, *said):
         foot.insert(0, of_letters)
