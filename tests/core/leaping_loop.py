@@ -1,16 +1,21 @@
 """An event loop without waiting: where all wait for a timer, its time leaps to that timer.
 
-Seconds in a test are exact then, however slow the machine is, and cost nothing. For tests that wait
-for nothing else: threads, processes and sockets take real time, of which this loop knows nothing.
+Seconds in a test are exact then, however slow the machine is, and cost nothing. While a thread
+works, time stands still. Not for tests that wait for processes or sockets: those take real time.
 """
 
 import asyncio
 import selectors
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from datetime import datetime, timedelta
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from core.clock import SystemClock
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
 class LeapingLoop(asyncio.SelectorEventLoop):
@@ -18,25 +23,42 @@ class LeapingLoop(asyncio.SelectorEventLoop):
 
     def __init__(self) -> None:
         self._now = time.monotonic()
+        #: Calls that threads work on.
+        self._in_threads = 0
         super().__init__(_LeapingSelector(self._leap))
 
     def time(self) -> float:
         """Seconds that only a leap changes."""
         return self._now
 
-    def _leap(self, seconds: float) -> None:
-        self._now += seconds
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        """Keep the time until the thread has done it."""
+        self._in_threads += 1
+        future = super().run_in_executor(executor, func, *args)
+        future.add_done_callback(self._done_in_thread)
+        return future
+
+    def _done_in_thread(self, _: asyncio.Future[T]) -> None:
+        self._in_threads -= 1
+
+    def _leap(self, seconds: float) -> bool:
+        if not self._in_threads:
+            self._now += seconds
+        return not self._in_threads
 
 
 class _LeapingSelector(selectors.SelectSelector):
-    def __init__(self, leap: Callable[[float], None]) -> None:
+    def __init__(self, leap: Callable[[float], bool]) -> None:
         super().__init__()
         self._leap = leap
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         found = super().select(0 if timeout else timeout)
-        if timeout and not found:  # nothing is to be done before a timer is due
-            self._leap(timeout)
+        # Nothing is to be done before a timer is due, or a thread has done its work.
+        if timeout and not found and not self._leap(timeout):
+            return super().select()
         return found
 
 

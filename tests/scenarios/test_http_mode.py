@@ -17,7 +17,7 @@ from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_wor
 from core.errors import ConfigurationBroken
 from core.models import Status
 from core.ports import DebateFilter
-from slack_on_loopback import QUICK, WorkspaceConfig, run_workspace
+from slack_on_loopback import WorkspaceConfig, run_workspace
 from slack_on_loopback.http_mode import signed_headers
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -27,7 +27,7 @@ FORM = "application/x-www-form-urlencoded"
 def without_socket_mode() -> WorkspaceConfig:
     described = manifest()
     settings = {**described["settings"], "socket_mode_enabled": False}
-    return WorkspaceConfig(pace=QUICK, manifest={**described, "settings": settings})
+    return replace(quick_workspace(), manifest={**described, "settings": settings})
 
 
 @pytest.fixture
