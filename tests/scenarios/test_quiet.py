@@ -102,8 +102,13 @@ async def test_a_default_debate_is_at_most_twelve_posts_and_1500_words(form: str
             assert "• Nothing new has to be run by two people." in one["text"]
             on_others = one["text"].count("\n:speech_balloon:")
             assert on_others in {"critique": {2}, "council": {0, 2, 4}, "panel": {0}}[form]
-        rounds = [one["text"].partition("\n")[0] for one in shares(team, board)]
+        heads = [one["text"].partition("\n")[0] for one in shares(team, board)]
+        rounds = [head.partition(":")[0] for head in heads]
         assert rounds == sorted(rounds)
+        if form == "council":  # what became of the positions comes after all of them
+            half = len(heads) // 2
+            assert heads[:half] == ["Round 1: position"] * half
+            assert heads[half:] == ["Round 1: adjusted position"] * half
 
 
 async def test_everything_an_agent_wrote_and_was_told_is_there_folded_or_behind_the_button():
