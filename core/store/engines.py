@@ -4,16 +4,18 @@ import asyncio
 import json
 import select
 import sqlite3
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import InvalidatePoolError
+import aiosqlite
+from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, SingletonThreadPool
 
 T = TypeVar("T")
 
@@ -63,37 +65,72 @@ class InLoop:
         await self._engine.dispose()
 
 
-class InThreads:
-    """Transactions of a driver that blocks, each whole one in a thread that waits for it.
+class InDriverThreads:
+    """Transactions of aiosqlite, each whole one in the thread of its connection.
 
     Statement by statement a transaction would change threads some twenty times, and wait for the
     interpreter's lock each time: up to 5 ms when the event loop is busy
-    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval).
+    (https://docs.python.org/3/library/sys.html#sys.setswitchinterval). A script is what aiosqlite
+    hands to that thread in one piece, so a transaction goes there as a script.
     """
 
-    def __init__(self, engine: Engine, begin: str, threads: int) -> None:
-        """Use an engine that nobody else uses, whose connections are made by `_Connection`.
+    def __init__(
+        self,
+        open_driver: Callable[[], aiosqlite.Connection],
+        connections: int,
+        set_up: Sequence[str],
+        begin: str,
+    ) -> None:
+        """Open nothing yet.
 
         Args:
-            engine: Has as many connections as there are threads.
+            open_driver: Begins a connection, which makes a `_Connection`.
+            connections: How many transactions run at the same time.
+            set_up: Statements that every connection begins with.
             begin: The statement that begins a transaction.
-            threads: How many transactions run at the same time.
         """
-        self._engine = engine
+        self._open_driver = open_driver
         self._begin = begin
-        self._threads = threads
-        #: Made anew by whoever asks after `dispose`.
-        self._executor: ThreadPoolExecutor | None = None
+        self._free: list[aiosqlite.Connection] = []
+        self._places = asyncio.Semaphore(connections)
+        self._here = threading.local()
+        # One for all threads, so that a statement is compiled once.
+        self._engine = create_engine(
+            "sqlite://",
+            creator=lambda: self._here.driver,
+            poolclass=SingletonThreadPool,
+            pool_size=connections,
+            pool_reset_on_return=None,  # transactions end by themselves
+            hide_parameters=True,  # errors end in logs
+            json_deserializer=_read_json,
+        )
+
+        def begin_connection(driver: _Connection, _record: object) -> None:
+            for statement in set_up:
+                driver.execute(statement).close()
+
+        event.listen(self._engine, "connect", begin_connection)
 
     async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in a transaction of its own, as a whole or not at all if cancelled."""
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(self._threads, "database")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._do, work)
+        """Run the work in a transaction of its own; it goes on when its caller is cancelled."""
+        script = _Script(lambda driver: self._do(work, driver))
+        async with self._places:
+            driver = self._free.pop() if self._free else await self._opened()
+            try:
+                await driver.executescript(script)
+            finally:
+                self._free.append(driver)
+        return cast("T", script.result)
 
-    def _do(self, work: Callable[[Connection], T]) -> T:
+    async def _opened(self) -> aiosqlite.Connection:
+        try:
+            return await self._open_driver()
+        except sqlite3.Error as error:
+            raise DBAPIError.instance(None, None, error, sqlite3.Error) from error
+
+    def _do(self, work: Callable[[Connection], T], driver: "_Connection") -> T:
+        self._here.driver = driver
         with self._engine.begin() as connection:
-            driver = cast("_Connection", connection.connection.driver_connection)
             try:
                 # No listener of SQLAlchemy's event: with one, each statement asks for more of them.
                 connection.exec_driver_sql(self._begin)
@@ -103,10 +140,9 @@ class InThreads:
 
     async def dispose(self) -> None:
         """Free connections and their threads."""
-        executor, self._executor = self._executor, None
-        if executor:
-            await asyncio.get_running_loop().run_in_executor(executor, self._engine.dispose)
-            executor.shutdown()  # nothing is under way any more
+        while self._free:
+            await self._free.pop().close()
+        self._engine.dispose()
 
 
 def _read_json(stored: str) -> Any:
@@ -121,8 +157,23 @@ def _read_json(stored: str) -> Any:
         return {}
 
 
+class _Script(str):
+    """A transaction in the shape of a script: the connection runs its work, not its text."""
+
+    __slots__ = ("result", "work")
+
+    work: Callable[["_Connection"], Any]
+    #: What the work returned.
+    result: Any
+
+    def __new__(cls, work: Callable[["_Connection"], Any]) -> Self:
+        made = super().__new__(cls, "-- a transaction")
+        made.work = work
+        return made
+
+
 class _Connection(sqlite3.Connection):
-    """A connection that can close every cursor it has given away.
+    """A connection that can run a whole transaction, and close every cursor it has given away.
 
     A result that was not read to its end, such as by work that failed, would keep the connection at
     the state of that moment for as long as anything refers to it, even after the transaction
@@ -139,6 +190,13 @@ class _Connection(sqlite3.Connection):
         given = super().cursor(*args, **named)
         self._given.append(given)
         return given
+
+    def executescript(self, sql_script: str, /) -> sqlite3.Cursor:
+        """Run a script, or the work of a transaction."""
+        if not isinstance(sql_script, _Script):
+            return super().executescript(sql_script)
+        sql_script.result = sql_script.work(self)
+        return super().cursor()
 
     def close_cursors(self) -> None:
         """Close every cursor given away since the last time."""
@@ -158,8 +216,7 @@ def sqlite_writer(path: Path) -> Transactions:
     # The first two hold for a new file only.
     pragmas = (*FILE_FORM, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
     pragmas = (*pragmas, "secure_delete=ON")
-    url = URL.create("sqlite", database=str(path))
-    return _sqlite(url, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
+    return _sqlite(str(path), connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
 
 
 def sqlite_reader(path: Path, mode: str = "rw") -> Transactions:
@@ -172,35 +229,27 @@ def sqlite_reader(path: Path, mode: str = "rw") -> Transactions:
         path: The file.
         mode: SQLite's word (https://sqlite.org/uri.html): `ro` for whoever does not hold the lock.
     """
-    query = {"mode": mode, "uri": "true"}
-    url = URL.create("sqlite", database=path.as_uri(), query=query)
-    return _sqlite(url, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
+    address = f"{path.as_uri()}?mode={mode}"
+    return _sqlite(address, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
 
 
-def _sqlite(url: URL, *, connections: int, begin: str, pragmas: tuple[str, ...]) -> Transactions:
-    """An engine whose connections are set up and whose transactions begin as told."""
-    engine = create_engine(
-        url,
-        pool_size=connections,
-        max_overflow=0,
-        pool_reset_on_return=None,  # transactions end by themselves
-        hide_parameters=True,  # errors end in logs
-        json_deserializer=_read_json,
-        connect_args={
-            "factory": _Connection,
-            "isolation_level": None,  # the driver must not begin transactions behind our back
-            "check_same_thread": False,  # one thread after the other uses it
-        },
+def _sqlite(
+    address: str, *, connections: int, begin: str, pragmas: tuple[str, ...]
+) -> Transactions:
+    """Transactions of connections that are set up and begin them as told."""
+    return InDriverThreads(
+        partial(
+            aiosqlite.connect,
+            address,
+            uri=address.startswith("file:"),
+            factory=_Connection,
+            isolation_level=None,  # the driver must not begin transactions behind our back
+            check_same_thread=False,  # SQLAlchemy closes anew, from the event loop, what is closed
+        ),
+        connections,
+        [f"PRAGMA {pragma}" for pragma in (f"busy_timeout={_BUSY_MS}", *pragmas)],
+        begin,
     )
-
-    def set_up(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        for pragma in (f"busy_timeout={_BUSY_MS}", *pragmas):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-    event.listen(engine, "connect", set_up)
-    return InThreads(engine, begin, connections)
 
 
 def postgres_engine(url: URL) -> AsyncEngine:
