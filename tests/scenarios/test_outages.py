@@ -29,6 +29,21 @@ def slow_reply(asked: Asked) -> Say:
     return replace(good_reply(asked), wait=0.1)
 
 
+# Where a debate stands is said by what its vendors hold, however fast or slow the machine is.
+
+
+def is_critique(asked: Asked) -> bool:
+    return "Your task: criticise" in str(asked.body)
+
+
+def is_second_critique(asked: Asked) -> bool:
+    return is_critique(asked) and "Your critique of its earlier version" in str(asked.body)
+
+
+def is_refinement(asked: Asked) -> bool:
+    return "Your task: refine" in str(asked.body)
+
+
 @dataclass(frozen=True, kw_only=True)
 class MixedSpec(BotSpec):
     """A bot with two agents at Anthropic and one at a server of the team's own."""
@@ -46,7 +61,7 @@ class MixedSpec(BotSpec):
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         server = ModelServer(name="workshop", base_url=f"{self.workshop.url}/v1")
         providers = {
-            "anthropic": AnthropicProvider("sk-test", self.vendor.url, stall_seconds=5),
+            "anthropic": AnthropicProvider("sk-test", self.vendor.url),
             "workshop": build_server(server),
         }
         probes = RetryPolicy(first_wait=0.02, longest_wait=0.1)
@@ -82,19 +97,38 @@ async def until_shown(team: Team, board: str, words: str) -> None:
     await team.workspace.wait_for(is_shown, timeout=45)
 
 
+async def until_nobody_waits(team: Team, board: str) -> None:
+    """Wait until the board says of no agent any more that its model is away."""
+
+    def is_back() -> bool:
+        text = team.thread(board)[0]["text"]
+        return "for a model" not in text and "Debate waiting" not in text
+
+    await team.workspace.wait_for(is_back, timeout=45)
+
+
 async def test_the_board_says_whose_model_is_away_and_the_others_go_on() -> None:
-    async with a_team() as (team, _, workshop):
+    async with a_team() as (team, vendor, workshop):
+        workshop.hold(is_critique)  # Simplicity has turns left
+        vendor.hold(is_refinement)
         board = await team.debate(QUESTION)
-        await team.wait_for_posts(1, board)
+        await until_shown(team, board, "Round 1 of at most 2 · critiques")
         workshop.go_away()
         await until_shown(team, board, "Simplicity waits for a model")
+        await team.wait_until_sent()
         during = team.thread(board)
-        await team.wait_for_posts(len(during) + 1, board)
+        vendor.hold(is_second_critique)  # the others may refine, and end nothing yet
+        await team.wait_for_posts(len(during), board)  # one more: the board is no reply
+        without = team.thread(board)
+        workshop.let_go()
         await workshop.come_back()
+        await until_nobody_waits(team, board)
+        vendor.let_go()
         debate = await team.wait_for_end(board)
         after = team.thread(board)
 
     assert "The others go on" in during[0]["text"]
+    assert "Simplicity waits for a model" in without[0]["text"]
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
     assert not any("No model can be reached" in message["text"] for message in after)
@@ -102,8 +136,10 @@ async def test_the_board_says_whose_model_is_away_and_the_others_go_on() -> None
 
 async def test_where_no_model_is_there_board_and_thread_say_so_and_it_goes_on_by_itself() -> None:
     async with a_team() as (team, vendor, workshop):
+        vendor.hold(is_second_critique)
+        workshop.hold(is_second_critique)
         board = await team.debate(QUESTION)
-        await team.wait_for_posts(1, board)
+        await team.wait_for_posts(3, board)
         vendor.go_away()
         workshop.go_away()
         await until_shown(team, board, "Debate waiting: no model answers")
@@ -112,8 +148,14 @@ async def test_where_no_model_is_there_board_and_thread_say_so_and_it_goes_on_by
         count = len(team.thread(board))
         await asyncio.sleep(1)
         assert len(team.thread(board)) == count, "nothing is said while it waits"
+        # Whoever is back first refines without those who are still away, unless that is held.
+        vendor.hold(is_refinement)
+        workshop.hold(is_refinement)
         await vendor.come_back()
         await workshop.come_back()
+        await until_nobody_waits(team, board)
+        vendor.let_go()
+        workshop.let_go()
         debate = await team.wait_for_end(board)
         thread = team.thread(board)
 

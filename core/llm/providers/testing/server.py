@@ -45,6 +45,9 @@ class Vendor:
         self.busy = 0
         self.busiest = 0
         self._closing = asyncio.Event()
+        self._is_held: Callable[[Asked], bool] = _not_held
+        #: Set when other requests are held than before.
+        self._rearranged = asyncio.Event()
         self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
         self._ending: asyncio.Task[None] | None = None
@@ -65,8 +68,19 @@ class Vendor:
 
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
+        self.let_go()
         await self._stop_listening()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def hold(self, which: Callable[[Asked], bool]) -> None:
+        """Let nothing of these requests be answered, and no others held, until told otherwise."""
+        self._is_held = which
+        self._rearranged.set()
+        self._rearranged = asyncio.Event()
+
+    def let_go(self) -> None:
+        """Answer what was held, and hold nothing more."""
+        self.hold(_not_held)
 
     def go_away(self) -> None:
         """Refuse connections and break those that are open, until it comes back."""
@@ -122,6 +136,8 @@ class Vendor:
         async with self._arrival:
             self.asked.append(asked)
             self._arrival.notify_all()
+        while self._is_held(asked):
+            await self._rearranged.wait()
         answer = self.script(asked)
         if isinstance(answer, Reject):
             await _reject(writer, answer)
@@ -202,6 +218,11 @@ class Vendor:
             waiting = asyncio.ensure_future(self._closing.wait())
             await asyncio.wait({waiting}, timeout=seconds)
             waiting.cancel()
+
+
+def _not_held(asked: Asked) -> bool:
+    del asked
+    return False
 
 
 async def read_request(reader: asyncio.StreamReader) -> Asked:
