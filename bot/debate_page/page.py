@@ -63,7 +63,7 @@ _AT_THE_END = ("facts", "cost")
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of the page with a heading of its own."""
 
     anchor: str
@@ -72,7 +72,7 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class PageTurn:
     """What an agent said on one turn."""
 
     title: Markup
@@ -116,11 +116,11 @@ def page(debate: Debate, until: datetime) -> str:
         "facts": facts_section(debate),
         "cost": spending_section(debate),
     }
-    sections = dict[str, Section]()
+    sections = dict[str, PageSection]()
     for anchor, markdown in parts.items():
         title, _, body = markdown.partition("\n\n")
         if title:
-            sections[anchor] = Section(anchor, title.removeprefix("## "), html(body, 2, known))
+            sections[anchor] = PageSection(anchor, title.removeprefix("## "), html(body, 2, known))
     context = debate.setup.context
     return _TEMPLATES.get_template("page.html.j2").render(
         heading=f"{question[:_LONGEST_HEADING].rsplit(None, 1)[0]}…" if is_long else question,
@@ -151,10 +151,10 @@ def absent() -> str:
     return _TEMPLATES.get_template("absent.html.j2").render()
 
 
-def _said(debate: Debate, made: Contribution, known: Collection[str]) -> Said:
+def _said(debate: Debate, made: Contribution, known: Collection[str]) -> PageTurn:
     title, origin = line(title_words(debate, made)), line(origin_words(debate, made))
     if made.carried_from or made.call is None:
-        return Said(title=title, origin=origin, text=Markup())
+        return PageTurn(title=title, origin=origin, text=Markup())
     before = position_before(debate, made)
     changes, since = [], ""
     if before and before.text != made.text:
@@ -164,7 +164,7 @@ def _said(debate: Debate, made: Contribution, known: Collection[str]) -> Said:
         text = Markup("<p>Its text is the solution in the decision above.</p>")
     else:
         text = html(nested(cited(made.text, made.citations), 4), 4, known)
-    return Said(
+    return PageTurn(
         title=title,
         origin=origin,
         text=text,

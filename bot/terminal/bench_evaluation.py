@@ -26,7 +26,7 @@ from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.models import Agent, Call, Cap, Debate, ModelChoice, Usage
 from core.proof.arms import Arm
-from core.proof.comparison import ArmKind, Measure, compare
+from core.proof.comparison import ArmKind, ArmMeasure, compare
 from core.proof.evaluating import (
     find_reasons,
     judged,
@@ -294,7 +294,7 @@ async def read_texts(
     arms: Sequence[Arm],
     tasks: Sequence[Task],
     *,
-    measure: Measure,
+    measure: ArmMeasure,
 ) -> Evaluated | None:
     """Compare the texts of debates with those of the best baselines; find later-named reasons.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.figures import counted, money, percent, points, score
-from core.proof.comparison import ArmScores, Comparison, Measure, compare, conclusion
+from core.proof.comparison import ArmMeasure, ArmScores, Comparison, compare, conclusion
 from core.proof.pairs import PairFinding
 from core.proof.scores import accuracy, brier, calibration, changes_of_side, share_interval
 from core.proof.statistics import smallest_effect
@@ -75,7 +75,7 @@ class Evaluated:
 
 def report(
     arms: Sequence[ArmScores],
-    measure: Measure,
+    measure: ArmMeasure,
     *,
     notes: Sequence[str] = (),
     picture: str = "",
@@ -174,7 +174,7 @@ def _scores(arms: Sequence[ArmScores]) -> str:
     return table(head, rows)
 
 
-def _differences(found: Sequence[Comparison], measure: Measure) -> str:
+def _differences(found: Sequence[Comparison], measure: ArmMeasure) -> str:
     rows = [
         (
             f"{one.arm.arm} − {one.baseline.arm}",
@@ -185,7 +185,7 @@ def _differences(found: Sequence[Comparison], measure: Measure) -> str:
         )
         for one in found
     ]
-    unit = "points" if measure is Measure.ACCURACY else "points of Brier score"
+    unit = "points" if measure is ArmMeasure.ACCURACY else "points of Brier score"
     return table(("Difference", f"Better by ({unit})", "95% interval", "p (Holm)", "Evident"), rows)
 
 

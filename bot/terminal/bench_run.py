@@ -18,7 +18,7 @@ from core.ports import Clock, DebateFilter, DebateStore
 from core.proof.arms import MOST_DRAFTS, Arm, ArmForm, drafts_for, origin_of, setup_of
 from core.proof.comparison import ArmKind, ArmScores
 from core.proof.outcome import PRESUMED, answer_of, is_answer
-from core.proof.scores import Answer, accuracy
+from core.proof.scores import ArmAnswer, accuracy
 from core.proof.tasks import Task
 from core.proof.turns import BenchCaps, BenchTurns
 from core.rules import schedule
@@ -59,7 +59,7 @@ class Bench:
     max_usd: Decimal | None
     #: Whether a judge ends debates.
     judged: bool = True
-    answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
+    answers: dict[str, list[ArmAnswer]] = field(default_factory=dict[str, list[ArmAnswer]])
     #: Answers that could not be had, in words.
     failed: list[str] = field(default_factory=list[str])
     #: What debates answered, by arm and question.
@@ -159,7 +159,7 @@ class Bench:
         for entry in await self.store.find(DebateFilter(limit=_MOST_DEBATES)):
             self._pay(fold(await self.store.events(entry.debate_id)))
 
-    async def _answer(self, engine: Engine, arm: Arm, task: Task) -> Answer | None:
+    async def _answer(self, engine: Engine, arm: Arm, task: Task) -> ArmAnswer | None:
         """One arm's answer, from the log if it is there; None: it could not be had."""
         setup = self._setup(arm, task)
         for attempt in range(_MOST_ATTEMPTS):

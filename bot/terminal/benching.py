@@ -36,7 +36,7 @@ from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.models import ModelChoice
 from core.proof.arms import Arm, ArmForm, arms_for, setup_of
-from core.proof.comparison import ArmKind, Measure
+from core.proof.comparison import ArmKind, ArmMeasure
 from core.proof.pairs import LEAST_EVALUATORS
 from core.proof.pareto import pareto_svg
 from core.proof.reading import read_tasks
@@ -179,9 +179,9 @@ def _evaluators(
     )
 
 
-def _measure(tasks: Sequence[Task]) -> Measure:
+def _measure(tasks: Sequence[Task]) -> ArmMeasure:
     forecasts = sum(task.kind is TaskKind.FORECAST for task in tasks)
-    return Measure.BRIER if forecasts == len(tasks) else Measure.ACCURACY
+    return ArmMeasure.BRIER if forecasts == len(tasks) else ArmMeasure.ACCURACY
 
 
 def _hand_out(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from core.config.source import Path, Source
+from core.config.source import Path, WrittenFile
 
 _MILLISECONDS = 1000
 _PROMPT_KEYS: Mapping[str, str] = {
@@ -33,7 +33,7 @@ _SAME: Mapping[str, object] = {"synthesis_method": "judge", "include_full_histor
 _OF_JUDGE = ("id", "role", "enabled")
 
 
-def translate(values: dict[str, Any], source: Source) -> Iterator[str]:
+def translate(values: dict[str, Any], source: WrittenFile) -> Iterator[str]:
     """Rename keys to Moot's, in place. Yields notices about settings that Moot lacks.
 
     Args:
@@ -78,7 +78,7 @@ def _mapping(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
+def _move(values: dict[str, Any], source: WrittenFile, key: str, new: Path) -> None:
     """Move a value of `debate` to its new key, unless that key has a value already."""
     debate = _mapping(values.get("debate"))
     if key not in debate:
@@ -97,7 +97,7 @@ def _move(values: dict[str, Any], source: Source, key: str, new: Path) -> None:
     place.setdefault(str(new[-1]), value)
 
 
-def _speaker(speaker: dict[str, Any], path: Path, source: Source) -> Iterator[str]:
+def _speaker(speaker: dict[str, Any], path: Path, source: WrittenFile) -> Iterator[str]:
     for key, prompt in _PROMPT_KEYS.items():
         if key in speaker:
             source.move((*path, key), (*path, "prompts", prompt))
@@ -113,7 +113,7 @@ def _speaker(speaker: dict[str, Any], path: Path, source: Source) -> Iterator[st
     _summaries(speaker, path, source)
 
 
-def _summaries(section: dict[str, Any], path: Path, source: Source) -> None:
+def _summaries(section: dict[str, Any], path: Path, source: WrittenFile) -> None:
     rules = _mapping(section.get("summarization"))
     if "prompt_path" in rules:
         here = (*path, "summarization")

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from core.capabilities import capability
 from core.config.keys import nearest
-from core.config.source import Path, Source
+from core.config.source import Path, WrittenFile
 from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
 from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
@@ -26,7 +26,7 @@ _NO_CHANNEL = (
 
 
 def faults(
-    file: SettingsFile, source: Source, base: Settings, providers: Mapping[str, str]
+    file: SettingsFile, source: WrittenFile, base: Settings, providers: Mapping[str, str]
 ) -> Iterator[str]:
     """One line for each value that cannot be used.
 
@@ -71,7 +71,7 @@ def faults(
             yield complaint(f"{source.at(('models', at))}: {key}", found)
 
 
-def doubts(file: SettingsFile, source: Source, base: Settings) -> Iterator[str]:
+def doubts(file: SettingsFile, source: WrittenFile, base: Settings) -> Iterator[str]:
     """One line for each value that can be used but is probably a mistake."""
     for at, agent in enumerate(file.agents):
         if role_id(agent.role, base.roles) is None:
@@ -89,7 +89,7 @@ def doubts(file: SettingsFile, source: Source, base: Settings) -> Iterator[str]:
             yield f"{source.at(('vote', 'weights', agent_id))}: no agent here has this id."
 
 
-def _ids(file: SettingsFile, source: Source) -> Iterator[str]:
+def _ids(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """A line for each agent id that is reserved, misspelt or used twice."""
     seen: set[str] = set()
     for at, agent in enumerate(file.agents):
@@ -104,7 +104,7 @@ def _ids(file: SettingsFile, source: Source) -> Iterator[str]:
 
 
 def _server_faults(
-    file: SettingsFile, source: Source, providers: Mapping[str, str]
+    file: SettingsFile, source: WrittenFile, providers: Mapping[str, str]
 ) -> Iterator[str]:
     """A line for each server whose name is taken, and each of its models that is not named."""
     seen: set[str] = set()
@@ -118,7 +118,7 @@ def _server_faults(
             yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
 
 
-def _tool_faults(file: SettingsFile, source: Source) -> Iterator[str]:
+def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """A line for each MCP server that cannot be asked as it is written."""
     seen: set[str] = set()
     for at, server in enumerate(file.evidence.mcp_servers):
@@ -138,7 +138,7 @@ def _tool_faults(file: SettingsFile, source: Source) -> Iterator[str]:
                 yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "terminal" or "*".'
 
 
-def _landing_faults(file: SettingsFile, source: Source) -> Iterator[str]:
+def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """A line for each webhook and each place of records that cannot be used as it is written."""
     places: list[tuple[str, int, ReceivingPlace]] = [
         *(("webhooks", at, one) for at, one in enumerate(file.landing.webhooks)),
@@ -165,7 +165,7 @@ def _landing_faults(file: SettingsFile, source: Source) -> Iterator[str]:
         yield from _record_faults(place, source, ("landing", "records", at))
 
 
-def _record_faults(place: RecordPlace, source: Source, path: Path) -> Iterator[str]:
+def _record_faults(place: RecordPlace, source: WrittenFile, path: Path) -> Iterator[str]:
     if bool(place.folder) == bool(place.repository):
         yield f"{source.at(path)}: needs a folder or a repository, one of the two."
     if place.folder and not place.folder.startswith("/"):
@@ -227,7 +227,7 @@ def _models_in(file: SettingsFile, usual: str) -> Iterator[_Named]:
 
 
 def _model_faults(
-    file: SettingsFile, source: Source, usual: str, providers: Mapping[str, str]
+    file: SettingsFile, source: WrittenFile, usual: str, providers: Mapping[str, str]
 ) -> Iterator[str]:
     """A line for each unknown provider or model, with the nearest name that exists."""
     for named in _models_in(file, usual):

@@ -9,7 +9,7 @@ from typing import Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from core.config.source import Path, Source
+from core.config.source import Path, WrittenFile
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -47,7 +47,7 @@ def nearest(name: str, names: Sequence[str]) -> str:
     return f'Did you mean "{found[0]}"?' if found else f"There are: {', '.join(names)}."
 
 
-def in_snake_case(source: Source, value: Any, annotation: object, path: Path = ()) -> Any:
+def in_snake_case(source: WrittenFile, value: Any, annotation: object, path: Path = ()) -> Any:
     """The value with `timeoutPerRound` as `timeout_per_round`, where keys are the model's.
 
     Args:

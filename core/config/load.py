@@ -14,7 +14,7 @@ from core.config.dialectic import translate
 from core.config.faults import doubts, faults
 from core.config.keys import in_snake_case, inside, keys_of, model_in, nearest
 from core.config.model_names import split_names
-from core.config.source import Path, Source, read_source
+from core.config.source import Path, WrittenFile, read_source
 from core.errors import ConfigurationBroken
 from core.models import (
     FALLBACK_ROLE,
@@ -211,7 +211,7 @@ def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
 
 
 def in_words(
-    source: Source, error: ErrorDetails, model: type[Value], *, noun: str = "setting"
+    source: WrittenFile, error: ErrorDetails, model: type[Value], *, noun: str = "setting"
 ) -> str:
     """One problem as a line for people: file, line, key, and what is wrong.
 

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from core.config.keys import nearest
 from core.config.load import in_words, text_of
-from core.config.source import Source, read_source
+from core.config.source import WrittenFile, read_source
 from core.errors import BadInput, ConfigurationBroken
 from core.figures import number
 from core.models import Playbook
@@ -148,7 +148,7 @@ def _is_there(name: str, settings: Settings) -> bool:
     return True
 
 
-def _misfits(playbook: Playbook, source: Source, settings: Settings) -> Iterator[str]:
+def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Iterator[str]:
     """A line for each value that is of the right type and does not fit this Moot."""
     form, formats = playbook.format, formats_with(settings.agendas)
     if form is not None and form not in formats:

@@ -27,8 +27,8 @@ class WrittenAt:
 
 
 @dataclass(frozen=True)
-class Source:
-    """The content of a file."""
+class WrittenFile:
+    """The values in a file, and where each was written."""
 
     name: str
     values: dict[str, Any]
@@ -59,7 +59,7 @@ def words_of(path: Path) -> str:
     return "".join(steps).removeprefix(".")
 
 
-def read_source(text: str, name: str, *, example: str = "debate: …") -> Source:
+def read_source(text: str, name: str, *, example: str = "debate: …") -> WrittenFile:
     """The values in a configuration file or a playbook.
 
     Args:
@@ -95,14 +95,14 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Source
     except (RecursionError, ValueError) as error:
         raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
     if values is None:
-        return Source(name, {})
+        return WrittenFile(name, {})
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
     if is_json:
         with suppress(yaml.YAMLError):  # JSON that YAML cannot read: its lines are not known
             node = yaml.compose(as_yaml, yaml.SafeLoader)
             marks = dict(_Walk(name).marks(node, ())) if node else marks
-    return Source(name, cast("dict[str, Any]", values), marks)
+    return WrittenFile(name, cast("dict[str, Any]", values), marks)
 
 
 def _check_size(text: str, name: str) -> None:

@@ -68,7 +68,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _ToolAnswer:
     #: Why there is no answer, in words that may come after "I could not read it: ".
     fault: str = ""
     #: What the server itself says went wrong.
@@ -78,7 +78,7 @@ class _Answer:
     left_out: int = 0
 
 
-_ANSWER = TypeAdapter(_Answer)
+_ANSWER = TypeAdapter(_ToolAnswer)
 
 
 def tool_references(
@@ -225,7 +225,7 @@ class FetchTools:
             most -= min(most, len(text))
         return joined([one for one in sections if one[2]], warnings=tuple(warnings))
 
-    async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _Answer:
+    async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _ToolAnswer:
         late = f"the server does not answer in {duration(server.seconds)}"
         async with AsyncExitStack() as running:
             asking, reads, writes = await self._begin(server, running)
@@ -234,13 +234,13 @@ class FetchTools:
                 async with asyncio.timeout(server.seconds + _MARGIN):
                     written, _ = await asking.communicate(whole)
             except TimeoutError:
-                return _Answer(fault=late)
+                return _ToolAnswer(fault=late)
         if asking.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
-            return _Answer(fault=late)
+            return _ToolAnswer(fault=late)
         try:
             return _ANSWER.validate_json(written)
         except ValidationError:
-            return _Answer(fault="the server answers with more than can be taken")
+            return _ToolAnswer(fault="the server answers with more than can be taken")
 
     async def _begin(self, server: ToolServer, running: AsyncExitStack) -> tuple[Process, int, int]:
         """Start what asks, and the server's program if it has one, with pipes between them.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from statistics import fmean
 
 from core.figures import counted, percent, points, score, times
-from core.proof.scores import Answer, accuracy, brier, log_loss
+from core.proof.scores import ArmAnswer, accuracy, brier, log_loss
 from core.proof.statistics import (
     ALPHA,
     LEAST_QUESTIONS,
@@ -29,7 +29,7 @@ class ArmKind(StrEnum):
     DEBATE = "debate"
 
 
-class Measure(StrEnum):
+class ArmMeasure(StrEnum):
     """What arms are compared by. Of both, more gain is better."""
 
     ACCURACY = "accuracy"
@@ -42,7 +42,7 @@ class ArmScores:
 
     arm: str
     kind: ArmKind
-    answers: Sequence[Answer]
+    answers: Sequence[ArmAnswer]
 
     @property
     def accuracy(self) -> float:
@@ -71,9 +71,9 @@ class ArmScores:
         """Answers whose probabilities could not be read."""
         return sum(not answer.is_read for answer in self.answers)
 
-    def by(self, measure: Measure) -> float:
+    def by(self, measure: ArmMeasure) -> float:
         """Its mean by that measure."""
-        return self.accuracy if measure is Measure.ACCURACY else self.brier
+        return self.accuracy if measure is ArmMeasure.ACCURACY else self.brier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class Comparison:
         return float(ours / theirs) if ours is not None and theirs else None
 
 
-def compare(arms: Sequence[ArmScores], measure: Measure) -> Sequence[Comparison]:
+def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparison]:
     """Each debate against the best vote and the best single model, each vote against the latter.
 
     "The best" is picked by what is measured here, where level by Brier score, which favours the
@@ -138,7 +138,7 @@ def compare(arms: Sequence[ArmScores], measure: Measure) -> Sequence[Comparison]
 _VOTE_SOLO = (ArmKind.VOTE, ArmKind.SOLO)
 
 
-def conclusion(comparisons: Sequence[Comparison], measure: Measure) -> str:
+def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
     """The last line: what was found, in a plain sentence that also says "no evidence"."""
     debates = [one for one in comparisons if one.arm.kind is ArmKind.DEBATE and one.gain]
     votes = [one for one in comparisons if one.arm.kind is ArmKind.VOTE and one.gain]
@@ -158,7 +158,7 @@ def conclusion(comparisons: Sequence[Comparison], measure: Measure) -> str:
         return "No evidence either way: there are not two arms with two questions to compare."
     asked = max(len(one.arm.answers) for one in comparisons)
     seen = smallest_effect(asked, comparisons=len(comparisons))
-    if measure is Measure.ACCURACY and not all(one.is_evident for one in (*debates, *votes)):
+    if measure is ArmMeasure.ACCURACY and not all(one.is_evident for one in (*debates, *votes)):
         parts.append(
             f"With {counted(asked, 'question')} only a gain of {points(seen)} points or more would "
             "probably have been seen."
@@ -168,13 +168,13 @@ def conclusion(comparisons: Sequence[Comparison], measure: Measure) -> str:
     return " ".join(parts)
 
 
-def _verdict(found: Comparison, what: str, measure: Measure) -> str:
+def _verdict(found: Comparison, what: str, measure: ArmMeasure) -> str:
     gain, arm, base = found.gain, found.arm, found.baseline
     if gain is None:
         raise AssertionError("a comparison without questions")
-    show: Callable[[float], str] = percent if measure is Measure.ACCURACY else score
+    show: Callable[[float], str] = percent if measure is ArmMeasure.ACCURACY else score
     figures = f"{show(arm.by(measure))} against {show(base.by(measure))}"
-    unit = "points" if measure is Measure.ACCURACY else f"points of {measure}"
+    unit = "points" if measure is ArmMeasure.ACCURACY else f"points of {measure}"
     span = f"{points(gain.low)} to {points(gain.high)}"
     figures += f", {points(gain.mean)} {unit}, 95% interval {span}"
     factor = found.cost_factor
@@ -186,11 +186,11 @@ def _verdict(found: Comparison, what: str, measure: Measure) -> str:
     return f"{begin} ({arm.arm}) is {better} than {base.arm} ({figures}){price}."
 
 
-def _by_question(arm: ArmScores, measure: Measure) -> Mapping[str, float]:
-    if measure is Measure.ACCURACY:
+def _by_question(arm: ArmScores, measure: ArmMeasure) -> Mapping[str, float]:
+    if measure is ArmMeasure.ACCURACY:
         return {answer.question: accuracy(answer) for answer in arm.answers}
     return {answer.question: -brier(answer) for answer in arm.answers}
 
 
-def _worth(arm: ArmScores, measure: Measure) -> float:
-    return arm.accuracy if measure is Measure.ACCURACY else -arm.brier
+def _worth(arm: ArmScores, measure: ArmMeasure) -> float:
+    return arm.accuracy if measure is ArmMeasure.ACCURACY else -arm.brier

@@ -6,7 +6,7 @@ from core.events import CallsDropped, Recorded, spent_by
 from core.models import Debate, Status, Usage, VerdictSource
 from core.proof.arms import Arm
 from core.proof.comparison import ArmKind
-from core.proof.scores import Answer
+from core.proof.scores import ArmAnswer
 from core.proof.tasks import Task, stance_of
 from core.rules.options import held_by, leading, options_of
 from core.rules.schedule import rounds_held
@@ -22,7 +22,7 @@ def is_answer(debate: Debate) -> bool:
     return debate.status is Status.CONCLUDED and not spoilt
 
 
-def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> Answer:
+def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> ArmAnswer:
     """What came of one arm and one question; a question that nobody answers is answered wrongly."""
     drafts = list(debate.contributions.values())
     tally, verdict = debate.tally, debate.verdict
@@ -55,7 +55,7 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
             (leading(options.probabilities(shares)), leading(held_by(debate, voter)))
             for voter, shares in first.items()
         )
-    return Answer(
+    return ArmAnswer(
         arm=arm.name,
         question=task.id,
         truth=task.answer,

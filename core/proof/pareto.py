@@ -6,7 +6,7 @@ from decimal import Decimal
 from math import floor, log10
 
 from core.figures import money, percent, score
-from core.proof.comparison import ArmKind, ArmScores, Measure
+from core.proof.comparison import ArmKind, ArmMeasure, ArmScores
 from core.proof.svg import framed, rule, text
 
 _WIDTH, _HEIGHT = 880, 480
@@ -30,13 +30,13 @@ class Point:
     y: float = 0.0
 
 
-def pareto_svg(arms: Sequence[ArmScores], measure: Measure) -> str:
+def pareto_svg(arms: Sequence[ArmScores], measure: ArmMeasure) -> str:
     """Cost per question (to the right, logarithmic) against the score (better is higher).
 
     The line joins the arms that no other one beats at the same or a lower cost. Arms whose cost is
     unknown or nothing are left out; without any there is no picture (an empty text).
     """
-    sign = 1 if measure is Measure.ACCURACY else -1
+    sign = 1 if measure is ArmMeasure.ACCURACY else -1
     bare = [Point(a, float(a.cost), sign * a.by(measure)) for a in arms if a.cost]
     if not bare:
         return ""
@@ -54,7 +54,7 @@ def pareto_svg(arms: Sequence[ArmScores], measure: Measure) -> str:
         return _TOP + (best - worth) / (best - worst) * down
 
     placed = [Point(p.arm, p.cost, p.worth, at_cost(p.cost), at_worth(p.worth)) for p in bare]
-    show = percent if measure is Measure.ACCURACY else score
+    show = percent if measure is ArmMeasure.ACCURACY else score
     lines: list[str] = []
     for power in range(first, last + 1):
         x = at_cost(10.0**power)

@@ -20,7 +20,7 @@ BANDS = (0.0, 0.6, 0.75, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ArmAnswer:
     """What one arm answered to one question."""
 
     arm: str
@@ -39,19 +39,19 @@ class Answer:
     sides: Sequence[tuple[str, str]] = field(default_factory=tuple[tuple[str, str], ...])
 
 
-def accuracy(answer: Answer) -> float:
+def accuracy(answer: ArmAnswer) -> float:
     """1 for the right option, its share of a tie, else 0."""
     return 1 / len(answer.chosen) if answer.truth in answer.chosen else 0.0
 
 
-def brier(answer: Answer) -> float:
+def brier(answer: ArmAnswer) -> float:
     """The Brier score, 0 to 1; lower is better."""
     options = {*answer.probabilities, answer.truth}
     shares = ((answer.probabilities.get(one, 0.0), one == answer.truth) for one in options)
     return sum((share - is_right) ** 2 for share, is_right in shares) / 2
 
 
-def log_loss(answer: Answer) -> float:
+def log_loss(answer: ArmAnswer) -> float:
     """−ln of the probability given to the right option, at least `LEAST_PROBABILITY`."""
     share = answer.probabilities.get(answer.truth, 0.0)
     return -log(min(1.0, max(LEAST_PROBABILITY, share)))
@@ -70,7 +70,7 @@ class Changes:
         return f"{self.wrong_to_right} wrong → right, {self.right_to_wrong} right → wrong"
 
 
-def changes_of_side(answers: Sequence[Answer]) -> Changes:
+def changes_of_side(answers: Sequence[ArmAnswer]) -> Changes:
     """How many agents went over to the right option, and how many left it."""
     sides = [(before == a.truth, after == a.truth) for a in answers for before, after in a.sides]
     return Changes(sides.count((False, True)), sides.count((True, False)))
@@ -95,7 +95,7 @@ class Band:
         return f"{percent(self.least)} to {percent(self.below)}"
 
 
-def calibration(answers: Sequence[Answer]) -> Sequence[Band]:
+def calibration(answers: Sequence[ArmAnswer]) -> Sequence[Band]:
     """How often the best option was right, by how likely it was held; empty bands are left out."""
     bands: list[Band] = []
     held = list[tuple[float, float]]()

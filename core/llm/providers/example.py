@@ -37,18 +37,18 @@ _HELD_BY = (" (stood for by ", " (nobody's position ")
 _READ = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
 
-class _Entry(BaseModel):
+class _ExampleEntry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ExampleQuestion(_Entry):
+class ExampleQuestion(_ExampleEntry):
     """What an agent asks people first."""
 
     question: str
     assumption: str
 
 
-class ExampleAnswer(_Entry):
+class ExampleAnswer(_ExampleEntry):
     """What a person of the demonstration answers."""
 
     question: str
@@ -57,7 +57,7 @@ class ExampleAnswer(_Entry):
     answer: str
 
 
-class ExampleSource(_Entry):
+class ExampleSource(_ExampleEntry):
     """A file that somebody brings with the question; agents quote it."""
 
     name: str
@@ -66,7 +66,7 @@ class ExampleSource(_Entry):
     text: str
 
 
-class ExampleBallot(_Entry):
+class ExampleBallot(_ExampleEntry):
     """A vote: positions by agent, options by name."""
 
     ranking: tuple[str, ...]
@@ -76,7 +76,7 @@ class ExampleBallot(_Entry):
     moved_by: str = _NOBODY
 
 
-class ExampleAgent(_Entry):
+class ExampleAgent(_ExampleEntry):
     """Everything an agent says; who others are is their role."""
 
     #: The option that its first proposal stands for.
@@ -92,7 +92,7 @@ class ExampleAgent(_Entry):
     after: ExampleBallot
 
 
-class Example(_Entry):
+class Example(_ExampleEntry):
     """A written debate: the format `critique`, one round."""
 
     #: What it shows, for people who choose among examples.

@@ -8,17 +8,17 @@ from decimal import Decimal
 
 import pytest
 
-from core.proof.comparison import ArmKind, ArmScores, Measure, compare, conclusion
+from core.proof.comparison import ArmKind, ArmMeasure, ArmScores, compare, conclusion
 from core.proof.pareto import Point, front_of, pareto_svg
-from core.proof.scores import Answer
+from core.proof.scores import ArmAnswer
 from core.proof.statistics import questions_needed
 
-ACCURACY = Measure.ACCURACY
+ACCURACY = ArmMeasure.ACCURACY
 
 
 def an_arm(name: str, kind: ArmKind, right: Sequence[bool], cost: str = "0.01") -> ArmScores:
     answers = [
-        Answer(
+        ArmAnswer(
             arm=name,
             question=f"q{number}",
             truth="o1",
@@ -58,7 +58,9 @@ def test_a_vote_that_gives_the_whole_gain_is_named() -> None:
 def test_a_better_debate_is_called_better() -> None:
     found = compare(arms(solo=0.6, vote=0.65, debate=0.8), ACCURACY)
     assert conclusion(found, ACCURACY).startswith("The debate (critique) is better than vote (")
-    brier = conclusion(compare(arms(solo=0.6, vote=0.65, debate=0.8), Measure.BRIER), Measure.BRIER)
+    brier = conclusion(
+        compare(arms(solo=0.6, vote=0.65, debate=0.8), ArmMeasure.BRIER), ArmMeasure.BRIER
+    )
     assert brier.startswith("The debate (critique) is better than vote (0.")
 
 

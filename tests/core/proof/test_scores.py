@@ -5,7 +5,7 @@ from math import log
 import pytest
 
 from core.proof.scores import (
-    Answer,
+    ArmAnswer,
     Changes,
     accuracy,
     brier,
@@ -21,8 +21,8 @@ def an_answer(
     *chosen: str,
     sides: tuple[tuple[str, str], ...] = (),
     is_read: bool = True,
-) -> Answer:
-    return Answer(
+) -> ArmAnswer:
+    return ArmAnswer(
         arm="vote",
         question="q1",
         truth="o1",

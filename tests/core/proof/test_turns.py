@@ -12,7 +12,7 @@ from core.models import Act, Cap, Debate, ModelChoice, Person, VerdictSource
 from core.proof.arms import Arm, ArmForm, setup_of
 from core.proof.outcome import answer_of, is_answer
 from core.proof.reading import read_tasks
-from core.proof.scores import Answer
+from core.proof.scores import ArmAnswer
 from core.proof.turns import BenchCaps, BenchTurns
 from core.request import ModelRequest, PartKind
 from core.settings import Settings
@@ -37,14 +37,14 @@ MODEL = ModelChoice(provider="scripted", model="m")
 
 def held(
     form: ArmForm, script: Callable[[ModelRequest], str], cap: Cap | None = None
-) -> tuple[Debate, Answer, ScriptedProvider]:
+) -> tuple[Debate, ArmAnswer, ScriptedProvider]:
     """One arm's debate, its answer, and who was asked."""
     arm, provider = Arm(form=form, models=(MODEL,)), ScriptedProvider(script)
     settings = Settings(judge_model=MODEL, rounds=1)
     setup = setup_of(arm, TASK, settings, delimiter="d41d8c", asker=Person(id="dana"))
     store, clock = InMemoryStore(), ManualClock()
 
-    async def run() -> tuple[Debate, Answer]:
+    async def run() -> tuple[Debate, ArmAnswer]:
         await store.create("d1", DebateStarted(setup=setup), origin="o", at=clock.now())
         calls = ModelCalls({"scripted": provider}, clock)
         turns = BenchTurns(Turns(calls, BenchCaps(cap)), {"d1": TASK})
