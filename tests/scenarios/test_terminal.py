@@ -103,7 +103,7 @@ def until(process: subprocess.Popen[str], words: str) -> list[str]:
         (["debate", "--problem-file", "blank.md"], 2, "is blank"),
         (["debate", "--problem-file", "latin.md"], 2, "is not UTF-8 text"),
         (["debate", "x", "--rounds", "0"], 2, "Rounds must be from 1 to 15"),
-        (["debate", "x", "--rounds", "three"], 2, "valid integer"),
+        (["debate", "x", "--rounds", "three"], 2, "it must be a whole number, not 'three'"),
         (["debate", "x", "--nonsense"], 2, "--nonsense"),
         (["dance"], 2, "dance"),
         (["debate", QUESTION, "--config", "ollama.yaml", "--rounds", "1"], 3, "failed"),
