@@ -38,6 +38,10 @@ _LONE_WORD = re.compile(r"[A-Za-z]{1,40}")
 _FLAG = r"(?:--|—|–)playbook(?:=|[^\S\n]{1,9})([^\s]{1,60})"
 _PLAYBOOK = re.compile(rf"\s{{0,9}}{_FLAG}(?!\S)", re.IGNORECASE)
 _PLAYBOOK_LAST = re.compile(rf"(?<=\s){_FLAG}\s{{0,9}}\Z", re.IGNORECASE)
+#: What follows a subcommand that is told to do something, and asks nothing.
+_ORDERS = frozenset({"now", "please", "it", "the", "this", "that", "all", "debate", "debates"})
+#: An order has at most so many words: "stop the debate now".
+_ORDER_WORDS = 4
 _QUOTES = "\"'`“”„’"
 #: Subcommands that stand alone, and those that take a debate's id.
 ALONE = ("help", "list", "settings", "doctor")
@@ -262,8 +266,12 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")
     named = _DEBATE_ID.fullmatch(words[-1]) if words else None
-    if first in ELSEWHERE and (len(words) == 1 or (len(words) <= 3 and _is_order(words[1:]))):  # noqa: PLR2004 - "vote now d…"
-        return Unclear(" ".join(words), first, named.group(1).lower() if named else "")
+    rest = [word.strip(".,!") for word in words[1:]]
+    ids = [found[1].lower() for word in rest if (found := _DEBATE_ID.fullmatch(word))]
+    is_about = (bool(ids) and first not in ALONE) or _is_order(rest)
+    is_told = len(words) <= _ORDER_WORDS and not text.rstrip().endswith(("?", "？"))  # noqa: RUF001
+    if first in (*ALONE, *WITH_ID, *ELSEWHERE) and is_told and is_about:
+        return Unclear(" ".join(words), first, next(iter(ids), ""))
     known = (*ALONE, *WITH_ID, *WITH_WORDS)
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         like = () if first == "how" else get_close_matches(first, known, n=1, cutoff=_LIKE_ALONE)
@@ -282,8 +290,5 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
 
 
 def _is_order(rest: Sequence[str]) -> bool:
-    """Whether all that follows a word is a debate's id, or "now" and the like."""
-    return all(
-        _DEBATE_ID.fullmatch(word) or word.lower() in {"now", "all", "please", "debate", "it"}
-        for word in rest
-    )
+    """Whether all that follows a word is debates' ids, "now" and the like."""
+    return all(_DEBATE_ID.fullmatch(word) or word.lower() in _ORDERS for word in rest)

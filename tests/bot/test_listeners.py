@@ -112,6 +112,50 @@ def test_what_is_typed_is_understood(text: str, expected: Typed):
     assert understood(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "guess", "debate_id"),
+    [
+        ("stop d2345abc now", "stop", "d2345abc"),
+        ("stop D2345ABC, please!", "stop", "d2345abc"),
+        ("stop debate d2345abc now", "stop", "d2345abc"),
+        ("show d2345abc please", "show", "d2345abc"),
+        ("outcome of d2345abc", "outcome", "d2345abc"),
+        ("cancel d2345abc for me", "cancel", "d2345abc"),
+        ("Stop it now", "stop", ""),
+        ("stop this debate", "stop", ""),
+        ("stop the debate.", "stop", ""),
+        ("show all debates", "show", ""),
+        ("list all the debates", "list", ""),
+        ("export it now", "export", ""),
+        ("cancel the debate", "cancel", ""),
+        ("pause the debate", "pause", ""),
+        ("end this debate now", "end", ""),
+    ],
+)
+def test_an_order_starts_no_debate(text: str, guess: str, debate_id: str):
+    found = understood(text)
+
+    assert isinstance(found, Unclear)
+    assert found == Unclear(text, guess, debate_id)
+    assert "Nothing was started" in answers.unclear(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stop using Kafka",
+        "Stop it now?",
+        "stop the debate？",  # noqa: RUF001 - as it is typed in Chinese
+        "stop d2345abc now?",
+        "Show the whole debate",
+        "end all the debates about tabs",
+        "Help document our API",
+    ],
+)
+def test_what_asks_something_is_debated_though_it_begins_like_an_order(text: str):
+    assert understood(text) == TypedQuestion(text)
+
+
 @given(st.text(max_size=200))
 def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
     found = understood(text)
