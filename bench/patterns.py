@@ -77,7 +77,7 @@ from core.transcript.adr import adr
 from core.transcript.cited import cited
 from core.transcript.differences import word_changes
 from core.transcript.found import as_code, in_text
-from core.transcript.inert import ends, inert, inert_line, visible, without_formulas
+from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
 from core.transcript.shadow import says
 from core.transcript.words import fenced, nested, quoted
@@ -611,7 +611,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.transcript.inert.inert": inert,
     "core.transcript.inert.inert_line": inert_line,
     "core.transcript.inert.visible": visible,
-    "core.transcript.inert.without_formulas": without_formulas,
     "core.transcript.report.report": _whole(report),
     "core.transcript.words.fenced": fenced,
     "core.transcript.words.nested": lambda text: nested(text, 2),

@@ -10,7 +10,7 @@ from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
 from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
-from core.transcript.inert import inert_line, without_formulas
+from core.transcript.inert import inert_line
 from core.transcript.options import (
     criteria_table,
     criteria_title,
@@ -62,7 +62,7 @@ def adr(debate: Debate) -> str:
         filter(None, (*said, gap_words(debate), *why_held(debate), *how_it_ended(debate)))
     )
     parts.append(f"## How it was decided\n\n{how}")
-    return without_formulas("\n\n".join(part for part in parts if part)) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _decided(debate: Debate) -> Iterator[str]:

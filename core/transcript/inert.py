@@ -7,7 +7,7 @@ code that swallows what follows it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 from core.redaction import clean
 
@@ -17,10 +17,6 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)")
 _OTHER_LINK = re.compile(r"\]\((?!https?://|mailto:|#)", re.IGNORECASE)
 _HEADING = re.compile(r"\s{1,3}(?=#{1,6}(?:\s|$))")
 _UNDERLINE = re.compile(r"\s*(=+|-+)\s*")
-#: With the backslashes before it.
-_DOLLAR = re.compile(r"(?<!\\)(\\*)\$")
-#: So many dollars make a formula.
-_A_PAIR = 2
 #: A line that opens a block of code, white space at its ends taken off.
 FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
 
@@ -86,73 +82,13 @@ class _Block:
         paired = len(runs) % 2 == 0 and all(len(one[1]) == len(other[1]) for one, other in pairs)
         # A table's cells and escapes end spans in ways that readers differ about.
         self._sure = self._sure and paired and "|" not in line and "\\" not in line
-        spans = [(one.start(), other.end()) for one, other in pairs] if self._sure else []
-        return _outside_of(spans, line, _escaped)
-
-
-def without_formulas(document: str) -> str:
-    """Markdown in which dollars open no formula: two in one paragraph do on GitHub.
-
-    Entities read as dollars wherever Markdown is shown, and a backslash before one would be shown
-    with it. Code has no formulas and stays as it is, and so does a lone dollar.
-    https://docs.github.com/en/get-started/writing-on-github/working-with-advanced-formatting/writing-mathematical-expressions
-    """
-    told, paragraph, fence = list[str](), list[str](), ""
-    for line in document.split("\n"):
-        bare = line.strip()
-        found = None if fence else FENCE.fullmatch(bare)
-        if bare and not fence and not found:
-            paragraph.append(line)
-            continue
-        told += [*_without_pairs(paragraph), line]
-        paragraph.clear()
-        if found:
-            fence = found[1] or found[2]
-        elif fence and ends(fence, bare):
-            fence = ""
-    return "\n".join([*told, *_without_pairs(paragraph)])
-
-
-def _without_pairs(paragraph: Sequence[str]) -> Sequence[str]:
-    """The lines of a paragraph, in which no dollar meets another one."""
-    text = "\n".join(paragraph)
-    if text.count("$") < _A_PAIR:
-        return tuple(paragraph)
-    return _outside_of(_spans(text), text, _with_entities).split("\n")
-
-
-def _with_entities(text: str) -> str:
-    """Dollars as entities; a backslash that escaped one would escape the entity's beginning."""
-    return _DOLLAR.sub(lambda found: f"{found[1][len(found[1]) % 2 :]}&#36;", text)
-
-
-def _spans(text: str) -> Sequence[tuple[int, int]]:
-    """Where spans of code begin and end; none where a backtick is escaped: readers differ there."""
-    if "\\`" in text:
-        return ()
-    runs, closing = list(_CODE.finditer(text)), dict[int, int]()
-    newest = dict[str, int]()
-    for at in range(len(runs) - 1, -1, -1):
-        ticks = runs[at][1]
-        if ticks in newest:
-            closing[at] = newest[ticks]
-        newest[ticks] = at
-    spans, at = list[tuple[int, int]](), 0
-    while at < len(runs):
-        end = closing.get(at, at)
-        if end > at:
-            spans.append((runs[at].start(), runs[end].end()))
-        at = end + 1
-    return spans
-
-
-def _outside_of(spans: Sequence[tuple[int, int]], text: str, change: Callable[[str], str]) -> str:
-    """The text, changed outside of these places."""
-    pieces, done = list[str](), 0
-    for start, end in spans:
-        pieces += [change(text[done:start]), text[start:end]]
-        done = end
-    return "".join([*pieces, change(text[done:])])
+        if not self._sure:
+            return _escaped(line)
+        pieces, done = list[str](), 0
+        for one, other in pairs:
+            pieces += [_escaped(line[done : one.start()]), line[one.start() : other.end()]]
+            done = other.end()
+        return "".join([*pieces, _escaped(line[done:])])
 
 
 def _escaped(text: str) -> str:

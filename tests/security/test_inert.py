@@ -19,7 +19,7 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
-from core.transcript.inert import inert, inert_line, visible, without_formulas
+from core.transcript.inert import inert, inert_line, visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import bullets, nested, quoted, table
@@ -203,34 +203,3 @@ def test_the_terminal_gets_no_escape_sequence(capsys: pytest.CaptureFixture[str]
     assert "\x1b[2J" not in shown
     assert "\x1b]0" not in shown
     assert "\x07" not in shown
-
-
-@pytest.mark.parametrize(
-    ("written", "lands"),
-    [
-        ("It costs $5 and $6.", "It costs &#36;5 and &#36;6."),
-        ("US$5/$6 $$x$$", "US&#36;5/&#36;6 &#36;&#36;x&#36;&#36;"),
-        ("It costs $5\nor $6.", "It costs &#36;5\nor &#36;6."),
-        # One dollar meets none in another paragraph.
-        ("It costs $5.\n\nOr $6.", "It costs $5.\n\nOr $6."),
-        ("Set `$HOME` and `$PATH`.", "Set `$HOME` and `$PATH`."),
-        ("Set `$HOME`: $5 or $6.", "Set `$HOME`: &#36;5 or &#36;6."),
-        ("```sh\necho $A $B\n```\n$5 or $6", "```sh\necho $A $B\n```\n&#36;5 or &#36;6"),
-        ("~~~\n$A $B\n```\n$A $B", "~~~\n$A $B\n```\n$A $B"),
-        ("A ` $5 ` `` $6 or $7", "A ` $5 ` `` &#36;6 or &#36;7"),
-        ("A \\`$5 or $6\\`", "A \\`&#36;5 or &#36;6\\`"),
-        (r"\$5 or \\$6 or \\\$7", r"&#36;5 or \\&#36;6 or \\&#36;7"),
-        ("", ""),
-    ],
-)
-def test_dollars_open_no_formula_and_read_as_they_were_typed(written: str, lands: str) -> None:
-    assert without_formulas(written) == lands
-    shown = MarkdownIt("commonmark").render(lands)
-    assert shown == MarkdownIt("commonmark").render(written)
-
-
-def test_a_decision_record_opens_no_formula() -> None:
-    asked = a_setup("Should we pay $5 per seat or $6 per team, as `$PLAN` says?")
-    debate = fold(recorded([DebateStarted(setup=asked)]))
-
-    assert "> Should we pay &#36;5 per seat or &#36;6 per team, as `$PLAN` says?" in adr(debate)
