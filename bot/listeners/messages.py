@@ -33,7 +33,7 @@ from bot.slack.payloads import (
     MessageEvent,
     PostedMessage,
 )
-from bot.slack.typed_text import has_words, mentioned_in, names_of, readable, told_bot
+from bot.slack.typed_text import addressed, has_words, mentioned_in, names_of, readable, told_bot
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.clarifications import which_question
 from core.errors import BadInput, LogBroken, MootError, StoreError
@@ -151,10 +151,12 @@ async def _take(
     if debate_id is None:
         return
     by = message.user
+    to, text = await _as_told(context, team, message)
     reply = PersonsReply(
         debate_id=debate_id,
         by=Person(id=by, name=await context.access.of(team).name_of(by)),
-        text=await _as_told(context, team, message),
+        text=text,
+        to=to,
         origin=note_id(message.channel, message.ts),
         edited=message.edited_at,
     )
@@ -177,9 +179,7 @@ async def _take(
         await whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif open_questions(debate):
         asking = which_question(debate, reply.origin, redact(reply.text)).payload
-        await whisper(
-            context, team, message, asking, key=f"{reply.origin}/which", debate_id=debate_id
-        )
+        await whisper(context, team, message, asking, key=f"{version}/which", debate_id=debate_id)
 
 
 async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
@@ -213,7 +213,7 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     if debate.status is Status.RUNNING or not debate.verdict:
         return
     said, team = event.message, event.team_id
-    words = " ".join((await _as_told(context, team, said)).split())
+    words = " ".join("".join(await _as_told(context, team, said)).split())
     typed = understood(words)
     # Two words can ask something of a judge who has the record: only a slip is answered.
     is_asked = isinstance(typed, TypedQuestion | OpenForm) or (
@@ -236,7 +236,7 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
     if await context.posts.row_by_key(f"{origin}/answer"):
         return  # it was answered, and edited since
     name = await context.access.of(event.team_id).name_of(said.user)
-    told_us = await _as_told(context, event.team_id, said)
+    told_us = "".join(await _as_told(context, event.team_id, said))
     match understood(told_us):
         case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
             try:
@@ -298,11 +298,12 @@ async def _with_sources(
     return replace(request, references=(thread, *found), mention=mention)
 
 
-async def _as_told(context: ListenerContext, team: str, said: PostedMessage) -> str:
-    """What somebody tells the bot, with the names of people in place of Slack's ids."""
+async def _as_told(context: ListenerContext, team: str, said: PostedMessage) -> tuple[str, str]:
+    """Whom somebody tells something, and what, with names of people in place of Slack's ids."""
     bot = (await context.clients.of(team)).identity.user_id
     names = await names_of(context.access.of(team), mentioned_in([said.text]))
-    return readable(told_bot(said.text, bot), names)
+    to, text = addressed(told_bot(said.text, bot))
+    return f"{readable(to, names)} " if to else "", readable(text, names)
 
 
 async def debate_of_thread(

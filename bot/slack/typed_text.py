@@ -10,6 +10,7 @@ from bot.slack.payloads import plain
 #: People whose names are asked for.
 _MOST_NAMES = 40
 _MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
+_LEADING_MENTION = re.compile(rf"{_MENTION.pattern}[ ,:\n\t]*")
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
 
 
@@ -62,7 +63,7 @@ def readable(text: str, names: Mapping[str, str]) -> str:
 def told_bot(text: str, bot: str) -> str:
     """Return what the bot was told: without the mention that calls it, before or after the words.
 
-    Whoever is mentioned otherwise belongs to what is said: "@Moot should @alex own this?"
+    Whoever is mentioned after it belongs to what is said: "@Moot should @alex own this?"
     """
     told = begun = text.strip()
     while found := _MENTION.match(begun):
@@ -70,6 +71,14 @@ def told_bot(text: str, bot: str) -> str:
         told = begun if found["who"] == bot else told
     last = _MENTION.fullmatch(told, max(0, told.rfind("<@")))
     return told[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else told
+
+
+def addressed(text: str) -> tuple[str, str]:
+    """Return whom a text is for, as the mentions before its first word, and what it says."""
+    end = 0
+    while found := _LEADING_MENTION.match(text, end):
+        end = found.end()
+    return text[:end].strip(" ,:\n\t"), text[end:]
 
 
 def has_words(text: str) -> bool:

@@ -37,6 +37,8 @@ class PersonsReply:
     debate_id: str
     by: Person
     text: str = ""
+    #: Whom the text is for, as it stands before it ("@Alex "): no part of an answer, but of a note.
+    to: str = ""
     #: The same on every delivery.
     origin: str
     #: When a message was edited, in an order of its surface; empty: it was not.
@@ -75,6 +77,8 @@ class AnswerQuestions:
         if debate.status is not Status.RUNNING:
             taken = _was_taken(debate, said.origin)
             return ReplyOutcome.TAKEN if taken else ReplyOutcome.AFTER_END
+        if said.origin in debate.withdrawn:
+            return ReplyOutcome.TAKEN  # it was deleted before it was heard
         parsed = _parsed(debate, said.text)
         is_numbered = bool(parsed.answers) and not parsed.is_plain
         if _was_taken(debate, said.origin) and not is_numbered:
@@ -84,7 +88,7 @@ class AnswerQuestions:
         check_size(said.text, self.bounds)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
-        left = [parsed.rest]
+        left = [parsed.rest and f"{said.to}{parsed.rest}"]
         for answer in parsed.answers:
             if await self._record(debate, said, answer, corrects=is_numbered):
                 continue
@@ -114,13 +118,17 @@ class AnswerQuestions:
         if not _was_taken(debate, said.origin):
             return await self.reply(replace(said, edited=""))  # refused before, or never heard
         mine = [n for n, one in debate.answers.items() if one.origin == said.origin]
-        if any(debate.answers[n].change >= f"{said.origin}/{said.edited}" for n in mine):
+        notes = [note for note in debate.notes if note.id == said.origin]
+        if any(debate.answers[n].change >= f"{said.origin}/{said.edited}" for n in mine) or any(
+            note.change >= said.edited for note in notes
+        ):
             return ReplyOutcome.TAKEN  # a newer edit came first
         check_size(said.text, self.bounds)
         parsed = _parsed(debate, said.text)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
-        if parsed.is_plain and not mine:  # a note is no answer to what is open by now
+        is_plain_note = parsed.is_plain and not mine
+        if is_plain_note:  # whether it answers what is open by now, only its author knows
             parsed = ParsedReply(rest=said.text)
         given = parsed.answers
         if mine and (parsed.is_plain or not given):  # it names no question: it means its own one
@@ -139,11 +147,11 @@ class AnswerQuestions:
         words = "\n".join(_about(debate, one) for one in late if one.text)
         debate = await self.facts.debate(said.debate_id)
         if any(note.id == said.origin for note in debate.notes):
-            rest = "\n".join(filter(None, (parsed.rest, words)))
+            rest = "\n".join(filter(None, (parsed.rest and f"{said.to}{parsed.rest}", words)))
             await self.note.change(debate, said.origin, rest, change=said.edited)
         elif words:
             await self._add_note(replace(said, origin=f"{said.origin}/{said.edited}"), words)
-        return ReplyOutcome.TAKEN
+        return ReplyOutcome.UNCLEAR if is_plain_note else ReplyOutcome.TAKEN
 
     async def withdraw(self, debate_id: str, origin: str) -> None:
         """Take back what a deleted message said: its questions are open again, its note is gone.

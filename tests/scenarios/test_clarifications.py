@@ -171,6 +171,17 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     )
 
 
+async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
+    board = await team.debate(QUESTION)
+    await card_of(team, board)
+    await team.say("@alex 2: Three people\n1: ten", board)
+    await team.say("@alex thanks!", board)
+    await team.workspace.wait_for(lambda: [one for one in team.told() if "thanks!" in one])
+    debate = await debate_at(team, board)
+    assert {n: one.text for n, one in debate.answers.items()} == {1: "ten", 2: "Three people"}
+    assert [note.text for note in debate.notes] == ["@alex thanks!"]
+
+
 async def test_what_asks_for_the_question_repeats_no_secret(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.slack.typed_text import has_words, mentioned_in, readable, told_bot
+from bot.slack.typed_text import addressed, has_words, mentioned_in, readable, told_bot
 
 NAMES = {"U0ALEX": "Alex"}
 
@@ -48,6 +48,19 @@ def test_only_people_are_asked_for_by_name_each_once():
 )
 def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(said: str, told: str):
     assert told_bot(said, "U0MOOT") == told
+
+
+@pytest.mark.parametrize(
+    ("said", "to", "text"),
+    [
+        ("<@U0ALEX> 2: ten", "<@U0ALEX>", "2: ten"),
+        ("<@U0ALEX>, <@U0SAM|sam>: thanks!", "<@U0ALEX>, <@U0SAM|sam>", "thanks!"),
+        ("Ask <@U0ALEX>", "", "Ask <@U0ALEX>"),
+        ("<@U0ALEX>", "<@U0ALEX>", ""),
+    ],
+)
+def test_whom_a_text_is_for_stands_before_it(said: str, to: str, text: str):
+    assert addressed(said) == (to, text)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -187,11 +188,33 @@ async def test_a_note_edited_when_one_question_is_left_stays_a_note() -> None:
     await answer.reply(reply("We are three."))
     await answer.reply(reply("1: Ten", "m2"))
 
-    await answer.edit(edited("We are four."))
+    assert await answer.edit(edited("We are four.")) is ReplyOutcome.UNCLEAR  # it may be one
 
     debate = await log.debate()
     assert texts(debate) == {1: "Ten"}
     assert [note.text for note in debate.notes] == ["We are four."]
+    await answer.choose(DEBATE, "m1", 2)
+    assert texts(await log.debate()) == {1: "Ten", 2: "We are four."}
+
+
+async def test_whom_a_reply_is_for_is_no_part_of_an_answer_but_of_a_note() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+
+    def to_alex(text: str, origin: str) -> PersonsReply:
+        return replace(reply(text, origin), to="@Alex ")
+
+    assert await answer.reply(to_alex("thanks!", "m1")) is ReplyOutcome.UNCLEAR
+    await answer.reply(to_alex("1: ten", "m2"))
+    await answer.reply(to_alex("Mind Kim.\n1: twelve", "m3"))
+
+    debate = await log.debate()
+    assert texts(debate) == {1: "twelve"}
+    assert [note.text for note in debate.notes] == ["@Alex thanks!", "@Alex Mind Kim."]
+    await answer.edit(replace(edited("thank you!", "m1"), to="@Alex "))
+    notes = (await log.debate()).notes
+    assert [note.text for note in notes] == ["@Alex thank you!", "@Alex Mind Kim."]
 
 
 async def test_deleting_an_answer_opens_its_question_again() -> None:
@@ -236,9 +259,24 @@ async def test_a_note_deleted_before_it_is_heard_is_not_taken() -> None:
     answer = answering(log)
 
     await answer.withdraw(DEBATE, "m1")
-    assert await answer.reply(reply("We are three.")) is ReplyOutcome.TAKEN
+    for text in ("We are three.", "1: Three", "42: Three"):
+        assert await answer.reply(reply(text)) is ReplyOutcome.TAKEN
 
-    assert (await log.debate()).notes == ()
+    debate = await log.debate()
+    assert (texts(debate), debate.notes) == ({}, ())
+
+
+async def test_an_older_edit_that_comes_late_takes_no_note_back() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("Mind that we are three."))
+
+    await answer.edit(edited("Mind that we are four.", at="8"))
+    await answer.edit(edited("1: Ten", at="7"))
+
+    notes = (await log.debate()).notes
+    assert [note.text for note in notes] == ["Mind that we are four."]
 
 
 async def test_after_the_end_notes_stand_as_agents_read_them() -> None:
