@@ -119,12 +119,25 @@ class InDriverThreads:
             try:
                 await driver.executescript(script)
             finally:
-                self._free.append(driver)
+                if await self._is_open(driver):
+                    self._free.append(driver)
         return cast("T", script.result)
 
-    async def _opened(self) -> aiosqlite.Connection:
+    async def _is_open(self, driver: aiosqlite.Connection) -> bool:
+        """Whether it can be used again; SQLAlchemy closes one whose set-up has failed."""
         try:
-            return await self._open_driver()
+            _ = driver.in_transaction
+        except sqlite3.ProgrammingError:
+            await driver.close()  # its thread
+            return False
+        return True
+
+    async def _opened(self) -> aiosqlite.Connection:
+        driver = self._open_driver()
+        # As SQLAlchemy's own engine does: no program waits at its end for one that nobody closed.
+        driver._thread.daemon = True  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        try:
+            return await driver
         except sqlite3.Error as error:
             raise DBAPIError.instance(None, None, error, sqlite3.Error) from error
 

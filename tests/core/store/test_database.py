@@ -446,6 +446,42 @@ async def test_nothing_is_left_open(tmp_path: Path) -> None:
     assert threading.active_count() <= threads
 
 
+async def test_a_connection_that_could_not_be_set_up_is_made_anew(
+    database: Database, tmp_path: Path
+) -> None:
+    await database.clean()  # which frees the connections
+    with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as program:
+        program.execute("PRAGMA locking_mode = EXCLUSIVE")
+        program.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreDown, match="locked by another program"):
+            await database.write(put("a"))
+        program.execute("ROLLBACK")
+
+    assert await database.write(put("b")) == "b"
+    assert await database.read(words) == ["b"]
+
+
+def test_a_program_that_closes_nothing_ends(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from core.store.database import Database\n"
+        "async def main():\n"
+        "    database = await Database.open(sys.argv[1])\n"
+        "    await database.read(lambda connection: None)\n"
+        "    raise SystemExit(3)\n"
+        "asyncio.run(main())\n"
+    )
+
+    ended = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", script, location(tmp_path / "moot.db")],
+        cwd=ROOT,
+        check=False,
+        timeout=60,
+    )
+
+    assert ended.returncode == 3
+
+
 def test_a_program_ends_without_warnings(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys\n"
