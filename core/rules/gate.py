@@ -69,12 +69,23 @@ def undebatable(debate: Debate) -> Undebatable | None:
     """Why there is nothing to debate; None where there is, or where that is not known yet."""
     if first := gate_after(debate, 0):
         return first.undebatable
-    # Older versions held the rounds all the same: what they brought to its end stays as it was.
-    if not format_of(debate).COMPARES_DRAFTS or debate.tally or debate.verdict:
+    if not format_of(debate).COMPARES_DRAFTS or _went_on(debate):
         return None
     if len(debate.setup.agents) < _A_PAIR:
         return Undebatable.ALONE
     return Undebatable.NO_MODEL if _took_sides(debate) is False else None
+
+
+@once_per_debate
+def _went_on(debate: Debate) -> bool:
+    """Whether more was said than first answers, or it came to its end.
+
+    Older versions held the rounds all the same: what they began goes on, and stays as it was.
+    """
+    opening = format_of(debate).PHASES[0]
+    turns = (made.turn for made in debate.contributions.values())
+    is_round = any(turn.round > 1 or turn.act is not opening for turn in turns)
+    return is_round or debate.tally is not None or debate.verdict is not None
 
 
 def _took_sides(debate: Debate) -> bool | None:
@@ -83,7 +94,7 @@ def _took_sides(debate: Debate) -> bool | None:
     Agents whose providers are models are taken to.
     """
     by_models = any(agent.provider != OFFLINE for agent in debate.setup.agents)
-    if by_models or not votes_blind(debate) or debate.tally or debate.verdict:
+    if by_models or not votes_blind(debate) or _went_on(debate):
         return True
     if len(drafts := format_of(debate).drafts(debate)) == 1:
         return True  # the others are silent: nothing is compared

@@ -22,6 +22,7 @@ from core.models import (
     When,
 )
 from core.rules.degradations import degradations
+from core.rules.gate import rounds_open, undebatable
 from core.rules.schedule import rounds_held
 from core.rules.wanting import why_not_wanted
 from core.store.memory import InMemoryStore
@@ -171,3 +172,28 @@ async def test_what_an_older_version_held_all_the_same_stays_as_it_was() -> None
         older = replace(debate, gates={}, contributions={**debate.contributions, **later})
 
         assert rounds_held(older) == 3
+
+
+@pytest.mark.parametrize(
+    ("setup", "act", "number"),
+    [
+        (alone("critique"), Act.CRITIQUE, 1),
+        (alone("panel"), Act.STATEMENT, 2),
+        (without_a_model(CHOIR, "critique", When.ALWAYS), Act.REFINEMENT, 2),
+    ],
+)
+async def test_rounds_that_an_older_version_began_go_on(
+    setup: Setup, act: Act, number: int
+) -> None:
+    """Updated in the middle of a debate, it is not told that no round was held."""
+    debate, _ = await held(setup)
+    made = next(iter(debate.contributions.values()))
+    later = made.turn.model_copy(update={"round": number, "act": act})
+    both = {**debate.contributions, later.key: made.model_copy(update={"turn": later})}
+    begun = replace(debate, options=None, ballots={}, gates={}, tally=None, verdict=None)
+    older = replace(begun, status=Status.RUNNING, contributions=both)
+
+    assert rounds_open(replace(older, contributions=debate.contributions)) == 0
+    assert undebatable(older) is None
+    assert rounds_open(older) == 3
+    assert rounds_held(older) == number
