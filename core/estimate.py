@@ -9,7 +9,7 @@ people are answered at once; notes that people will add are not foreseen. Where 
 the offline engine itself plays: it costs nothing, and what it will say is known.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -47,6 +47,7 @@ from core.models import (
     SourceReference,
     SourceText,
     Turn,
+    Undebatable,
     Usage,
     When,
 )
@@ -55,7 +56,7 @@ from core.ports import Clock, ModelProvider
 from core.request import ModelReply, ModelRequest
 from core.rules import schedule
 from core.rules.formats.registry import format_of, formats_with
-from core.rules.gate import undebatable
+from core.rules.options import options_of
 from core.turns.take import Turns
 from core.usual_replies import SENTENCE, lengthened, longest_reply, usual_reply
 
@@ -71,6 +72,13 @@ _ROUNDING = 4
 _SOURCE_CHARACTERS, _SENTENCES = 8000, 5
 #: Characters of what a person answers at length.
 _LONG_ANSWER = 1000
+#: What is said of checklists that will decide nothing.
+_UNDECIDED: Mapping[Undebatable | None, str] = {
+    None: "",
+    Undebatable.NO_MODEL: " No checklist takes a side on the question: the roles will say what "
+    "they would ask, and nothing will be decided.",
+    Undebatable.ALONE: " One agent alone is not voted on: nothing will be decided.",
+}
 
 
 class Cached(StrEnum):
@@ -132,8 +140,8 @@ class Estimate:
     usage: Usage
     #: US dollars if all agree at once and no round is held; None: all rounds are, or not known.
     cost_if_agreed: Decimal | None = None
-    #: Whether no model takes part, and no checklist knows the question.
-    undecided: bool = False
+    #: Why checklists alone will decide nothing; None: they may.
+    undecided: Undebatable | None = None
     #: Every call, in the order they would be made.
     played: Sequence[Played] = ()
 
@@ -355,6 +363,13 @@ class _Stage:
             or (one.turn.round == 1 and one.turn.act is opening)
             or one.turn.act is Act.SYNTHESIS
         ]
+        undecided = None
+        is_compared = format_of(debate).COMPARES_DRAFTS
+        if is_compared and debate.verdict and debate.verdict.is_undecided:
+            if len(debate.setup.agents) == 1:
+                undecided = Undebatable.ALONE
+            elif not options_of(debate).items:  # else the vote is tied
+                undecided = Undebatable.NO_MODEL
         return Estimate(
             cost=usage.cost,
             cost_if_agreed=sum(agreed, start=Usage()).cost,
@@ -362,7 +377,7 @@ class _Stage:
             seconds=seconds,
             calls=sum(one.provider != OFFLINE for one in self._played),
             usage=usage,
-            undecided=bool(undebatable(debate) and debate.verdict and debate.verdict.is_undecided),
+            undecided=undecided,
             played=tuple(self._played),
         )
 
@@ -406,11 +421,7 @@ class _Player:
 def estimate_words(estimate: Estimate) -> str:
     """What a debate will probably take."""
     if not estimate.calls:
-        undecided = (
-            " No checklist knows this question: the roles will say what they would ask, and "
-            "nothing will be decided."
-        )
-        return f"Estimated: no model call, no cost.{undecided if estimate.undecided else ''}"
+        return f"Estimated: no model call, no cost.{_UNDECIDED[estimate.undecided]}"
     time = f"about {roughly(estimate.seconds)}"
     calls = counted(estimate.calls, "model call")
     if estimate.cost is None:

@@ -1140,7 +1140,7 @@ ENDS_ROUNDS = frozenset({GateReason.AGREED, GateReason.SETTLED, GateReason.DEADL
 class Undebatable(StrEnum):
     """Why no round can be of use, whatever was asked for."""
 
-    #: There are only checklists, and they know nothing the question could be answered with.
+    #: There are only checklists, and none takes a side on the question.
     NO_MODEL = "no model"
     #: One agent has nobody to answer.
     ALONE = "alone"

@@ -16,7 +16,7 @@ from bot.views.start_form import (
 )
 from core.errors import MootError
 from core.estimate import estimate_words
-from core.models import Person, Place
+from core.models import Person, Place, Undebatable
 from core.opening import DebateRequest
 from core.use_cases.start import StartDebate
 
@@ -90,8 +90,9 @@ class Estimates:
         try:
             found = await self.start.estimate(request, opened.draft.choices)
             # What checklists know of it can be said once there is a question.
-            known = bool(opened.draft.question) and found.undecided
-            words = estimate_words(replace(found, undecided=known))
+            if not opened.draft.question and found.undecided is Undebatable.NO_MODEL:
+                found = replace(found, undecided=None)
+            words = estimate_words(found)
         except MootError as error:
             words = f"No estimate: {error}"
         view = start_form(opened.draft, form_options(self.start), opened.target, words)

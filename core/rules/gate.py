@@ -257,7 +257,7 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one ca
     movers = [debate.setup.agent(agent).name for agent in gate.moved]
     match gate.undebatable:
         case Undebatable.NO_MODEL:
-            return "No model was asked, and no checklist knows the question: nobody took a side."
+            return "No model was asked, and no checklist takes a side on the question."
         case Undebatable.ALONE:
             return "One agent alone is no debate: nobody criticises what it says."
         case None:

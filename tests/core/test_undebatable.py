@@ -80,7 +80,7 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
     assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))
     assert rounds_held(debate) == 0
     assert how_it_ended(debate) == (
-        "No model was asked, and no checklist knows the question: nobody took a side.",
+        "No model was asked, and no checklist takes a side on the question.",
         "No round was held.",
     )
     assert why_held(debate) == ()
@@ -123,6 +123,34 @@ async def test_of_a_question_that_checklists_know_the_estimate_promises_a_debate
     )
 
     assert estimate_words(found) == "Estimated: no model call, no cost."
+
+
+async def test_it_is_estimated_that_nothing_is_decided_where_no_round_is_wanted_either() -> None:
+    setup = without_a_model(CHOIR, "critique", When.NEVER)
+    found = await rehearse(setup, SystemClock(), by_rules=OfflineProvider())
+
+    assert estimate_words(found) == (
+        "Estimated: no model call, no cost. No checklist takes a side on the question: the roles "
+        "will say what they would ask, and nothing will be decided."
+    )
+
+
+@pytest.mark.parametrize("when", list(When))
+async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: When) -> None:
+    """Its checklist may know the question: there is no vote all the same."""
+    setup = a_setup(QUEUE, agents=("architect",), provider=OFFLINE, rounds=3)
+    setup = setup.model_copy(update={"when": when})
+    found = await rehearse(setup, SystemClock(), by_rules=OfflineProvider())
+    debate, _ = await held(setup)
+
+    assert estimate_words(found) == (
+        "Estimated: no model call, no cost. One agent alone is not voted on: nothing will be "
+        "decided."
+    )
+    assert debate.verdict
+    assert debate.verdict.is_undecided
+    assert "There was no vote, so none of the options" in debate.verdict.solution
+    assert "tied" not in report(debate)
 
 
 @pytest.mark.parametrize("form", FORMATS)

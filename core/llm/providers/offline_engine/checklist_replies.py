@@ -125,6 +125,11 @@ class _Asked:
         return [check for check in found if not check.only or named & set(check.only)]
 
     @property
+    def is_voted(self) -> bool:
+        """Whether a vote was counted."""
+        return bool(self.joined(PartKind.TALLY))
+
+    @property
     def sections(self) -> Sequence[str]:
         """Labels of the sections that a playbook wants in the verdict."""
         answer = self.request.answer
