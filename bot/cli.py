@@ -76,6 +76,7 @@ def run(
         int | None,
         typer.Option(
             min=1,
+            max=64,
             help="Processes that share the work; more than one needs PostgreSQL. "
             "Default: MOOT_WORKERS, or 1.",
         ),
@@ -166,7 +167,7 @@ def demo(  # noqa: PLR0913 - one per option
         bool, typer.Option("--fast", help="No pauses: turns and posts at once.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of the debate.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, max=15, help="Rounds of the debate.")] = None,
     agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",
     form: Annotated[
         Literal["critique", "council", "panel", "review"] | None,
@@ -230,7 +231,8 @@ def purge(
     ],
     *,
     older_than: Annotated[
-        int | None, typer.Option(min=1, help="Days: only debates that ended longer ago.")
+        int | None,
+        typer.Option(min=1, max=36_500, help="Days: only debates that ended longer ago."),
     ] = None,
     person: Annotated[str, typer.Option(help="Only debates this person (U…) asked for.")] = "",
     channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",

@@ -91,12 +91,12 @@ class BotSettings(Bounds, BaseSettings):
     moot_host: str = "127.0.0.1"
     moot_port: int = Field(default=3000, ge=0, le=65535)
     #: Processes that share the work on this machine; more than one needs PostgreSQL.
-    moot_workers: int = Field(default=1, ge=1)
+    moot_workers: int = Field(default=1, ge=1, le=64)
     #: Where Prometheus finds the figures; without a port nowhere. Worker 2 takes the next port.
     moot_metrics_host: str = "127.0.0.1"
     moot_metrics_port: int | None = Field(default=None, ge=1, le=65535)
     #: Days after its end that a debate is deleted for good; None: never.
-    moot_retention_days: int | None = Field(default=None, ge=1)
+    moot_retention_days: int | None = Field(default=None, ge=1, le=36_500)
     #: Something in front of Moot ends TLS: needed to listen beyond this machine.
     moot_behind_tls: bool = False
     moot_log_level: Annotated[LogLevel, Lowered] = LogLevel.INFO

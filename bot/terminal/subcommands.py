@@ -186,7 +186,7 @@ def debate(  # noqa: PLR0913 - one per option
 
 
 def list_debates(
-    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many, newest first.")] = 20,
     *,
     running: Annotated[
         bool, typer.Option("--running", help="Only those that did not end.")
@@ -387,7 +387,8 @@ def bench(  # noqa: PLR0913 - one per option
         str, typer.Option(help="provider/model, with commas between; several: mixed, too.")
     ] = "",
     questions: Annotated[
-        int | None, typer.Option("--questions", "-n", min=1, help="Only so many of them.")
+        int | None,
+        typer.Option("--questions", "-n", min=1, max=10_000, help="Only so many of them."),
     ] = None,
     max_usd: Annotated[
         float, typer.Option(min=0, help="Never spend more on this log; 0: no cap.")

@@ -55,6 +55,8 @@ def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
     [
         ("MOOT_PORT", "abc", "be a whole number"),
         ("MOOT_PORT", "70000", "be 65535 or less"),
+        ("MOOT_WORKERS", "9999999999", "be 64 or less"),
+        ("MOOT_RETENTION_DAYS", "9999999999", "be 36500 or less"),
         ("MOOT_LOG_LEVEL", "loud", "be 'debug', 'info', 'warning' or 'error'"),
         ("MOOT_NOTES_PER_DEBATE", "0", "be 1 or more"),
     ],

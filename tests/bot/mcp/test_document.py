@@ -45,6 +45,12 @@ async def test_every_tool_promises_what_it_returns(tmp_path: Path) -> None:
         assert tool.description
         assert tool.output_schema
         assert tool.input_schema["additionalProperties"] is False
+        for argument in tool.input_schema["properties"].values():
+            kinds = argument.get("anyOf", [argument])
+            bounded = [
+                "maximum" in one for one in kinds if one.get("type") in {"integer", "number"}
+            ]
+            assert all(bounded), argument
     arguments = ", ".join(tools["start_debate"].input_schema["properties"])
     assert arguments in TEXT
 

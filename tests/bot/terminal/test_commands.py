@@ -31,11 +31,14 @@ from core.events import DebateStarted, Recorded, event_from_json, fold
 from core.llm.providers.testing.script import Asked as VendorAsked
 from core.llm.providers.testing.script import Say
 from core.llm.providers.testing.server import Vendor
-from core.models import Debate, Status
+from core.models import MOST_ROUNDS, Debate, Status
 from core.store.lock import FileLock
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
+
+#: More than a database counts with.
+HUGE = str(10**22)
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 #: Their checklists agree on the question.
@@ -701,6 +704,11 @@ def test_the_shell_completes_commands_and_formats(
         (["debate", "x", "--when", "so"], "'so' is not one of 'split', 'always', 'never'."),
         (["bench", "--max-usd", "x"], "'--max-usd': it must be a number, not 'x'."),
         (["run", "--workers", "0"], "'--workers': it must be 1 or more, not '0'."),
+        (["run", "--workers", HUGE], "'--workers': it must be 64 or less"),
+        (["list", "--limit", HUGE], "'--limit': it must be 10000 or less"),
+        (["purge", "T1", "--older-than", HUGE], "'--older-than': it must be 36500 or less"),
+        (["bench", "--questions", HUGE], "'-n': it must be 10000 or less"),
+        (["demo", "--rounds", HUGE], f"'--rounds': it must be {MOST_ROUNDS} or less"),
         (
             ["export", "x", "--format", "docx"],
             "'docx' is not one of 'json', 'md', 'adr',",
