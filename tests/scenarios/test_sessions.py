@@ -41,15 +41,20 @@ async def status_is(team: Team, board: str, status: str) -> None:
 
 
 async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
+    models = ScriptedProvider()
     clarifying = Clarifying(enabled=True, wait_seconds=600)
-    async with team_at_work(config=with_agents(), spec=BotSpec(clarifying=clarifying)) as team:
+    spec = BotSpec(provider=models, clarifying=clarifying)
+    async with team_at_work(config=with_agents(), spec=spec) as team:
         board = await team.debate(QUESTION)
         await status_is(team, board, "suspended")  # people are waited for
         session = team.workspace.session(team.channel, board)
         assert session is not None
         assert session.title == QUESTION
         assert calls(team)[0].args["initiator_user_id"] == team.workspace.user("dana").id
+        models.hold(Act.CRITIQUE)
         await team.say("A thousand a second.", board, user="alex")
+        await status_is(team, board, "processing")
+        models.let_go()
         await team.wait_for_end(board)
         await status_is(team, board, "active")
         assert statuses(team)[-3:] == ["suspended", "processing", "active"]
