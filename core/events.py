@@ -8,7 +8,7 @@ Reason: every event in one place: a log is read against this list.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, assert_never
@@ -981,18 +981,28 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case ClarificationsOpened(clarifications=opened):
             return replace(debate, clarifications={**debate.clarifications, key: opened})
         case ClarificationAnswered(answer=answer):
-            heard = debate.heard | {(answer.origin, answer.number)}
+            said = (answer.origin, answer.number)
+            edits = _edits(debate, answer.origin, answer.edited or answer.change)
             if answer.change and not debate.is_asking(answer.number):
-                return replace(debate, heard=heard)  # too late: agents may have read the answer
-            answers = {**debate.answers, answer.number: answer}
-            notes = tuple(note for note in debate.notes if note.id != answer.note)
-            return replace(debate, answers=answers, heard=heard, notes=notes)
-        case AnswerWithdrawn(number=number, origin=origin):
+                # Too late: agents may have read the answer.
+                heard = {**debate.heard, said: debate.heard.get(said)}
+                return replace(debate, heard=heard, edits=edits)
+            return replace(
+                debate,
+                answers={**debate.answers, answer.number: answer},
+                heard={**debate.heard, said: answer.text},
+                edits=edits,
+                all_notes=_noted(debate, answer.note, text=""),
+            )
+        case AnswerWithdrawn(number=number, origin=origin, change=change):
+            edits = _edits(debate, origin, change)
             known = debate.answers.get(number)
-            if known is None or known.origin != origin or not debate.is_asking(number):
-                return debate
-            left = {n: answer for n, answer in debate.answers.items() if n != number}
-            return replace(debate, answers=left)
+            if not debate.is_asking(number):
+                return replace(debate, edits=edits)
+            heard = {**debate.heard, (origin, number): None}
+            is_standing = known is not None and known.origin == origin
+            left = {n: one for n, one in debate.answers.items() if n != number or not is_standing}
+            return replace(debate, answers=left, heard=heard, edits=edits)
         case ClarificationsClosed(which=which):
             return replace(debate, closed=debate.closed | {which})
         case FacilitatorDecided(guidance=guidance):
@@ -1030,18 +1040,19 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, verdict=verdict) if edition == debate.edition else debate
         case NoteAdded(note=note):
             given = (*debate.references, *note.references)
-            return replace(debate, notes=(*debate.notes, note), references=given)
+            numbered = note.model_copy(update={"number": len(debate.all_notes) + 1})
+            notes = (*debate.all_notes, numbered)
+            edits = _edits(debate, note.id, note.change)
+            return replace(debate, all_notes=notes, references=given, edits=edits)
         case NoteChanged(note=changed, text=text, change=change):
-            notes = tuple(
-                note.model_copy(update={"text": text, "change": change})
-                if note.id == changed and note.change < change
-                else note
-                for note in debate.notes
-            )
-            return replace(debate, notes=notes)
+            is_newer = any(one.id == changed and one.change < change for one in debate.all_notes)
+            if not is_newer or changed in debate.withdrawn:
+                return debate
+            notes = _noted(debate, changed, text=text, change=change)
+            return replace(debate, all_notes=notes, edits=_edits(debate, changed, change))
         case NoteWithdrawn(note=gone):
-            notes = tuple(note for note in debate.notes if note.id != gone)
-            return replace(debate, notes=notes, withdrawn=debate.withdrawn | {gone})
+            notes = _noted(debate, gone, text="")
+            return replace(debate, all_notes=notes, withdrawn=debate.withdrawn | {gone})
         case SourceRead(source=source):
             known = sorted((*debate.sources, source), key=lambda one: one.number)
             given = (*debate.references, *source.references)
@@ -1108,6 +1119,21 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return replace(debate, continued_in=(*debate.continued_in, newer))
         case _:
             assert_never(event)
+
+
+def _noted(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
+    """All notes, with what one of them says now; what is no note changes none."""
+    return tuple(
+        note.model_copy(update=now) if note.id == which else note for note in debate.all_notes
+    )
+
+
+def _edits(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
+    """When messages were edited last; a change of an answer has its message before the time."""
+    edited = change.removeprefix(f"{origin}/")
+    if edited in {"", origin} or edited <= debate.edits.get(origin, ""):
+        return debate.edits
+    return {**debate.edits, origin: edited}
 
 
 #: What ends a debate and is done anew when the debate is wanted after all.

@@ -1292,6 +1292,8 @@ class Answer(Value):
     origin: str = ""
     #: Tells one correction from the next; empty: the first answer to its question.
     change: str = ""
+    #: When its message had been edited, in an order of its surface; empty: it was not.
+    edited: str = ""
     #: Id of the note that these words were until somebody said which question they answer.
     note: str = ""
 
@@ -1368,7 +1370,10 @@ class Note(Value):
 
     id: str
     author: Person
+    #: Empty: it says nothing any more, as it was edited away, deleted, or is an answer now.
     text: str
+    #: Counts the notes of a debate, given by the fold: what others go by stays as it is.
+    number: int = 0
     #: Contributions that existed when it arrived; turns after it see it.
     after: int = 0
     #: When it was edited last, in an order of its surface; empty: it was not.
@@ -1699,8 +1704,13 @@ class Debate:
     questions: Mapping[str, Questions] = field(default_factory=dict[str, Questions])
     clarifications: Mapping[str, Clarifications] = field(default_factory=dict[str, Clarifications])
     answers: Mapping[int, Answer] = field(default_factory=dict[int, Answer])
-    #: Origin and question of every answer there ever was, also of those corrected or withdrawn.
-    heard: frozenset[tuple[str, int]] = frozenset()
+    #: Origin and question of every answer there ever was → what was said last, also where
+    #: somebody else corrected it since; None: it was taken back, or came too late.
+    heard: Mapping[tuple[str, int], str | None] = field(
+        default_factory=dict[tuple[str, int], str | None]
+    )
+    #: Id of a message → when it was edited, as far as its words were taken.
+    edits: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Keys of clarifications whose time is over.
     closed: frozenset[str] = frozenset()
     guidance: Mapping[str, Guidance] = field(default_factory=dict[str, Guidance])
@@ -1717,8 +1727,9 @@ class Debate:
     cross_check: CrossCheck | None = None
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
-    notes: tuple[Note, ...] = ()
-    #: Ids of notes that their authors took back: nobody reads them any more.
+    #: Every note there ever was, by its number; agents read `notes`.
+    all_notes: tuple[Note, ...] = ()
+    #: Ids of messages that their authors deleted: nobody reads their notes any more.
     withdrawn: frozenset[str] = frozenset()
     #: What people gave as evidence, in the order of the log: with the question, with notes, or
     #: in a thread that is a source itself.
@@ -1769,6 +1780,11 @@ class Debate:
     follow_up_answers: Mapping[int, FollowUpAnswer] = field(
         default_factory=dict[int, FollowUpAnswer]
     )
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes that say something, oldest first."""
+        return tuple(note for note in self.all_notes if note.text)
 
     @property
     def evidence(self) -> tuple[Source, ...]:

@@ -158,8 +158,7 @@ class MissedReplies:
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if board is None or not board.ts:
             return  # nobody can have replied
-        known = {origin for origin, _ in debate.heard} | {note.id for note in debate.notes}
-        known |= debate.withdrawn
+        known = {origin for origin, _ in debate.heard} | {note.id for note in debate.all_notes}
         seen, newest = set[str](), 0.0
         async for message in self._replies(debate, board.ts):
             origin = note_id(place.channel, message.ts)
@@ -168,7 +167,7 @@ class MissedReplies:
             here = message.model_copy(update={"channel": place.channel})
             if message.edited_at and message.is_thread_reply_of_person:
                 await take_edit(self._context, place.workspace, here)
-            elif origin not in known:
+            elif origin not in known | debate.withdrawn:
                 event = {
                     "team_id": place.workspace,
                     "event_id": f"missed/{origin}",
@@ -177,8 +176,7 @@ class MissedReplies:
                 await take_reply(self._context, MessageEvent.model_validate(event))
         # What a message said that is not there any more was taken back.
         since = self._upto.get(debate_id, 0.0)
-        origins = [answer.origin for answer in debate.answers.values()]
-        for origin in (*origins, *(note.id for note in debate.notes)):
+        for origin in known - debate.withdrawn:
             ts = note_ts(origin)
             if ts and origin not in seen and since <= float(ts):
                 await self._context.answer.withdraw(debate_id, origin)

@@ -95,7 +95,7 @@ class Fact:
 def ledger(debate: Debate) -> Sequence[Fact]:
     """All facts people gave so far, and those agents cited from their sources, each once."""
     answers = [(f"answer {number}", answer.text) for number, answer in debate.answers.items()]
-    notes = [(f"note {number}", note.text) for number, note in enumerate(debate.notes, start=1)]
+    notes = [(f"note {note.number}", note.text) for note in debate.notes]
     cited = [
         (one.source, one.words)
         for made in debate.contributions.values()

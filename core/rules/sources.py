@@ -32,7 +32,7 @@ def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
 
 def with_question(debate: Debate) -> Sequence[Turn]:
     """The turns that read what came with the question, or with its thread."""
-    with_notes = [reference for note in debate.notes for reference in note.references]
+    with_notes = [reference for note in debate.all_notes for reference in note.references]
     given = enumerate(debate.references, start=1)
     return [reading_turn(number) for number, one in given if one not in with_notes]
 

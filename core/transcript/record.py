@@ -3,7 +3,16 @@
 import json
 from collections.abc import Sequence
 
-from core.events import Event, NoteAdded, NoteChanged, Recorded, ShadowAnswered, ShadowPlaced, fold
+from core.events import (
+    ClarificationAnswered,
+    Event,
+    NoteAdded,
+    NoteChanged,
+    Recorded,
+    ShadowAnswered,
+    ShadowPlaced,
+    fold,
+)
 from core.models import Debate, ShadowAnswer
 from core.rules.shadow import is_sealed
 from core.transcript.outcome import outcome, totals
@@ -40,18 +49,29 @@ def record_json(log: Sequence[Recorded]) -> str:
 
 #: Stands in a record for what nobody may read before the verdict.
 SEALED = "Sealed until the verdict."
-#: Stands in a record for a note that its author deleted.
+#: Stands in a record for words that their author deleted.
 WITHDRAWN = "Deleted by its author."
 
 
 def shown_in(event: Event, debate: Debate) -> Event:
-    """The event as it may be read now: no single answer that is sealed, no note taken back."""
+    """The event as it may be read now: no single answer that is sealed, no words taken back.
+
+    An answer stands, though its message was deleted, once agents may have read it.
+    """
     match event:
         case NoteAdded(note=note) if note.id in debate.withdrawn:
             gone = note.model_copy(update={"text": WITHDRAWN})
             return event.model_copy(update={"note": gone})
         case NoteChanged(note=changed) if changed in debate.withdrawn:
             return event.model_copy(update={"text": WITHDRAWN})
+        case ClarificationAnswered(answer=answer) if (
+            answer.origin in debate.withdrawn
+            and answer.text
+            and answer != debate.answers.get(answer.number)
+        ):
+            return event.model_copy(
+                update={"answer": answer.model_copy(update={"text": WITHDRAWN})}
+            )
         case _ if not is_sealed(debate):
             return event
         case ShadowAnswered(shadow=alone):

@@ -160,8 +160,9 @@ def notes_section(debate: Debate) -> str:
         outcome = outcomes.get(note.id)
         used = "" if outcome is None else "used" if outcome.used else "not used"
         why = outcome.explanation if outcome else "There is no verdict that answers it."
-        rows.append((note.author.name or note.author.id, note.text, used, why))
-    return "## Notes from people\n\n" + table(("Who", "Note", "Outcome", "Why"), rows)
+        who = note.author.name or note.author.id
+        rows.append((f"note {note.number}", who, note.text, used, why))
+    return "## Notes from people\n\n" + table(("", "Who", "Note", "Outcome", "Why"), rows)
 
 
 def _warnings(debate: Debate) -> str:

@@ -167,8 +167,11 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
-    """The labels notes go by in prompts: note1, note2; n1 is an option's."""
-    return tuple(f"note{number}" for number, _ in enumerate(debate.notes, start=1))
+    """The labels notes go by in prompts: note1, note2; n1 is an option's.
+
+    They stay as they are whatever becomes of other notes: agents quote them.
+    """
+    return tuple(f"note{note.number}" for note in debate.notes)
 
 
 def earlier_shown(debate: Debate) -> tuple[str, ...]:

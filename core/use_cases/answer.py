@@ -4,7 +4,7 @@ What comes too late is a note, and so is what names no question where several ar
 somebody chooses which one it answers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -107,51 +107,47 @@ class AnswerQuestions:
         """Take the new text of a message in the thread: what it answered is answered as it says.
 
         After the questions are closed a changed answer is a note. An edited note says from the next
-        turn on what it says now.
+        turn on what it says now. Taking the same edit again changes nothing, whatever others have
+        answered since.
 
         Raises:
             BadInput: It is too long, or names a question that there is not.
         """
         debate = await self.facts.debate(said.debate_id)
         if debate.status is not Status.RUNNING:
-            return ReplyOutcome.TAKEN
+            is_news = bool(said.text) and not _was_taken(debate, said.origin)
+            return ReplyOutcome.AFTER_END if is_news else ReplyOutcome.TAKEN
         if not _was_taken(debate, said.origin):
-            return await self.reply(replace(said, edited=""))  # refused before, or never heard
-        mine = [n for n, one in debate.answers.items() if one.origin == said.origin]
-        notes = [note for note in debate.notes if note.id == said.origin]
-        if any(debate.answers[n].change >= f"{said.origin}/{said.edited}" for n in mine) or any(
-            note.change >= said.edited for note in notes
-        ):
-            return ReplyOutcome.TAKEN  # a newer edit came first
+            return await self.reply(said)  # refused before, or never heard
+        if said.origin in debate.withdrawn or debate.edits.get(said.origin, "") > said.edited:
+            return ReplyOutcome.TAKEN  # deleted since, or a newer edit came first
         check_size(said.text, self.bounds)
         parsed = _parsed(debate, said.text)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
-        is_plain_note = parsed.is_plain and not mine
-        if is_plain_note:  # whether it answers what is open by now, only its author knows
-            parsed = ParsedReply(rest=said.text)
-        given = parsed.answers
-        if mine and (parsed.is_plain or not given):  # it names no question: it means its own one
-            keeps = len(mine) == 1 and not is_remark(said.text)
-            given = [GivenAnswer(mine[0], answer_in(said.text))] if keeps else ()
+        known = _answered_by(debate, said.origin)
+        noted = next((note for note in debate.all_notes if note.id == said.origin), None)
+        given, rest = _said_now(debate, said, parsed, note=noted.text if noted else "")
         numbers = [answer.number for answer in given]
         # First what it says no more: the last open question to be answered closes them all.
-        for number in mine:
+        for number in known:
             if number not in numbers:
                 await self._withdraw(debate, number, said.origin, f"{said.origin}/{said.edited}")
-        # Of what it answered before, only a change is new.
-        known = {n: debate.answers[n].text for n in mine}
+        # Of what it answered before, only a change is new: others may have corrected the rest.
         new = [one for one in given if known.get(one.number) != redact(one.text)]
         debate = await self.facts.debate(said.debate_id)
         late = [one for one in new if not await self._record(debate, said, one, corrects=True)]
-        words = "\n".join(_about(debate, one) for one in late if one.text)
+        words = [_about(debate, one) for one in late if one.text]
+        note = "\n".join(filter(None, (rest and f"{said.to}{rest}", *words)))
         debate = await self.facts.debate(said.debate_id)
-        if any(note.id == said.origin for note in debate.notes):
-            rest = "\n".join(filter(None, (parsed.rest and f"{said.to}{parsed.rest}", words)))
-            await self.note.change(debate, said.origin, rest, change=said.edited)
-        elif words:
-            await self._add_note(replace(said, origin=f"{said.origin}/{said.edited}"), words)
-        return ReplyOutcome.UNCLEAR if is_plain_note else ReplyOutcome.TAKEN
+        if noted:
+            await self.note.change(debate, said.origin, note, change=said.edited)
+        elif note:
+            await self._add_note(said, note)
+        # Whether it answers what is open by now, only its author knows; of a note that has words
+        # they were asked when they wrote it, unless one question is left.
+        asks = parsed.is_plain or (parsed.is_unclear and not (noted and noted.text))
+        return ReplyOutcome.UNCLEAR if asks and not given else ReplyOutcome.TAKEN
 
     async def withdraw(self, debate_id: str, origin: str) -> None:
         """Take back what a deleted message said: its questions are open again, its note is gone.
@@ -160,16 +156,20 @@ class AnswerQuestions:
         wrote about a note stands, too; from the next turn on nobody reads the note itself.
         """
         debate = await self.facts.debate(debate_id)
-        for number in [n for n, one in debate.answers.items() if one.origin == origin]:
-            await self._withdraw(debate, number, origin, f"{origin}/deleted")
         if debate.status is not Status.RUNNING:
             return
+        for number in [n for n, one in debate.answers.items() if one.origin == origin]:
+            await self._withdraw(debate, number, origin, f"{origin}/deleted")
+        debate = await self.facts.debate(debate_id)
         said = [one.id for one in debate.notes if not one.references]
         gone = [note for note in said if note == origin or note.startswith(f"{origin}/")]
-        if not _was_taken(debate, origin):
-            gone = [origin]  # it is only on its way: it is not taken any more
+        if origin not in gone and all(one.origin != origin for one in debate.answers.values()):
+            # It says nothing any more, or is only on its way: it is not taken any more, and no
+            # record repeats it.
+            gone.append(origin)
         for note in gone:
-            await self.facts.record(debate_id, NoteWithdrawn(note=note))
+            if note not in debate.withdrawn:
+                await self.facts.record(debate_id, NoteWithdrawn(note=note))
 
     async def choose(self, debate_id: str, note: str, number: int) -> None:
         """Take a note as the answer to a question.
@@ -178,12 +178,12 @@ class AnswerQuestions:
             BadInput: The question can no longer be answered, or the note answers one already.
         """
         debate = await self.facts.debate(debate_id)
-        if (note, number) in debate.heard:
+        if number in _answered_by(debate, note):
             return  # clicked twice
         found = next((one for one in debate.notes if one.id == note), None)
         if found is None or number not in open_numbers(debate):
             raise BadInput(_CLOSED)
-        said = PersonsReply(debate_id=debate_id, by=found.author, origin=note)
+        said = PersonsReply(debate_id=debate_id, by=found.author, origin=note, edited=found.change)
         if not await self._record(debate, said, GivenAnswer(number, answer_in(found.text))):
             raise BadInput(_CLOSED)
 
@@ -229,19 +229,20 @@ class AnswerQuestions:
         number = given.number
         if not said.edited and (said.origin, number) in debate.heard:
             return True  # delivered again
-        if number not in open_numbers(debate) and not (corrects and debate.is_asking(number)):
+        if number not in open_numbers(debate) and not (corrects and _is_changeable(debate, number)):
             return False
         # The first answer has the question's own key, so that of two at once one is the first.
         is_first = f"answer/{number}" not in debate.times
         change = "/".join(filter(None, (said.origin, said.edited)))
         was_note = any(note.id == said.origin for note in debate.notes)
-        is_whole = not any(origin == said.origin for origin, _ in debate.heard)
+        is_whole = not _answered_by(debate, said.origin)
         answer = Answer(
             number=number,
             text=redact(given.text),
             by=said.by,
             origin=said.origin,
             change="" if is_first else change,
+            edited=said.edited,
             note=said.origin if was_note and is_whole else "",
         )
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
@@ -258,12 +259,14 @@ class AnswerQuestions:
         return await self._record(await self.facts.debate(debate.id), said, given, corrects=True)
 
     async def _withdraw(self, debate: Debate, number: int, origin: str, change: str) -> None:
-        if debate.is_asking(number):
+        if _is_changeable(debate, number):
             withdrawn = AnswerWithdrawn(number=number, origin=origin, change=change)
             await self.facts.record(debate.id, withdrawn)
 
     async def _add_note(self, said: PersonsReply, text: str) -> bool:
-        return await self.note.add(said.debate_id, note_id=said.origin, author=said.by, text=text)
+        return await self.note.add(
+            said.debate_id, note_id=said.origin, author=said.by, text=text, change=said.edited
+        )
 
 
 def open_numbers(debate: Debate) -> Sequence[int]:
@@ -294,7 +297,47 @@ def _no_such_question(debate: Debate, number: int) -> str:
 
 def _was_taken(debate: Debate, origin: str) -> bool:
     answered = any(heard == origin for heard, _ in debate.heard)
-    return answered or origin in debate.withdrawn or any(note.id == origin for note in debate.notes)
+    was_note = any(note.id == origin for note in debate.all_notes)
+    return answered or was_note or origin in debate.withdrawn
+
+
+def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:
+    """What a message says of questions, as it was taken last, also where others corrected it."""
+    said = ((number, text) for (who, number), text in debate.heard.items() if who == origin)
+    return {number: text for number, text in said if text is not None}
+
+
+def _said_now(
+    debate: Debate, said: PersonsReply, parsed: ParsedReply, *, note: str
+) -> tuple[Sequence[GivenAnswer], str]:
+    """Which answers an edited message gives, and what it says besides.
+
+    Without a number it means the question it was the answer to, if it said nothing besides.
+
+    Args:
+        debate: As it was before the edit.
+        said: What the message says now.
+        parsed: The same, read as if it were new.
+        note: What its note says; empty: it has none.
+    """
+    if parsed.answers and not parsed.is_plain:
+        return parsed.answers, parsed.rest
+    known = _answered_by(debate, said.origin)
+    if len(known) != 1 or not said.text:
+        return (), said.text
+    ((number, before),) = known.items()
+    # What came too late is a note, and no words besides.
+    is_alone = not note or note.startswith(_about(debate, GivenAnswer(number, "")))
+    # Somebody may have chosen a remark as the answer, with whom it was for.
+    is_same = before in {redact(text) for text in (said.text, said.to + said.text)}
+    if not is_alone or (is_remark(said.text) and not is_same):
+        return (), said.text
+    return [GivenAnswer(number, before if is_same else answer_in(said.text))], ""
+
+
+def _is_changeable(debate: Debate, number: int) -> bool:
+    """Whether no agent can have read the answer: its card is open, and the end not called for."""
+    return debate.is_asking(number) and bool(open_questions(debate))
 
 
 def _about(debate: Debate, given: GivenAnswer) -> str:

@@ -163,7 +163,7 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
     Raises:
         BadInput: It does not; says what to do.
     """
-    taken = len(debate.notes) + len(debate.withdrawn)
+    taken = len(debate.all_notes)
     if taken >= bounds.notes_per_debate:
         raise BadInput(
             f"Debate `{debate.id}` has {taken} notes, as many as one can take, so the "

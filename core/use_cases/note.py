@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.events import NoteAdded, NoteChanged, NoteWithdrawn
+from core.events import NoteAdded, NoteChanged
 from core.models import Debate, Note, Person, SourceReference, Status
 from core.redaction import redact
 from core.use_cases.fact_log import FactLog
@@ -30,10 +30,12 @@ class AddNote:
         author: Person,
         text: str,
         references: Sequence[SourceReference] = (),
+        change: str = "",
     ) -> bool:
         """Add what a person said or attached to a running debate; False if it has ended.
 
-        Calling it again with the same id changes nothing.
+        Calling it again with the same id changes nothing. `change` says when its message had been
+        edited, in an order of its surface.
 
         Raises:
             BadInput: It is too long, or the debate takes no more notes.
@@ -42,7 +44,7 @@ class AddNote:
             debate = await self.facts.debate(debate_id)
             if debate.status is not Status.RUNNING:
                 return False
-            if note_id in debate.withdrawn or any(note.id == note_id for note in debate.notes):
+            if note_id in debate.withdrawn or any(note.id == note_id for note in debate.all_notes):
                 return True
             check_size(text, self.bounds)
             check_notes(debate, self.bounds)
@@ -53,6 +55,7 @@ class AddNote:
                 text=redact(text),
                 after=after,
                 references=tuple(references),
+                change=change,
             )
             await self.facts.record(debate_id, NoteAdded(note=note))
         return True
@@ -63,18 +66,16 @@ class AddNote:
         Args:
             debate: As it was a moment ago.
             note_id: Which note; one that is not there is left alone.
-            text: What it says now; nothing: it is withdrawn.
+            text: What it says now; nothing: nobody reads it until it says something again.
             change: When it was edited, in an order of its surface.
 
         Raises:
             BadInput: It is too long.
         """
-        known = next((note for note in debate.notes if note.id == note_id), None)
+        known = next((note for note in debate.all_notes if note.id == note_id), None)
         if known is None or debate.status is not Status.RUNNING:
             return
         check_size(text, self.bounds)
-        if not text:
-            await self.facts.record(debate.id, NoteWithdrawn(note=note_id))
-        elif known.text != redact(text):
+        if known.text != redact(text):
             changed = NoteChanged(note=note_id, text=redact(text), change=change)
             await self.facts.record(debate.id, changed)

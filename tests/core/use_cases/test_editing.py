@@ -1,0 +1,253 @@
+"""People edit and delete what they wrote: no words are lost, doubled, or taken for others."""
+
+import pytest
+
+from core.events import DebateConcluded, StopRequested
+from core.models import Stop
+from core.transcript.record import record_json
+from core.turns.context import note_labels
+from core.use_cases.answer import ReplyOutcome
+from tests.core.use_cases.logs import DANA, DEBATE, Recording, questions
+from tests.core.use_cases.test_answer import answering, edited, reply, texts
+
+
+async def notes(log: Recording) -> list[str]:
+    return [note.text for note in (await log.debate()).notes]
+
+
+async def test_a_note_that_an_edit_empties_speaks_again_when_it_has_words_again() -> None:
+    log = Recording()
+    await log.begin()
+    answer = answering(log)
+    await answer.reply(reply("We are three."))
+
+    await answer.edit(edited("", at="5"))
+    assert await notes(log) == []
+    await answer.reply(reply("We are three."))  # the first text, delivered again
+    assert await notes(log) == []
+
+    await answer.edit(edited("We are four.", at="6"))
+    await answer.edit(edited("", at="5"))  # the older edit, delivered again
+    assert await notes(log) == ["We are four."]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_words_edited_away_from_an_answer_are_a_note(number: int) -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("\n".join(f"{one}: Ten" for one in range(1, number + 1))))
+
+    for _ in range(2):  # delivered twice
+        said = edited("hmm, let me ask Jane first")
+        assert await answer.edit(said) in {ReplyOutcome.UNCLEAR, ReplyOutcome.TAKEN}
+
+    assert texts(await log.debate()) == {}
+    assert await notes(log) == ["hmm, let me ask Jane first"]
+
+
+async def test_whoever_edits_an_answer_away_is_asked_which_question_it_answers() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten\n2: Us"))
+
+    assert await answer.edit(edited("Twenty, all of us")) is ReplyOutcome.UNCLEAR
+
+    await answer.choose(DEBATE, "m1", 1)
+    assert texts(await log.debate()) == {1: "Twenty, all of us"}
+    assert await notes(log) == []
+
+
+async def test_words_added_to_an_answer_are_a_note_and_stay_one_for_each_message() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("Ten"))
+    await answer.choose(DEBATE, "m1", 1)
+
+    await answer.edit(edited("Mind that we are three.\n1: Ten"))
+    assert await notes(log) == ["Mind that we are three."]
+
+    await answer.edit(edited("Mind that we are four.", at="6"))  # it answers no more
+
+    assert texts(await log.debate()) == {}
+    assert await notes(log) == ["Mind that we are four."]
+
+
+async def test_an_answer_edited_again_after_the_questions_are_closed_is_one_note() -> None:
+    log = Recording()
+    await log.begin(questions(1))
+    answer = answering(log)
+    await answer.reply(reply("Ten"))
+
+    await answer.edit(edited("Twenty", at="5"))
+    await answer.edit(edited("Thirty", at="6"))
+    assert await notes(log) == ["On question 1 (What of 1?): Thirty"]
+
+    await answer.edit(edited("Ten", at="7"))  # as it is answered
+    assert await notes(log) == []
+
+
+async def test_an_edited_answer_that_somebody_corrected_since_changes_nothing_when_read_again() -> (
+    None
+):
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("1: ten"))
+    await answer.edit(edited("1: 10"))
+    await answer.reply(reply("1: 20", "m2"))
+
+    await answer.edit(edited("1: 10"))
+    assert texts(await log.debate()) == {1: "20"}
+    await answer.reply(reply("2: us", "m3"))
+    await answer.edit(edited("1: 10"))
+
+    assert texts(await log.debate()) == {1: "20", 2: "us"}
+    assert await notes(log) == []
+
+
+async def test_an_edit_of_other_words_does_not_undo_what_somebody_corrected() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("1: ten\n2: us"))
+    await answer.reply(reply("1: 20", "m2"))
+
+    await answer.edit(edited("1: ten\n2: all of us"))
+
+    assert texts(await log.debate()) == {1: "20", 2: "all of us"}
+
+
+async def test_a_remark_chosen_as_an_answer_stays_it_when_it_is_read_again() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("Depends."))
+    await answer.edit(edited("per day or per hour?"))
+    await answer.choose(DEBATE, "m1", 2)
+
+    await answer.edit(edited("per day or per hour?"))
+
+    assert texts(await log.debate()) == {2: "per day or per hour?"}
+    assert await notes(log) == []
+
+
+async def test_a_first_answer_by_an_edit_outlasts_an_older_edit_that_comes_late() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("Let us see."))
+
+    await answer.edit(edited("1: Ten", at="8"))
+    await answer.edit(edited("Let us see, all of us.", at="7"))
+
+    assert texts(await log.debate()) == {1: "Ten"}
+    assert await notes(log) == []
+
+
+async def test_a_reply_first_heard_as_edited_outlasts_an_older_edit_that_comes_late() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+
+    await answer.edit(edited("1: Ten", at="8"))
+    await answer.edit(edited("Mind Kim.", at="7"))
+    await answer.edit(edited("Mind Alex.", at="8", origin="m2"))
+    await answer.edit(edited("Mind Kim.", at="7", origin="m2"))
+
+    assert texts(await log.debate()) == {1: "Ten"}
+    assert await notes(log) == ["Mind Alex."]
+
+
+async def test_an_answer_edited_to_nothing_opens_its_question_again() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("1: skip"))
+    assert texts(await log.debate()) == {1: ""}
+
+    assert await answer.edit(edited("")) is ReplyOutcome.TAKEN
+
+    assert texts(await log.debate()) == {}
+    await answer.edit(edited("1: Ten", at="6"))
+    assert texts(await log.debate()) == {1: "Ten"}
+
+
+async def test_notes_keep_their_labels_whatever_becomes_of_others() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    for number in range(1, 5):
+        await answer.reply(reply(f"Mind the {number} of us.", f"m{number}"))
+
+    await answer.withdraw(DEBATE, "m1")
+    await answer.choose(DEBATE, "m2", 1)
+    await answer.edit(edited("", origin="m4"))
+    await answer.reply(reply("Mind Kim.", "m5"))
+    assert note_labels(await log.debate()) == ("note3", "note5")
+
+    await answer.edit(edited("Mind Alex.", at="6", origin="m4"))
+    debate = await log.debate()
+    assert note_labels(debate) == ("note3", "note4", "note5")
+
+
+async def test_the_record_repeats_no_deleted_words_of_a_message_that_was_an_answer() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("Our secret is Kim."))
+    await answer.choose(DEBATE, "m1", 1)
+    await answer.reply(reply("2: Kim, too", "m2"))
+    await answer.reply(reply("2: Alex", "m3"))
+
+    for origin in ("m1", "m2", "m1"):
+        await answer.withdraw(DEBATE, origin)
+
+    debate = await log.debate()
+    assert texts(debate) == {2: "Alex"}
+    said = record_json(await log.store.events(DEBATE))
+    assert "Kim" not in said
+    assert '"text": "Alex"' in said
+    assert said.count("Deleted by its author.") == 3
+
+
+async def test_an_answer_that_agents_may_have_read_stays_in_the_record() -> None:
+    log = Recording()
+    await log.begin(questions(1))
+    answer = answering(log)
+    await answer.reply(reply("Ten"))
+
+    await answer.withdraw(DEBATE, "m1")
+
+    assert texts(await log.debate()) == {1: "Ten"}
+    assert '"text": "Ten"' in record_json(await log.store.events(DEBATE))
+
+
+async def test_once_the_end_is_called_for_answers_stay_as_the_judge_reads_them() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten"))
+    await log.facts.record(DEBATE, StopRequested(stop=Stop(by=DANA)))
+
+    await answer.edit(edited("1: Twenty"))
+    await answer.reply(reply("1: Thirty", "m2"))
+    await answer.withdraw(DEBATE, "m1")
+
+    debate = await log.debate()
+    assert texts(debate) == {1: "Ten"}
+    assert await notes(log) == ["On question 1 (What of 1?): Thirty"]
+
+
+async def test_whoever_edits_what_was_never_heard_after_the_end_is_told() -> None:
+    log = Recording()
+    await log.begin(questions(1))
+    answer = answering(log)
+    await answer.reply(reply("Ten"))
+    await log.facts.record(DEBATE, DebateConcluded())
+
+    assert await answer.edit(edited("Twenty")) is ReplyOutcome.TAKEN
+    assert await answer.edit(edited("Ask Kim.", origin="m2")) is ReplyOutcome.AFTER_END
+    assert await answer.edit(edited("", origin="m3")) is ReplyOutcome.TAKEN
