@@ -128,7 +128,12 @@ async def _take_files(context: ListenerContext, team: str, message: PostedMessag
 
 
 async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
-    """Take the new words of a reply in a debate's thread: they correct what it said."""
+    """Take the new words of a reply in a debate's thread: they correct what it said.
+
+    Its files are taken, too, where nobody listened when it was written.
+    """
+    if message.files:
+        await _take_files(context, team, message)
     await _take(context, team, message, context.answer.edit)
 
 

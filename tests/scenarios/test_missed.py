@@ -125,6 +125,24 @@ async def test_a_thread_that_cannot_be_read_holds_up_no_debate(
         await team.wait_for_end(board)
 
 
+async def test_files_of_a_reply_that_was_edited_while_the_bot_was_down_are_taken(
+    workspace: Workspace, tmp_path: Path
+):
+    spec = waiting(600)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+    shared = await workspace.share_file(
+        team.user, team.channel, "load.csv", b"month,jobs\nMarch,2000\n", thread_ts=board
+    )
+    await workspace.edit(team.user, team.channel, shared["ts"], "2: see the load")
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        await card_saying(team, board, "see the load")
+        debate = await debate_at(team, board)
+    assert [one.title for one in debate.references] == ["load.csv"]
+    assert notes_of(debate) == ["[Attached as evidence: load.csv]"]
+
+
 async def test_edits_and_deletions_made_while_the_bot_was_down_count(
     workspace: Workspace, tmp_path: Path
 ):
