@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -149,19 +150,46 @@ def test_only_one_module_formats_money_time_and_counts() -> None:
     assert found == []
 
 
+def classes(paths: Iterable[Path]) -> Mapping[str, Sequence[str]]:
+    """Where each class name stands."""
+    found = defaultdict[str, list[str]](list)
+    for path in paths:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(f"{path.as_posix()}:{node.lineno}")
+    return found
+
+
+def twice(found: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    return {name: places for name, places in found.items() if len(places) > 1}
+
+
 def test_class_names_have_no_empty_words() -> None:
-    empty = [
-        f"{name(path)}:{node.lineno} {node.name}"
-        for path in modules(*EVERYTHING)
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.ClassDef) and banned(node.name)
-    ]
-    assert empty == []
+    named = classes(modules(*EVERYTHING))
+    assert [(name, places) for name, places in named.items() if banned(name)] == []
+
+
+def test_no_class_of_the_product_is_called_like_another() -> None:
+    assert twice(classes(modules("core", "bot"))) == {}
+
+
+def test_a_class_name_that_stands_twice_is_found(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("class Post: ...\nclass Board:\n    class Row: ...\n", "utf-8")
+    other.write_text("class Row: ...\nclass Card: ...\n", "utf-8")
+    places = [f"{one.as_posix()}:3", f"{other.as_posix()}:1"]
+    assert twice(classes([one, other])) == {"Row": places}
 
 
 @pytest.mark.parametrize(
     ("class_name", "is_banned"),
-    [("DebateManager", True), ("UserInfo", True), ("Database", False), ("Informed", False)],
+    [
+        ("DebateManager", True),
+        ("UserInfo", True),
+        ("PostUtils", True),
+        ("Database", False),
+        ("Informed", False),
+    ],
 )
 def test_banned_words_are_whole_words(class_name: str, is_banned: bool) -> None:  # noqa: FBT001 - a table's column
     assert banned(class_name) is is_banned
