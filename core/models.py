@@ -1926,3 +1926,14 @@ def once_per_debate(
         return debate.once(what, lambda: compute(debate, *args, **kwargs))
 
     return remembered
+
+
+def once_per_sources(compute: Callable[[Debate], T]) -> Callable[[Debate], T]:
+    """Remember what is pure and of setup and sources alone; see `once_for_sources`."""
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def remembered(debate: Debate) -> T:
+        return debate.once_for_sources(name, lambda: compute(debate))
+
+    return remembered

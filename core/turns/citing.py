@@ -18,6 +18,7 @@ from core.models import (
     EvidenceUsed,
     Turn,
     Verdict,
+    once_per_sources,
 )
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
@@ -34,12 +35,9 @@ _OF_A_SUBJECT = 4
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 
 
+@once_per_sources
 def source_parts(debate: Debate) -> Sequence[Part]:
     """The table of contents and the passages that fit the question best, the same for everybody."""
-    return debate.once_for_sources("source parts", lambda: _source_parts(debate))
-
-
-def _source_parts(debate: Debate) -> Sequence[Part]:
     sources = debate.evidence
     if not sources:
         return ()
@@ -176,12 +174,8 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
     return verdict.model_copy(update=changes)
 
 
+@once_per_sources
 def _shown(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
-    """The passages of each source that a prompt holds, and how many it has."""
-    return debate.once_for_sources("shown", lambda: _chosen(debate))
-
-
-def _chosen(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
     """The passages of each source that a prompt holds, in the source's order; how many it has.
 
     What was asked decides, and nothing that comes later: so the beginning of every prompt stays

@@ -5,7 +5,7 @@ refinement when every critique of its proposal that can still come is there. So 
 long as its longest chain of turns. In round ≥2 the proposal is the last refinement, carried over.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from core.models import Act, Contribution, Debate, Turn, once_per_debate, turn_of
 from core.request import Part, PartKind, numbered
@@ -148,16 +148,10 @@ def longest_chain(rounds: int) -> int:
     return 2 * rounds + 1
 
 
+@once_per_debate  # asked for again with every further round
 def _left(debate: Debate, number: int) -> Sequence[Turn]:
-    """The turns of this round that can be taken now; asked for again with every further round."""
-    return debate.once(
-        ("critique round", number),
-        lambda: tuple(turn for turn in _round(debate, number) if not debate.is_done(turn)),
-    )
-
-
-def _round(debate: Debate, number: int) -> Iterator[Turn]:
-    """Every turn of this round whose inputs exist; done or not, but for refinements."""
+    """The turns of this round that can be taken now."""
+    turns = list[Turn]()
     agents = [agent.id for agent in debate.setup.agents]
     for agent in agents:
         # In round 1 at once; later when the agent's last refinement has an outcome.
@@ -165,23 +159,21 @@ def _round(debate: Debate, number: int) -> Iterator[Turn]:
             agent not in debate.refused
             and debate.is_done(turn_of(Act.REFINEMENT, number - 1, agent))
         ):
-            yield turn_of(Act.PROPOSAL, number, agent)
+            turns.append(turn_of(Act.PROPOSAL, number, agent))
     proposed = [agent for agent in agents if _made(debate, Act.PROPOSAL, number, agent)]
     able = [agent for agent in proposed if agent not in debate.refused]
     for critic in able:
         for target in proposed:
             # One that comes too late for what it would change is not written any more.
             if critic != target and not debate.is_done(turn_of(Act.REFINEMENT, number, target)):
-                yield turn_of(Act.CRITIQUE, number, critic, target)
+                turns.append(turn_of(Act.CRITIQUE, number, critic, target))
     for agent in able:
-        refinement = turn_of(Act.REFINEMENT, number, agent)
-        if debate.is_done(refinement):
-            continue
         # Every critique that can still come has to be there.
         critics = (other for other in awaited(debate, alive(debate)) if other != agent)
         critiques = (turn_of(Act.CRITIQUE, number, critic, agent) for critic in critics)
         if all(debate.is_done(turn) for turn in critiques):
-            yield refinement
+            turns.append(turn_of(Act.REFINEMENT, number, agent))
+    return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def _made(

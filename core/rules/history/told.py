@@ -33,16 +33,13 @@ def reads_letters(debate: Debate, turn: Turn) -> bool:
     return turn.act in _LETTERED or (turn.act in _CRITICISED and is_told)
 
 
+@once_per_debate
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
     """One agent's own history in rounds before `before`: what it said, and what was said to it.
 
     What was only carried over is left out: its text is there already.
     """
-    everyone = debate.once("perspectives", lambda: _perspectives(debate))
-    return debate.once(
-        ("perspective", agent, before),
-        lambda: [made for made in everyone.get(agent, ()) if made.turn.round < before],
-    )
+    return [made for made in _perspectives(debate).get(agent, ()) if made.turn.round < before]
 
 
 @once_per_debate
@@ -126,6 +123,7 @@ def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
     )
 
 
+@once_per_debate
 def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
     """The whole history of every agent, found in one go: it is asked for round by round."""
     said: dict[str, list[Contribution]] = {}
