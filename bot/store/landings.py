@@ -176,7 +176,29 @@ class Landings:
         Returns:
             How many are sent again or at once.
         """
-        return await self._database.write(lambda connection: _retry(connection, which))
+
+        def send_again(connection: Connection) -> int:
+            asked = LANDINGS.c.id == which
+            if not isinstance(which, int):
+                asked = LANDINGS.c.receiver == which
+                reopened = delete(CLOSED_RECEIVERS)
+                if which is not None:
+                    reopened = reopened.where(CLOSED_RECEIVERS.c.receiver == which)
+                connection.execute(reopened)
+            of = (asked,) if which is not None else ()
+            dead = connection.execute(select(LANDINGS).where(_IS_DEAD, *of).order_by(LANDINGS.c.id))
+            waiting = update(LANDINGS).where(LANDINGS.c.state == LandingState.WAITING, *of)
+            count = connection.execute(waiting.values(not_before=None, failures=0)).rowcount
+            kept = ("receiver", "debate_id", "seq", "queued_at", "error")
+            for row in dead.mappings().all():
+                # A new id is a new place: what came after it has overtaken it already.
+                connection.execute(delete(LANDINGS).where(LANDINGS.c.id == row["id"]))
+                again = {name: row[name] for name in kept}
+                connection.execute(insert(LANDINGS), {**again, **_FRESH})
+                count += 1
+            return count
+
+        return await self._database.write(send_again)
 
     async def places(self, receiver: str) -> Mapping[str, str]:
         """Where the records of debates are in a receiver, by the debate's id."""
@@ -193,7 +215,21 @@ class Landings:
 
         Also of databases that an earlier version made: nothing.
         """
-        return await self._database.read(lambda connection: _unlanded(connection, most))
+
+        def look(connection: Connection) -> Unlanded:
+            if not inspect(connection).has_table(CLOSED_RECEIVERS.name):
+                return Unlanded((), Backlog(0, 0), {})
+            wanted = (
+                select(LANDINGS)
+                .where(_IS_DEAD | (UNSENT & LANDINGS.c.error.is_not(None)))
+                .order_by(LANDINGS.c.id)
+                .limit(most)
+            )
+            rows = [_row(row) for row in connection.execute(wanted).mappings().all()]
+            closed = connection.execute(select(CLOSED_RECEIVERS)).all()
+            return Unlanded(rows, _backlog(connection), {one.receiver: one.why for one in closed})
+
+        return await self._database.read(look)
 
     async def _change(self, row: LandingRow, **values: Any) -> LandingRow:
         """Set columns of the row, if nobody began another attempt since it was read."""
@@ -232,45 +268,11 @@ _IS_DEAD = LANDINGS.c.state == LandingState.DEAD
 _COUNT = select(func.count()).select_from(LANDINGS)
 
 
-def _retry(connection: Connection, which: int | str | None) -> int:
-    asked = LANDINGS.c.id == which if isinstance(which, int) else LANDINGS.c.receiver == which
-    of = (asked,) if which is not None else ()
-    if not isinstance(which, int):
-        reopened = delete(CLOSED_RECEIVERS)
-        if which is not None:
-            reopened = reopened.where(CLOSED_RECEIVERS.c.receiver == which)
-        connection.execute(reopened)
-    dead = connection.execute(select(LANDINGS).where(_IS_DEAD, *of).order_by(LANDINGS.c.id))
-    waiting = update(LANDINGS).where(LANDINGS.c.state == LandingState.WAITING, *of)
-    count = connection.execute(waiting.values(not_before=None, failures=0)).rowcount
-    for row in dead.mappings().all():
-        # A new id is a new place: what came after it has overtaken it already.
-        connection.execute(delete(LANDINGS).where(LANDINGS.c.id == row["id"]))
-        again = {name: row[name] for name in ("receiver", "debate_id", "seq", "queued_at", "error")}
-        connection.execute(insert(LANDINGS), {**again, **_FRESH})
-        count += 1
-    return count
-
-
 def _backlog(connection: Connection) -> Backlog:
     return Backlog(
         waiting=connection.execute(_COUNT.where(UNSENT)).scalar_one(),
         dead=connection.execute(_COUNT.where(_IS_DEAD)).scalar_one(),
     )
-
-
-def _unlanded(connection: Connection, most: int) -> Unlanded:
-    if not inspect(connection).has_table(CLOSED_RECEIVERS.name):
-        return Unlanded((), Backlog(0, 0), {})
-    wanted = (
-        select(LANDINGS)
-        .where(_IS_DEAD | (UNSENT & LANDINGS.c.error.is_not(None)))
-        .order_by(LANDINGS.c.id)
-        .limit(most)
-    )
-    rows = [_row(row) for row in connection.execute(wanted).mappings().all()]
-    closed = connection.execute(select(CLOSED_RECEIVERS)).all()
-    return Unlanded(rows, _backlog(connection), {one.receiver: one.why for one in closed})
 
 
 def _row(row: RowMapping) -> LandingRow:

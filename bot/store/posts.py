@@ -114,7 +114,24 @@ class Posts:
         gets it too and goes back to waiting after this attempt, however that ends. One that was
         sent or failed goes to the end of the queue.
         """
-        return await self._database.write(lambda connection: _replace(connection, post))
+
+        def replace_row(connection: Connection) -> PostRow:
+            head = _locked(connection, post.key)
+            if head is None and insert_new(connection, POSTS, _fresh(post)):
+                return _get(connection, post.key)
+            head = head or _locked(connection, post.key)  # inserted by somebody else meanwhile
+            if head is None:
+                raise _missing(post.key)
+            if head.state in {PostState.WAITING, PostState.SENDING}:
+                newer = {"payload": dict(post.payload), "version": head.version + 1}
+                return _change(connection, post.key, **newer)
+            # A settled row goes to the end of the queue: a new id is a new place.
+            connection.execute(_DELETE, {"with_key": post.key})
+            again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
+            connection.execute(insert(POSTS), again)
+            return _get(connection, post.key)
+
+        return await self._database.write(replace_row)
 
     async def hold(self, channel: Channel, process_token: str) -> None:
         """Take the sending of a channel's posts over from every older process."""
@@ -128,7 +145,19 @@ class Posts:
 
         It may be one that has to wait (`not_before`): what comes after it waits as well.
         """
-        return await self._database.read(lambda connection: _next_for(connection, channel))
+
+        def look(connection: Connection) -> PostRow | None:
+            found = connection.execute(_NEXT, channel._asdict()).mappings().first()
+            if found is None:
+                return None
+            row = _row(found)
+            if not row.urgent or row.method != "post" or row.state is PostState.SENDING:
+                return row
+            wanted = {**channel._asdict(), "debate_id": row.debate_id, "before": row.id}
+            earlier = connection.execute(_BEFORE_REPLY, wanted).mappings().first()
+            return row if earlier is None else _row(earlier)
+
+        return await self._database.read(look)
 
     async def channels_with_work(self) -> Sequence[Channel]:
         """Channels with posts that are neither sent nor failed."""
@@ -148,7 +177,23 @@ class Posts:
             ChannelLost: Another process holds the channel.
             StoreError: There is no such post, or it was sent or failed already: do not send it.
         """
-        return await self._database.write(lambda c: _mark_sending(c, key, process_token, at))
+
+        def hand_out(connection: Connection) -> PostRow:
+            head = _head_for(connection, key, process_token)
+            if head.state in {PostState.SENT, PostState.FAILED}:
+                raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
+            return _change(
+                connection,
+                key,
+                state=PostState.SENDING,
+                sending_version=head.version,
+                life=process_token,
+                attempted_at=at,
+                attempts=head.attempts + 1,
+                not_before=None,
+            )
+
+        return await self._database.write(hand_out)
 
     async def check_sending(self, key: str, process_token: str) -> None:
         """Make sure that this process is still the one that sends it.
@@ -214,9 +259,13 @@ class Posts:
             ChannelLost: Another process holds the channel.
             StoreError: There is no such post.
         """
-        return await self._database.write(
-            lambda c: _postpone(c, key, not_before, error=error, process_token=process_token)
-        )
+
+        def put_back(connection: Connection) -> PostRow:
+            _head_for(connection, key, process_token)
+            values = {"not_before": not_before, "error": error, "life": None}
+            return _change(connection, key, state=PostState.WAITING, **values)
+
+        return await self._database.write(put_back)
 
     async def row_by_key(self, key: str) -> PostRow | None:
         """The post with this key."""
@@ -281,55 +330,9 @@ _ROOT = (
 )
 
 
-def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
-    found = connection.execute(_NEXT, channel._asdict()).mappings().first()
-    if found is None:
-        return None
-    row = _row(found)
-    if not row.urgent or row.method != "post" or row.state is PostState.SENDING:
-        return row
-    wanted = {**channel._asdict(), "debate_id": row.debate_id, "before": row.id}
-    earlier = connection.execute(_BEFORE_REPLY, wanted).mappings().first()
-    return row if earlier is None else _row(earlier)
-
-
-def _replace(connection: Connection, post: NewPost) -> PostRow:
-    """Give the post's row the new payload, or insert it."""
-    head = _locked(connection, post.key)
-    if head is None and insert_new(connection, POSTS, _fresh(post)):
-        return _get(connection, post.key)
-    head = head or _locked(connection, post.key)  # inserted by somebody else meanwhile
-    if head is None:
-        raise _missing(post.key)
-    if head.state in {PostState.WAITING, PostState.SENDING}:
-        return _change(connection, post.key, payload=dict(post.payload), version=head.version + 1)
-    # A settled row goes to the end of the queue: a new id is a new place.
-    connection.execute(_DELETE, {"with_key": post.key})
-    again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
-    connection.execute(insert(POSTS), again)
-    return _get(connection, post.key)
-
-
 def _fresh(post: NewPost) -> dict[str, Any]:
     """The values of a row that was never sent."""
     return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
-
-
-def _mark_sending(connection: Connection, key: str, process_token: str, at: datetime) -> PostRow:
-    """Hand the newest version out."""
-    head = _head_for(connection, key, process_token)
-    if head.state in {PostState.SENT, PostState.FAILED}:
-        raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
-    return _change(
-        connection,
-        key,
-        state=PostState.SENDING,
-        sending_version=head.version,
-        life=process_token,
-        attempted_at=at,
-        attempts=head.attempts + 1,
-        not_before=None,
-    )
 
 
 def _settle(
@@ -353,20 +356,6 @@ def _settle(
     # What is in doubt keeps its payload: its files' names are what it is looked for by.
     settled: dict[str, Any] = {"state": PostState.WAITING} if newer else {**EMPTY, "state": state}
     return _change(connection, key, **settled, ts=ts or head.ts, error=error, not_before=None)
-
-
-def _postpone(
-    connection: Connection,
-    key: str,
-    not_before: datetime,
-    *,
-    error: str | None,
-    process_token: str | None,
-) -> PostRow:
-    """Put the row back to waiting."""
-    _head_for(connection, key, process_token)
-    values = {"not_before": not_before, "error": error, "life": None}
-    return _change(connection, key, state=PostState.WAITING, **values)
 
 
 def _head_for(connection: Connection, key: str, process_token: str | None) -> Row[Any]:

@@ -48,16 +48,14 @@ class DebateWords:
         if not words or not channels:
             return []
         place = (_TABLE.workspace == workspace) & _TABLE.channel.in_(channels)
-        return await self._database.read(lambda c: _find(c, words, place, limit))
 
+        def look(connection: Connection) -> Sequence[SearchHit]:
+            is_sqlite = connection.dialect.name == "sqlite"
+            query = _on_sqlite(words) if is_sqlite else _on_postgresql(words)
+            rows = connection.execute(query.where(place).limit(limit))
+            return [SearchHit(row.debate_id, row.excerpt) for row in rows]
 
-def _find(
-    connection: Connection, words: Sequence[str], place: Any, limit: int
-) -> Sequence[SearchHit]:
-    is_sqlite = connection.dialect.name == "sqlite"
-    query = _on_sqlite(words) if is_sqlite else _on_postgresql(words)
-    rows = connection.execute(query.where(place).limit(limit))
-    return [SearchHit(row.debate_id, row.excerpt) for row in rows]
+        return await self._database.read(look)
 
 
 def _on_sqlite(words: Sequence[str]) -> Select[Any, Any]:
