@@ -28,14 +28,13 @@ from bot.patience import USUAL, Patience
 from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
+from bot.terminal.sources import fetchers_here
 from core.engine import Engine
 from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
 from core.events import Recorded, fold
-from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
-from core.evidence.reader import fetch_path
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, SourceKind, Status, Turn
+from core.models import Debate, Person, Place, Status, Turn
 from core.opening import DebateRequest
 from core.ports import Clock, DebateFilter, DebateStore, Embedder
 from core.retry import RetryPolicy, retry
@@ -47,7 +46,7 @@ from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
 from core.use_cases.recall import RecallDecisions, RecalledDecision
 from core.use_cases.start import StartDebate, StartedDebate
-from core.use_cases.steer import SteerDebate
+from core.use_cases.steer import SteerDebate, only_steward
 
 _log = logger(__name__)
 
@@ -241,12 +240,7 @@ class ThisMachine:
     async def _opened(self) -> _Taken:
         async with AsyncExitStack() as opening:
             store = await opening.enter_async_context(open_store(self._environment.moot_database))
-            fetchers = {
-                SourceKind.FILE: fetch_path,
-                SourceKind.REGISTER: FetchEarlierDecisions(store),
-                SourceKind.DECISION: FetchDecision(store),
-            }
-            reader = build_reader(self._settings, self._tools, fetchers)
+            reader = build_reader(self._settings, self._tools, fetchers_here(store))
             turns = build_turns(self._calls, self._settings, store, reader)
             engine = Engine(store=store, turns=turns, sink=_NobodyListens(), clock=self.clock)
             runner = LocalRunner(engine=engine, store=store, clock=self.clock)
@@ -268,14 +262,12 @@ class ThisMachine:
                     start=lambda asked: self._start(starting, asked),
                     answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
                     note=note,
-                    steer=SteerDebate(facts=facts, note=note, stewards=self._stewards, mention=str),
+                    steer=SteerDebate(
+                        facts=facts, note=note, stewards=only_steward(self.person), mention=str
+                    ),
                 ),
                 closing=opening.pop_all(),
             )
-
-    async def _stewards(self, _place: Place) -> Sequence[str]:
-        """Whoever sits here may steer every debate of their database."""
-        return [self.person.id]
 
     async def _start(self, starting: StartDebate, asked: StartArguments) -> StartedDebate:
         """Begin a debate of this machine.

@@ -32,19 +32,17 @@ from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
-from bot.terminal.sources import references_to
+from bot.terminal.sources import fetchers_here, references_to
 from bot.terminal.summary import verbose_summary
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.estimate import estimate_words
-from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
-from core.evidence.reader import fetch_path
 from core.figures import money
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, Setup, ShadowWhen, SourceKind, When
+from core.models import Debate, Person, Place, Setup, ShadowWhen, When
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateStore, SourceReader
+from core.ports import DebateStore
 from core.rules.formats.review import NAME as REVIEW
 from core.rules.wanting import was_skipped
 from core.settings import Settings
@@ -58,7 +56,7 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
 from core.use_cases.start import StartDebate
-from core.use_cases.steer import SteerDebate
+from core.use_cases.steer import SteerDebate, only_steward
 
 SURFACE = "terminal"
 DONE, FAILED, PROVIDERS_FAILED = 0, 1, 3
@@ -108,6 +106,30 @@ class DebateCommand:
     #: Id of a debate to go on with.
     resume: str | None = None
 
+    def request(self, question: str) -> DebateRequest:
+        """What was typed, as the request for a debate on this question.
+
+        Raises:
+            BadInput: A source or the changes are not there.
+        """
+        user, shadow = current_user(), None
+        if self.shadow is not None:
+            shadow = ShadowWhen.ALWAYS if self.shadow else ShadowWhen.NEVER
+        changes = () if self.diff is None else diff_references(self.diff, user)
+        return DebateRequest(
+            question=question,
+            context=self.context,
+            asked_by=user,
+            place=Place(surface=SURFACE),
+            agents=self.agents,
+            rounds=self.rounds,
+            when=self.when,
+            shadow=shadow,
+            format=self.format,
+            playbook=self.playbook,
+            references=(*references_to(self.sources, user), *changes),
+        )
+
 
 async def hold(asked: DebateCommand) -> int:
     """Hold the debate, or go on with one.
@@ -125,45 +147,25 @@ async def hold(asked: DebateCommand) -> int:
     check_writable(asked.output)
     check_writable(_report_path(asked))
     environment, settings, plugins = await _settings_for(asked)
-    request = DebateRequest(
-        question=question,
-        context=asked.context,
-        asked_by=current_user(),
-        place=Place(surface=SURFACE),
-        agents=asked.agents,
-        rounds=asked.rounds,
-        when=asked.when,
-        shadow=None
-        if asked.shadow is None
-        else ShadowWhen.ALWAYS
-        if asked.shadow
-        else ShadowWhen.NEVER,
-        format=asked.format,
-        playbook=asked.playbook,
-        references=(
-            *references_to(asked.sources, current_user()),
-            *(() if asked.diff is None else diff_references(asked.diff, current_user())),
-        ),
-    )
+    request = asked.request(question)
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
         lines = dry_run_lines(setup, await estimating(settings)(setup))
         put_out("\n".join(lines) + "\n", None)
         return DONE
     async with open_store(environment.moot_database) as store:
+        # Nobody is to be woken: the session that runs the debate is made afterwards.
+        facts = FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
         if asked.resume is None:
-            debate_id, setup = await _begin(request, settings, environment, store, yes=asked.yes)
+            debate_id, setup = await _begin(request, settings, environment, facts, yes=asked.yes)
         else:
-            facts = FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet)
-            resumed = await facts.debate(asked.resume)
-            debate_id, setup = resumed.id, resumed.setup
-            if setup.place.surface != SURFACE:
-                raise BadInput(f"Debate {debate_id} is held on {setup.place.surface}, not here.")
-            check_providers(setup, environment, settings.servers)
-            if asked.when is When.ALWAYS:
-                await _want(facts, resumed)
+            debate_id = asked.resume
+            setup = await _take_up(debate_id, settings, environment, facts, when=asked.when)
         calls = build_calls(environment, settings, plugins=plugins)
-        turns = build_turns(calls, settings, store, _reader(settings, environment, store))
+        tools = build_tools(settings, environment)
+        turns = build_turns(
+            calls, settings, store, build_reader(settings, tools, fetchers_here(store))
+        )
         try:
             async with telling(plugins.sinks):
                 debate = await _advance(
@@ -190,21 +192,6 @@ async def hold(asked: DebateCommand) -> int:
     if debate.verdict:
         return DONE
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
-
-
-async def _want(facts: FactLog, debate: Debate) -> None:
-    """Have a debate held that was skipped because all agreed at once.
-
-    Raises:
-        BadInput: Nothing was skipped, or it is too late.
-    """
-
-    async def stewards(_place: Place) -> Sequence[str]:
-        return [current_user().id]
-
-    note = AddNote(facts=facts, bounds=UNBOUNDED)
-    steer = SteerDebate(facts=facts, note=note, stewards=stewards, mention=str)
-    await steer.want(debate, current_user())
 
 
 async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
@@ -293,16 +280,6 @@ def _read(file: Path) -> str:
         raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
 
 
-def _reader(settings: Settings, environment: BotSettings, store: DebateStore) -> SourceReader:
-    """What reads sources: whoever sits at a terminal may read every file they name."""
-    fetchers = {
-        SourceKind.FILE: fetch_path,
-        SourceKind.REGISTER: FetchEarlierDecisions(store),
-        SourceKind.DECISION: FetchDecision(store),
-    }
-    return build_reader(settings, build_tools(settings, environment), fetchers)
-
-
 def _report_path(asked: DebateCommand) -> Path | None:
     return with_suffix(asked.report, ".md") if asked.report else None
 
@@ -311,7 +288,7 @@ async def _begin(
     request: DebateRequest,
     settings: Settings,
     environment: BotSettings,
-    store: DebateStore,
+    facts: FactLog,
     *,
     yes: bool,
 ) -> tuple[str, Setup]:
@@ -321,7 +298,7 @@ async def _begin(
         BadInput: It cannot be started, or the person at the terminal finds it too dear.
     """
     start = StartDebate(
-        facts=FactLog(store=store, clock=SystemClock(), wake=_nobody_runs_it_yet),
+        facts=facts,
         settings=lambda: settings,
         estimating=estimating(settings),
         bounds=UNBOUNDED,
@@ -343,8 +320,30 @@ async def _begin(
     return begun.debate_id, whole
 
 
-def _nobody_runs_it_yet(_debate_id: str) -> None:
-    """The session that runs it is made afterwards."""
+async def _take_up(
+    debate_id: str,
+    settings: Settings,
+    environment: BotSettings,
+    facts: FactLog,
+    *,
+    when: When | None,
+) -> Setup:
+    """Check that a debate can go on here; want it, if it was skipped and is to be held always.
+
+    Raises:
+        BadInput: It is another surface's, or it cannot be wanted.
+        ConfigurationBroken: One of its models is not set up any more.
+    """
+    debate = await facts.debate(debate_id)
+    place = debate.setup.place
+    if place.surface != SURFACE:
+        raise BadInput(f"Debate {debate.id} is held on {place.surface}, not here.")
+    check_providers(debate.setup, environment, settings.servers)
+    if when is When.ALWAYS:
+        note, user = AddNote(facts=facts, bounds=UNBOUNDED), current_user()
+        steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
+        await steer.want(debate, user)
+    return debate.setup
 
 
 async def _advance(  # noqa: PLR0913 - what a session is made of

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import signal
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from bot.terminal.screen import Screen
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.figures import when
-from core.models import Debate, Person, Place, Status
+from core.models import Debate, Person, Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
 from core.use_cases.answer import AnswerQuestions, PersonsReply
@@ -21,7 +21,7 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
 from core.use_cases.reply_parsing import GivenAnswer
-from core.use_cases.steer import SteerDebate
+from core.use_cases.steer import SteerDebate, only_steward
 
 #: Seconds between looks at a debate that waits for a time or for a model, not for us.
 _LOOK_AGAIN = 1.0
@@ -54,16 +54,12 @@ class DebateSession:
         self._was_asked_for_changes = False
         self._answer = AnswerQuestions(facts=self._facts, note=self._note, bounds=UNBOUNDED)
         self._steer = SteerDebate(
-            facts=self._facts, note=self._note, stewards=self._stewards, mention=str
+            facts=self._facts, note=self._note, stewards=only_steward(person), mention=str
         )
         self._stopped = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
         #: Why the debate is left: no model can be reached.
         self._nobody_answers = ""
-
-    async def _stewards(self, _place: Place) -> Sequence[str]:
-        """Whoever sits here may steer every debate of the database they opened."""
-        return [self._person.id]
 
     async def hold(self) -> Debate:
         """Advance the debate to its end; Ctrl-C stops it, a second one or SIGTERM leaves it.
@@ -76,7 +72,15 @@ class DebateSession:
         """
         work = asyncio.create_task(self._until_ended())
         watch = asyncio.create_task(self._leave_where_nobody_answers(work))
-        with _on_signals(lambda: self._interrupt(work), work.cancel):
+
+        def interrupt() -> None:
+            """Wind the debate up at the first Ctrl-C; drop everything at the second."""
+            if self._stopping is None:
+                self._stopping = asyncio.create_task(self._stop())
+            else:
+                work.cancel()
+
+        with _on_signals(interrupt, work.cancel):
             try:
                 return await work
             except asyncio.CancelledError:
@@ -86,13 +90,6 @@ class DebateSession:
                 raise MootError("Interrupted.") from None
             finally:
                 watch.cancel()
-
-    def _interrupt(self, work: asyncio.Task[Debate]) -> None:
-        """Wind the debate up at the first Ctrl-C; drop everything at the second."""
-        if self._stopping is None:
-            self._stopping = asyncio.create_task(self._stop())
-        else:
-            work.cancel()
 
     async def _leave(self) -> None:
         """Take back what this session asked for, so that the debate can be held as it was meant."""

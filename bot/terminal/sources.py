@@ -1,16 +1,19 @@
-"""`moot debate --source`: what was named becomes references; a folder is all its files."""
+"""`moot debate --source`: what was named becomes references, and is fetched on this machine."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import BadInput
+from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
+from core.evidence.reader import Fetch, fetch_path
 from core.models import Person, SourceKind, SourceReference
+from core.ports import DebateStore
 from core.rules.sources import MOST_SOURCES
 
 
 def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
-    """Return the sources that were named.
+    """Return the sources that were named; a folder is all its files.
 
     Args:
         named: Files, folders and addresses of pages.
@@ -41,6 +44,15 @@ def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ..
     if len(found) > MOST_SOURCES:
         raise BadInput(f"There are {len(found)} sources; a debate has {MOST_SOURCES} at most.")
     return tuple(found.values())
+
+
+def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
+    """What fetches sources here: whoever sits at this machine may read every file they name."""
+    return {
+        SourceKind.FILE: fetch_path,
+        SourceKind.REGISTER: FetchEarlierDecisions(store),
+        SourceKind.DECISION: FetchDecision(store),
+    }
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

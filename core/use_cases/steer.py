@@ -26,6 +26,15 @@ from core.use_cases.option_edits import check_editable, checked
 FEWEST_POSITIONS = 2
 
 
+def only_steward(person: Person) -> Callable[[Place], Awaitable[Collection[str]]]:
+    """Whoever sits at this machine may steer every debate of their database, and nobody else."""
+
+    async def stewards(_place: Place) -> Collection[str]:
+        return [person.id]
+
+    return stewards
+
+
 @dataclass(frozen=True, kw_only=True)
 class SteerDebate:
     """What the person who started a debate, and the stewards of its place, may do to it.
