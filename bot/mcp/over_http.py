@@ -69,7 +69,7 @@ class McpRoutes:
         """Begin to serve."""
         local = [name for host in _LOCAL_HOSTS for name in (host, f"{host}:*")]
         origins = [f"http://{name}" for name in local] + [f"https://{one}" for one in self.hosts]
-        self._manager = StreamableHTTPSessionManager(
+        manager = self._manager = StreamableHTTPSessionManager(
             build_server(lambda request: self.debates_of(request.state.caller)),
             stateless=True,
             security_settings=TransportSecuritySettings(
@@ -80,8 +80,14 @@ class McpRoutes:
             max_request_body_size=LARGEST_REQUEST,
         )
         begun = asyncio.Event()
+
+        async def serve() -> None:
+            async with manager.run():
+                begun.set()
+                await self._stopped.wait()
+
         # A task of its own: what it opens must be closed by who opened it.
-        self._serving = asyncio.create_task(self._serve(self._manager, begun), name="mcp")
+        self._serving = asyncio.create_task(serve(), name="mcp")
         await begun.wait()
 
     async def close(self) -> None:
@@ -89,11 +95,6 @@ class McpRoutes:
         self._stopped.set()
         if self._serving is not None:
             await self._serving
-
-    async def _serve(self, manager: StreamableHTTPSessionManager, begun: asyncio.Event) -> None:
-        async with manager.run():
-            begun.set()
-            await self._stopped.wait()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")

@@ -178,6 +178,11 @@ class Jobs:
 
     async def _watch_for_freezes(self) -> None:
         """Let go of everything after a freeze: others have taken it over."""
+
+        async def work_again(worker: asyncio.Task[None], kind: str) -> None:
+            await asyncio.wait([worker])
+            await self._keep_working(kind)
+
         loop = asyncio.get_running_loop()
         while True:
             before = loop.time()
@@ -187,12 +192,8 @@ class Jobs:
                 _log.warning("this process was frozen, letting go", seconds=round(frozen))
                 for kind, worker in list(self._workers.items()):
                     worker.cancel()
-                    again = self._after(worker, kind)
+                    again = work_again(worker, kind)
                     self._workers[kind] = asyncio.create_task(again, name=f"jobs/{kind}")
-
-    async def _after(self, worker: asyncio.Task[None], kind: str) -> None:
-        await asyncio.wait([worker])
-        await self._keep_working(kind)
 
     async def _rescue(self) -> None:
         """Queue the jobs of dead replicas anew, and remind of what was forgotten."""

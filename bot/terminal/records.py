@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -23,7 +23,6 @@ from core.errors import BadInput, DebateUnknown, LogBroken, StoreError
 from core.events import Recorded, fold
 from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
-from core.models import Debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.transcript.adr import adr, title_of
 from core.transcript.decision import decision_text
@@ -210,8 +209,11 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
             ]
         ),
         decision_text(debate),
-        *_what_people_made_of_it(debate),
     ]
+    if debate.decision:
+        parts.append(f"The team's decision: {adr_status(debate)}.")
+    if debate.outcome:
+        parts.append(f"How it turned out: {outcome_words(debate.outcome)}")
     so_far = (*why_held(debate), *how_it_ended(debate))
     if debate.verdict is None and so_far:
         parts.append("\n".join(so_far))
@@ -226,14 +228,6 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
             expected = (await estimating(settings)(setup)).forecast
         parts.append(metrics_of(log, expected))
     put_out(visible("\n\n".join(parts)) + "\n", None)
-
-
-def _what_people_made_of_it(debate: Debate) -> Iterator[str]:
-    """The team's decision, and how it turned out."""
-    if debate.decision:
-        yield f"The team's decision: {adr_status(debate)}."
-    if debate.outcome:
-        yield f"How it turned out: {outcome_words(debate.outcome)}"
 
 
 async def explain_record(debate_id: str, turn: str) -> None:

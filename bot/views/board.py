@@ -330,20 +330,14 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
     }
     shown = tuple(action for action in BoardAction if action in enabled and possible.get(action))
     if anyway:
-        return [_controls_and(debate.id, shown, anyway, waiting)]
+        elements = [anyway, *_elements(debate.id, shown, waiting)]
+        return [as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))]
     return [_controls(debate.id, shown, waiting)] if shown else []
 
 
 @lru_cache(REMEMBERED)
 def _controls(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> Block:
     elements = _elements(debate_id, shown, waiting)
-    return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
-
-
-def _controls_and(
-    debate_id: str, shown: Sequence[BoardAction], anyway: ButtonElement, waiting: int
-) -> Block:
-    elements = [anyway, *_elements(debate_id, shown, waiting)]
     return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
 
 

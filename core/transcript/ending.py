@@ -1,6 +1,6 @@
 """Why rounds of a debate were held, how they ended, and how many there were (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from core.figures import counted
 from core.models import Debate, Ending, NextStep, Status
@@ -41,17 +41,14 @@ def rounds_words(debate: Debate) -> str:
 
 def why_held(debate: Debate) -> Sequence[str]:
     """Why rounds were held: what was weighed before each, a sentence each."""
-    return tuple(_why_held(debate))
-
-
-def _why_held(debate: Debate) -> Iterator[str]:
-    last = closing_gate(debate)
+    said, last = list[str](), closing_gate(debate)
     for gate in debate.gates.values():
         if gate is not last:
-            yield in_words(debate, gate)
+            said.append(in_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
             who = debate.wanted_by.name or debate.wanted_by.id
-            yield f"{who} wanted the debate all the same."
+            said.append(f"{who} wanted the debate all the same.")
+    return tuple(said)
 
 
 def how_it_ended(debate: Debate) -> Sequence[str]:
@@ -59,30 +56,28 @@ def how_it_ended(debate: Debate) -> Sequence[str]:
 
     Empty while no round has ended.
     """
-    return tuple(_ended(debate))
-
-
-def _ended(debate: Debate) -> Iterator[str]:
+    said = list[str]()
     if last := closing_gate(debate):
-        yield in_words(debate, last)
+        said.append(in_words(debate, last))
     for guidance in debate.guidance.values():
         if guidance.next_step is NextStep.VOTE and guidance.gate is None:
-            yield f"After round {guidance.turn.round} the facilitator called the vote."
+            said.append(f"After round {guidance.turn.round} the facilitator called the vote.")
     if debate.stop:
-        yield f"{debate.stop.by.name or 'A person'} stopped the debate."
+        said.append(f"{debate.stop.by.name or 'A person'} stopped the debate.")
     if debate.vote_called_by:
-        yield f"{debate.vote_called_by.name or 'A person'} called the vote."
+        said.append(f"{debate.vote_called_by.name or 'A person'} called the vote.")
     if debate.out_of_patience:
-        yield "No model could be reached for too long."
+        said.append("No model could be reached for too long.")
     elif debate.out_of_time:
-        yield "The debate's time was up."
+        said.append("The debate's time was up.")
     if debate.out_of_money:
-        yield debate.out_of_money
+        said.append(debate.out_of_money)
     is_over = debate.verdict or debate.status is not Status.RUNNING
     if is_over and not schedule.has_quorum(debate):
-        yield "Too few agents could go on."
+        said.append("Too few agents could go on.")
     if is_over and debate.setup.format == review.NAME:
-        yield review.how_it_went(debate)
+        said.append(review.how_it_went(debate))
     elif is_over and (debate.wanted_by or not was_skipped(debate)):
-        said = rounds_words(debate)
-        yield f"{said[0].upper()}{said[1:]}."
+        rounds = rounds_words(debate)
+        said.append(f"{rounds[0].upper()}{rounds[1:]}.")
+    return tuple(said)

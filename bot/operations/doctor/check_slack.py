@@ -1,6 +1,6 @@
 """Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -106,22 +106,20 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
         remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
         words = f"missing: {', '.join(missing)}"
         scopes = bad("scopes", words, remedy, is_configuration=True)
+    # Without an optional scope all else is well.
+    optional = [
+        good(f"optional scope {scope}", f"granted: {with_it}")
+        if scope in who.scopes
+        else skipped(f"optional scope {scope}", f"not granted: {without}", remedy)
+        for scope, (with_it, without, remedy) in _OPTIONAL.items()
+    ]
     return [
         good(_BOT, f"accepted by {identity.team} ({access.api_url})"),
         scopes,
-        *_optional(who.scopes),
+        *optional,
         await _socket(client, access),
         await _pinning(client, channel),
     ]
-
-
-def _optional(granted: Collection[str]) -> Iterator[Finding]:
-    """Whether each optional scope is granted; without it all else is well."""
-    for scope, (with_it, without, remedy) in _OPTIONAL.items():
-        if scope in granted:
-            yield good(f"optional scope {scope}", f"granted: {with_it}")
-        else:
-            yield skipped(f"optional scope {scope}", f"not granted: {without}", remedy)
 
 
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
