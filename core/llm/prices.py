@@ -39,9 +39,10 @@ def estimate_tokens(text: str, factor: float = 1.0) -> int:
         text: The text.
         factor: The model's own factor, from its capability or its correction.
     """
-    # Most lines have no such sign, and that is seen at once.
-    odd = "".join(line for line in text.split("\n") if not line.isascii())
-    dense = len(odd) - len(_CJK.sub("", odd))
+    dense = 0
+    if not text.isascii():  # most texts and lines are, and that is seen at once
+        odd = "".join(line for line in text.split("\n") if not line.isascii())
+        dense = len(odd) - len(_CJK.sub("", odd))
     return math.ceil((len(text) + dense) / _CHARS_PER_TOKEN * factor)
 
 

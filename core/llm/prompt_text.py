@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.llm.quoting import quote
-from core.request import ModelRequest
+from core.request import ModelRequest, Part
 
 #: No vendor takes more marked places in one prompt.
 MOST_BREAKPOINTS = 4
@@ -25,10 +26,17 @@ def pieces(request: ModelRequest) -> list[Piece]:
     The cuts are always in the same places, also where there are more shared beginnings than a
     vendor can mark: a vendor only finds a cached beginning that is cut in the same way.
     """
+    return list(_cut(tuple(request.parts), request.delimiter))
+
+
+# A request is measured five times before it is sent.
+@lru_cache(maxsize=16)
+def _cut(parts: tuple[Part, ...], delimiter: str) -> tuple[Piece, ...]:
+    """Quote the parts, and put together what no vendor shall cache apart."""
     found: list[Piece] = []
     texts: list[str] = []
-    for part in request.parts:
-        texts.append(quote(part, request.delimiter))
+    for part in parts:
+        texts.append(quote(part, delimiter))
         if part.ends_shared:
             found.append(Piece(_joined(texts), breakpoint=True))
             texts = []
@@ -37,7 +45,7 @@ def pieces(request: ModelRequest) -> list[Piece]:
     # A vendor takes only so many breakpoints: the last ones.
     marked = [index for index, piece in enumerate(found) if piece.breakpoint]
     kept = set(marked[-MOST_BREAKPOINTS:])
-    return [Piece(piece.text, breakpoint=index in kept) for index, piece in enumerate(found)]
+    return tuple(Piece(piece.text, breakpoint=index in kept) for index, piece in enumerate(found))
 
 
 def _joined(texts: Sequence[str]) -> str:
