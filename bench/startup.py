@@ -29,7 +29,9 @@ from slack_on_loopback import Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds after which something is broken, not slow.
 PATIENCE = 60
-_MOOT = Path(sys.executable).with_name("moot")
+#: `moot` of this very tree, wherever the package is installed from.
+_MOOT = (sys.executable, "-c", "from bot.cli import main; main()")
+_ROOT = str(Path(__file__).parents[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,9 @@ async def measure(runs: int) -> Startup:
 async def _help() -> tuple[float, float]:
     """Seconds, and seconds of CPU, until the help is there."""
     began, before = time.perf_counter(), _children_cpu()
-    process = await asyncio.create_subprocess_exec(_MOOT, "--help", stdout=DEVNULL)
+    process = await asyncio.create_subprocess_exec(
+        *_MOOT, "--help", env={"PYTHONPATH": _ROOT}, stdout=DEVNULL
+    )
     if await process.wait():
         raise RuntimeError("moot --help failed")
     return time.perf_counter() - began, _children_cpu() - before
@@ -114,7 +118,11 @@ async def _running(
     """Run a command of Moot for as long as the block lasts; gives when it was started."""
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        *(_MOOT, *words), cwd=folder, env=environment, stdout=DEVNULL, stderr=DEVNULL
+        *(*_MOOT, *words),
+        cwd=folder,
+        env={**environment, "PYTHONPATH": _ROOT},
+        stdout=DEVNULL,
+        stderr=DEVNULL,
     )
     try:
         async with asyncio.timeout(PATIENCE):
