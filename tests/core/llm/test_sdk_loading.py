@@ -52,7 +52,55 @@ async def main():
         provider = factory.build(name, "sk-test")
         await provider.load(rehearse=False)
         await provider.close()
-    print([one for one in ("openai", "anthropic") if one in sys.modules], connected)
+    print([one for one in ("openai", "anthropic", "aiohttp") if one in sys.modules], connected)
+
+asyncio.run(main())
+"""
+#: Asks OpenAI without a rehearsal, and says which of the SDK's typed resources that took.
+TYPED = """
+import asyncio, sys
+from core.llm.providers import factory
+from core.llm.providers.testing.server import Vendor
+from core.models import Act
+from core.request import ModelRequest
+
+async def main(name):
+    async with Vendor() as vendor:
+        provider = factory.build(name, "sk-test", f"{vendor.url}/v1")
+        await provider.load(rehearse=False)
+        await provider.complete(ModelRequest(
+            model="any", act=Act.PROPOSAL, role="architect", system="Propose.", delimiter="~~",
+            parts=(),
+        ))
+        await provider.close()
+    print([one for one in sys.modules if one.startswith("openai.resources.")])
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+#: Imports aiohttp in one thread while the SDK is loaded, and does not find it, in another.
+MEANWHILE = """
+import asyncio, sys, threading
+from core.llm.providers.sdk_loading import load
+
+tried, found = threading.Event(), threading.Event()
+
+def make():
+    try:
+        import aiohttp
+    except ModuleNotFoundError:
+        outcome = "hidden"
+    else:
+        outcome = "there"
+    tried.set()
+    found.wait()
+    return outcome
+
+async def main():
+    making = asyncio.create_task(load(make))
+    await asyncio.to_thread(tried.wait)
+    import aiohttp
+    found.set()
+    print(await making, aiohttp.__name__)
 
 asyncio.run(main())
 """
@@ -67,10 +115,23 @@ def test_the_first_reply_loads_nothing_any_more(provider: str, path: str) -> Non
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_who_does_not_want_it_gets_the_sdk_without_a_rehearsal() -> None:
+def test_who_does_not_want_it_gets_the_sdk_alone_without_a_rehearsal() -> None:
     command = [sys.executable, "-c", NO_REHEARSAL]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     assert done.stdout == "['openai', 'anthropic'] []\n", done.stderr
+
+
+@pytest.mark.parametrize("name", ["openai", "openrouter"])
+def test_asking_loads_none_of_the_typed_resources(name: str) -> None:
+    command = [sys.executable, "-c", TYPED, name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_aiohttp_is_hidden_from_an_sdk_and_from_nobody_else() -> None:
+    command = [sys.executable, "-c", MEANWHILE]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.stdout == "hidden aiohttp\n", done.stderr
 
 
 @pytest.mark.parametrize("name", [*factory.KEYED, "ollama", "offline"])
