@@ -55,10 +55,6 @@ async def _no_link(debate: Debate) -> str:  # noqa: ARG001 - takes what a real o
     return ""
 
 
-def _ignore(outcome: str) -> None:
-    """Count nothing."""
-
-
 @dataclass
 class LandingQueue:
     """Brings events to receivers. `put` may be called from anywhere, and again."""
@@ -71,7 +67,7 @@ class LandingQueue:
     #: Finds the address of a debate's thread; empty: there is none.
     link_of: Callable[[Debate], Awaitable[str]] = _no_link
     #: Told of every attempt: "landed", "failed" or "dead".
-    on_outcome: Callable[[str], None] = _ignore
+    on_outcome: Callable[[str], None] = lambda _outcome: None
     #: Makes what keeps the queues going: in this process, or shared with others.
     supervise: Callable[[Callable[[str], Awaitable[None]]], KeepsTasks[str]] = KeyedTasks
     #: Seconds after which what waits looks whether somebody asked to try again.
@@ -79,7 +75,7 @@ class LandingQueue:
 
     def __post_init__(self) -> None:
         self._queues = self.supervise(self._serve)
-        self._taking_up = KeyedTasks[str](self._take_up)
+        self._taking_up = KeyedTasks[str](lambda _: self.look_for_work())
 
     async def put(self, debate: Debate, recorded: Recorded) -> None:
         """Queue an event for every receiver that wants it; what is known already is left alone.
@@ -128,9 +124,6 @@ class LandingQueue:
         for name in await self.landings.receivers_with_work():
             if name in self.receivers:
                 self._queues.wake(name)
-
-    async def _take_up(self, _: str) -> None:
-        await self.look_for_work()
 
     async def _serve(self, name: str) -> None:
         """Send a receiver what waits for it, one after the other."""

@@ -11,7 +11,6 @@ from bot.building import database_place, open_records
 from bot.log import logger, set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell, write_file
-from core.errors import StoreError
 from core.figures import percent
 from core.proof.calibration import (
     Calibration,
@@ -57,7 +56,12 @@ async def show_calibration(
     environment = read_settings()
     set_up_logs(LogLevel.WARNING, environment.moot_log_format, environment.secrets)
     async with open_records(environment.moot_database) as store:
-        counting = CountOutcomes(store=store, on_unreadable=_left_out)
+        counting = CountOutcomes(
+            store=store,
+            on_unreadable=lambda debate_id, error: _log.warning(
+                "debate not counted", debate=debate_id, reason=str(error)
+            ),
+        )
         cases = await counting.cases(None, [channel] if channel else None, _ALL)
     found = calibration(cases)
     match form:
@@ -169,7 +173,3 @@ def _summary(found: Calibration) -> dict[str, Any]:
             for row in found.rows
         ],
     }
-
-
-def _left_out(debate_id: str, error: StoreError) -> None:
-    _log.warning("debate not counted", debate=debate_id, reason=str(error))

@@ -285,9 +285,9 @@ def _note_end(connection: Connection, recorded: Recorded) -> None:
     """Keep the debate's row in step with its log."""
     ended_at: datetime | None = recorded.at
     match recorded.event:
-        case DebateConcluded(edition=1) | DebateFailed(edition=1) if _is_wanted(
-            connection, recorded
-        ):
+        case DebateConcluded(edition=1) | DebateFailed(edition=1) if connection.execute(
+            _STANDING, {"with_id": recorded.debate_id, "key": DebateWanted.KEY}
+        ).first():
             return  # written while somebody wanted it to go on
         case DebateConcluded():
             status = Status.CONCLUDED
@@ -298,12 +298,6 @@ def _note_end(connection: Connection, recorded: Recorded) -> None:
         case _:
             return
     _update(connection, recorded.debate_id, status=status.value, ended_at=ended_at)
-
-
-def _is_wanted(connection: Connection, recorded: Recorded) -> bool:
-    """Whether somebody has wanted the debate that was skipped."""
-    wanted = {"with_id": recorded.debate_id, "key": DebateWanted.KEY}
-    return connection.execute(_STANDING, wanted).first() is not None
 
 
 def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:

@@ -6,7 +6,7 @@ from core.figures import number, percent
 from core.models import Debate, OptionChange, OptionScore, Source, Verdict
 from core.rules import voting
 from core.rules.formats import review
-from core.rules.mind_changes import MindChange, mind_changes, mover
+from core.rules.mind_changes import mind_changes, mover
 from core.rules.options import (
     after_edits,
     as_named,
@@ -124,7 +124,21 @@ def moves_section(debate: Debate, *, level: int = 3) -> str:
 
 def moves_words(debate: Debate) -> Sequence[str]:
     """Who holds which option best instead of which, and what moved them: a line each."""
-    return [_move(debate, change) for change in mind_changes(debate)]
+    options, lines = options_of(debate), list[str]()
+    for change in mind_changes(debate):
+        before, after = (
+            f"{options.name(option)} ({percent(held.get(option, 0.0))})"
+            for option, held in ((change.before, change.first), (change.after, change.final))
+        )
+        line = f"{name_of(debate, change.voter)}: from {before} to {after}"
+        by = mover(debate, change)
+        if isinstance(by, Source):
+            line += f", moved by the source {by.id} ({inert_line(by.reference.title)})"
+        elif by:
+            what, whose = ACTS[by.turn.act].label.lower(), name_of(debate, by.turn.agent)
+            line += f", moved by the {what} of {whose} in round {by.turn.round}"
+        lines.append(line)
+    return lines
 
 
 def criteria_table(debate: Debate, verdict: Verdict) -> str:
@@ -190,20 +204,3 @@ def _weight(debate: Debate) -> tuple[float, str]:
     weighted = any(weights.get(voter, 1.0) != 1.0 for voter in voters)
     total = sum(weights.get(voter, 1.0) for voter in voters)
     return total, " votes by weight" if weighted else f" agent{'' if total == 1 else 's'}"
-
-
-def _move(debate: Debate, change: MindChange) -> str:
-    options = options_of(debate)
-    before, after = (
-        f"{options.name(option)} ({percent(held.get(option, 0.0))})"
-        for option, held in ((change.before, change.first), (change.after, change.final))
-    )
-    line = f"{name_of(debate, change.voter)}: from {before} to {after}"
-    by = mover(debate, change)
-    if isinstance(by, Source):
-        line += f", moved by the source {by.id} ({inert_line(by.reference.title)})"
-    elif by:
-        turn = by.turn
-        line += f", moved by the {ACTS[turn.act].label.lower()} of {name_of(debate, turn.agent)}"
-        line += f" in round {turn.round}"
-    return line

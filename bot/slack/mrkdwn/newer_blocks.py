@@ -83,11 +83,6 @@ def older(block: Block) -> Block:
     return make(block, str(block["block_id"]).removeprefix(prefix))
 
 
-def _button_of(block: Block, value: str) -> Block:
-    del block
-    return read_all_button(value)
-
-
 def _progress_of(block: Block, value: str) -> Block:
     """The plan as its title and a bar of text."""
     done, total = map(int, value.split("/"))
@@ -113,7 +108,7 @@ def _bars_of(block: Block, value: str) -> Block:
 
 #: Type of a newer block → how its `block_id` begins, and what makes an older block of it.
 _FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block]]] = {
-    "container": (FOLD, _button_of),
+    "container": (FOLD, lambda _block, value: read_all_button(value)),
     "plan": (PLAN, _progress_of),
     "data_visualization": (CHART, _bars_of),
 }

@@ -36,20 +36,11 @@ class ReplayProvider:
         Raises:
             RequestRejected: The model's answer to this question was not recorded.
         """
-        text = self._reply(request)
-        on_first_token()
-        usage = Usage(cost=Decimal(0), attempts=1)
-        return ModelReply(text=text, usage=usage, model=request.model)
-
-    async def close(self) -> None:
-        """Nothing is held open."""
-
-    def _reply(self, request: ModelRequest) -> str:
         match request.act:
             case Act.PROPOSAL:
-                return self._said(request, FIRST)
+                text = self._said(request, FIRST)
             case Act.REFINEMENT:
-                return self._said(request, SECOND)
+                text = self._said(request, SECOND)
             case Act.BALLOT:
                 shown = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
                 is_late = any(_HEADS[SECOND] in part.text for part in shown)
@@ -61,9 +52,15 @@ class ReplayProvider:
                     "probabilities": [yes, 1000 - yes],
                     "moved_by": "none",
                 }
-                return json.dumps(ballot)
+                text = json.dumps(ballot)
             case _:
-                return "Nothing else was recorded."
+                text = "Nothing else was recorded."
+        on_first_token()
+        usage = Usage(cost=Decimal(0), attempts=1)
+        return ModelReply(text=text, usage=usage, model=request.model)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
 
     def _said(self, request: ModelRequest, phase: str) -> str:
         yes = round(self._share(request, phase) * 100, 1)
