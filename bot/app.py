@@ -51,11 +51,11 @@ from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers, R
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
-from bot.slack.ids import board_key, headline_key
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.slack.outbox.methods import SESSION
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
+from bot.slack.post_addresses import PostAddresses
 from bot.slack.register_canvas import RegisterReceiver
 from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
@@ -64,7 +64,7 @@ from bot.store.landings import Landings
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
-from bot.store.posts import Posts, PostState
+from bot.store.posts import Posts
 from bot.store.refused_features import RefusedFeatures
 from bot.store.registers import Registers
 from bot.store.reminders import Reminders
@@ -77,7 +77,7 @@ from core.errors import ConfigurationBroken, StoreError
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import Debate, SourceKind
+from core.models import SourceKind
 from core.ports import Embedder, EventSink, Spending
 from core.settings import Settings
 from core.store.database import Database
@@ -102,9 +102,6 @@ from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
-#: Times that the thread of a debate is looked for, twice a second, before somebody outside is told
-#: of the debate without its address.
-_LOOKS_FOR_THREAD = 20
 #: Puts a sink before another one; both get every event.
 WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
@@ -376,20 +373,7 @@ def _connect(
     )
     access = Accesses(clients, parts.patience)
     slack = SlackSources(clients, access)
-
-    async def address_of(debate: Debate) -> str:
-        row = await outbox.posts.row_by_key(headline_key(debate.id, debate.edition))
-        return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
-
-    async def link_of(debate: Debate) -> str:
-        # What tells of a start is on its way while the thread is still to be posted.
-        for _ in range(_LOOKS_FOR_THREAD):
-            row = await outbox.posts.row_by_key(board_key(debate.id))
-            if row is None or row.ts or row.state is PostState.FAILED:
-                return await slack.link_to(debate.setup.place, row.ts or "") if row else ""
-            await clock.sleep(0.5)
-        return ""
-
+    addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
     registers = (
         RegisterReceiver(
             register=one,
@@ -398,7 +382,7 @@ def _connect(
             registers=Registers(database),
             refused=RefusedFeatures(database),
             clock=clock,
-            link_of=address_of,
+            link_of=addresses.of_verdict,
         )
         for one in parts.settings.landing.registers
     )
@@ -409,7 +393,7 @@ def _connect(
         receivers=receivers,
         clock=clock,
         tell=LandingPosts(outbox),
-        link_of=link_of,
+        link_of=addresses.of_thread,
         on_outcome=lambda outcome: metrics.landings.labels(outcome).inc(),
         supervise=sharing.receivers,
     )
@@ -417,7 +401,7 @@ def _connect(
     fetchers = {
         SourceKind.FILE: slack.fetch_file,
         SourceKind.THREAD: slack.fetch_thread,
-        SourceKind.REGISTER: FetchEarlierDecisions(store, address_of),
+        SourceKind.REGISTER: FetchEarlierDecisions(store, addresses.of_verdict),
         SourceKind.DECISION: FetchDecision(store),
     }
     reader = build_reader(parts.settings, parts.tools, fetchers)
