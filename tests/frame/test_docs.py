@@ -195,6 +195,19 @@ def test_the_table_of_where_to_add_things_names_files_that_exist() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+def test_the_paths_to_read_along_name_what_is_there() -> None:
+    text = read("ARCHITECTURE.md").partition("## Paths")[2].partition("\n## ")[0]
+    steps = re.findall(r"`((?:core|bot)/[\w./]+\.py)`\s+`(\w+)`", text)
+    assert len(steps) > 25
+    named = r"^ *(?:async )?def {0}\b|^{0}\b"
+    missing = [
+        f"{path} {name}"
+        for path, name in steps
+        if not re.search(named.format(name), read(path), re.MULTILINE)
+    ]
+    assert missing == []
+
+
 @pytest.mark.parametrize(
     ("document", "names"),
     [
