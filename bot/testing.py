@@ -6,8 +6,9 @@ async with run_workspace(quick_workspace()) as workspace:
         await team.wait_for_end(board)
 """
 
+import asyncio
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -124,6 +125,14 @@ class Team:
         await self.workspace.wait_for(lambda: self._has_ending(board), timeout=seconds)
         await self.wait_until_sent()
         return fold(await self.moot.store.events(debate_id))
+
+    async def wait_for_log(self, board: str, has: Callable[[Debate], object]) -> Debate:
+        """Wait until this holds of a debate as its log says; return it then."""
+        debate_id = debate_of(self.thread(board)[0])
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not has(debate := fold(await self.moot.store.events(debate_id))):
+                await self.moot.outbox.clock.sleep(0.05)
+        return debate
 
     async def wait_until_sent(self) -> None:
         """Wait until nothing waits to be posted."""

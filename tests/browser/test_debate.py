@@ -31,7 +31,9 @@ async def shoot(page: Page, name: str) -> None:
 
 @pytest.fixture
 def models() -> ScriptedProvider:
-    return ScriptedProvider(latency=0.5)
+    models = ScriptedProvider()
+    models.hold(Act.PROPOSAL)  # a debate that has begun stays at its beginning
+    return models
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -50,12 +52,15 @@ async def start(page: Page, team: Team) -> str:
     return await board.get_attribute("data-ts") or ""
 
 
-async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(page: Page, team: Team):
+async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(
+    page: Page, team: Team, models: ScriptedProvider
+):
     ts = await start(page, team)
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await expect(board).to_contain_text(QUESTION)
     await expect(page.locator("#main")).to_contain_text("pinned", ignore_case=True)
     await shoot(page, "debate-running")
+    models.let_go()
     await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
     thread = page.locator("#thread")
     await expect(thread).to_contain_text("On Architect: ", timeout=PATIENCE)
@@ -72,8 +77,9 @@ async def test_the_stop_button_ends_it_with_a_partial_decision(
     page: Page, team: Team, models: ScriptedProvider
 ):
     ts = await start(page, team)
-    await models.until_asked(Act.CRITIQUE)  # there are positions to decide on
-    models.latency = 3  # and time left to press the button in
+    models.let_go()
+    models.hold(Act.REFINEMENT)  # there are positions to decide on, and time to press the button
+    await models.until_asked(Act.REFINEMENT)
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await board.get_by_role("button", name="Stop").click(timeout=PATIENCE)
     dialog = page.locator("dialog")
@@ -89,7 +95,6 @@ async def test_a_reply_in_the_thread_is_seen_by_the_bot(
     page: Page, team: Team, models: ScriptedProvider
 ):
     ts = await start(page, team)
-    models.latency = 3  # time to press the button in
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await board.get_by_role("button", name="Pause").click(timeout=PATIENCE)
     await expect(board).to_contain_text("Debate paused", timeout=PATIENCE)
@@ -98,7 +103,7 @@ async def test_a_reply_in_the_thread_is_seen_by_the_bot(
     await page.locator("#thread textarea").press("Enter")
     said = page.locator("#thread .row", has_text="We are only two people.").first
     await expect(said).to_contain_text("👀", timeout=PATIENCE)
-    models.latency = 0.1
+    models.let_go()
     await board.get_by_role("button", name="Resume").click(timeout=PATIENCE)
     debate = await team.wait_for_end(ts)
     assert [note.text for note in debate.notes] == ["We are only two people."]

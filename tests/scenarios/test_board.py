@@ -20,7 +20,7 @@ QUESTION = "Should we use Kafka or PostgreSQL? It must keep every job. At most 3
 
 @pytest.fixture
 def provider() -> ScriptedProvider:
-    return ScriptedProvider(latency=0.25)
+    return ScriptedProvider()
 
 
 @pytest.fixture
@@ -48,17 +48,17 @@ async def debate_at(team: Team, board: str) -> Debate:
     return fold(await team.moot.store.events(key_of(team.thread(board)[0]).partition("/")[0]))
 
 
-async def test_pause_holds_the_debate_until_it_is_resumed(team: Team):
+async def test_pause_holds_the_debate_until_it_is_resumed(team: Team, provider: ScriptedProvider):
+    provider.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
-    await team.wait_for_posts(1, board)
+    await provider.until_asked(Act.CRITIQUE)
     await team.click(board, ActionId.PAUSE.value)
     await board_saying(team, board, "Paused")
     assert "Resume" in buttons(team, board)
     assert "Pause" not in buttons(team, board)
-    await team.wait_until_sent()
-    before = await debate_at(team, board)
+    provider.let_go()
     await team.moot.outbox.clock.sleep(0.6)
-    assert (await debate_at(team, board)).contributions == before.contributions
+    assert not provider.asked(Act.REFINEMENT)
     await team.click(board, ActionId.RESUME.value)
     debate = await team.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
@@ -66,12 +66,13 @@ async def test_pause_holds_the_debate_until_it_is_resumed(team: Team):
     assert not debate.verdict.partial
 
 
-async def test_two_clicks_on_pause_are_one_pause(team: Team):
+async def test_two_clicks_on_pause_are_one_pause(team: Team, provider: ScriptedProvider):
+    provider.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
-    await team.wait_for_posts(1, board)
     await team.click(board, ActionId.PAUSE.value)
     await team.click(board, ActionId.PAUSE.value)
     await board_saying(team, board, "Paused")
+    provider.let_go()
     await team.click(board, ActionId.RESUME.value)
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
@@ -82,9 +83,9 @@ async def test_two_clicks_on_pause_are_one_pause(team: Team):
 async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedProvider):
     provider.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
-    await board_saying(team, board, "Positions so far")
     await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
     await team.click(board, ActionId.VOTE_NOW.value)
+    await team.wait_for_log(board, lambda debate: debate.vote_called_by)
     provider.let_go()
     debate = await team.wait_for_end(board)
     assert debate.vote_called_by is not None
@@ -93,7 +94,10 @@ async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedP
     assert any("asked for the vote" in one["text"] for one in team.replies(board))
 
 
-async def test_before_there_are_positions_vote_now_is_not_offered(team: Team):
+async def test_before_there_are_positions_vote_now_is_not_offered(
+    team: Team, provider: ScriptedProvider
+):
+    provider.hold(Act.PROPOSAL)
     board = await team.debate(QUESTION)
     assert "Vote now" not in buttons(team, board)
     assert "Stop" in buttons(team, board)
@@ -101,18 +105,26 @@ async def test_before_there_are_positions_vote_now_is_not_offered(team: Team):
     await team.wait_for_end(board)
 
 
-async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(team: Team):
+async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(
+    team: Team, provider: ScriptedProvider
+):
+    provider.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
     await team.click(board, ActionId.ADD_CONTEXT.value)
     view = await form_of(team)
     await team.workspace.submit("dana", view["id"], chosen(context="Two people run it."))
+    await team.wait_for_log(board, lambda debate: debate.notes)
+    provider.let_go()
     debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["Two people run it."]
     assert any("adds for the agents:\nTwo people" in one["text"] for one in team.replies(board))
 
 
 @pytest.mark.parametrize("action", [ActionId.PAUSE, ActionId.STOP, ActionId.ADD_CONTEXT])
-async def test_others_are_refused_told_why_and_what_they_can_do(team: Team, action: ActionId):
+async def test_others_are_refused_told_why_and_what_they_can_do(
+    team: Team, provider: ScriptedProvider, action: ActionId
+):
+    provider.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
     await team.click(board, action.value, user="alex")
     await team.workspace.wait_for(lambda: team.told("alex"))
@@ -124,7 +136,8 @@ async def test_others_are_refused_told_why_and_what_they_can_do(team: Team, acti
     await team.wait_for_end(board)
 
 
-async def test_people_the_channels_settings_name_may_steer(team: Team):
+async def test_people_the_channels_settings_name_may_steer(team: Team, provider: ScriptedProvider):
+    provider.hold(Act.CRITIQUE)
     await team.type("settings")
     view = await form_of(team)
     alex = team.workspace.user("alex").id
@@ -136,9 +149,13 @@ async def test_people_the_channels_settings_name_may_steer(team: Team):
     assert debate.stop.by.id == alex
 
 
-async def test_the_board_says_which_facts_are_kept_and_links_to_the_end(team: Team):
+async def test_the_board_says_which_facts_are_kept_and_links_to_the_end(
+    team: Team, provider: ScriptedProvider
+):
+    provider.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
     await board_saying(team, board, "texts repeat: ")
+    provider.let_go()
     await team.wait_for_end(board)
     root = team.thread(board)[0]
     assert "says the judge" in root["text"]
@@ -163,9 +180,15 @@ async def test_the_board_is_unpinned_at_the_end_unless_the_channel_keeps_it():
         assert team.workspace.pins(team.channel) == [second]
 
 
-async def test_the_board_itself_says_that_it_could_not_be_pinned(team: Team):
+async def test_the_board_itself_says_that_it_could_not_be_pinned(
+    team: Team, provider: ScriptedProvider
+):
+    provider.hold(Act.CRITIQUE)
     team.workspace.fill_pins(team.channel)
     board = await team.debate(QUESTION)
+    await team.wait_until_sent()
+    provider.let_go()  # the board changes
+    provider.hold(Act.REFINEMENT)
     await board_saying(team, board, "The board could not be pinned: This channel has 100 pins")
     await team.click(board)
     await team.wait_for_end(board)

@@ -229,13 +229,16 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
 
 
 async def test_an_answer_edited_after_the_card_is_closed_reaches_the_agents_as_a_note():
-    slow = ScriptedProvider(asking, latency=0.15)
-    async with team_at_work(spec=replace(spec(), provider=slow)) as team:
+    models = ScriptedProvider(asking)
+    models.hold(Act.PROPOSAL)
+    async with team_at_work(spec=replace(spec(), provider=models)) as team:
         board = await team.debate(QUESTION)
         await card_of(team, board)
         said = await team.say("1: ten\n2: none\n3: us", board)
         await card_saying(team, board, "closed")
         await team.workspace.edit("dana", team.channel, said["ts"], "1: eleven\n2: none\n3: us")
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        models.let_go()
         debate = await team.wait_for_end(board)
     assert debate.answers[1].text == "ten"
     assert [note.text for note in debate.notes] == [
@@ -327,12 +330,15 @@ async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any)
 
 
 async def test_a_late_answer_is_a_note():
-    slow = ScriptedProvider(asking, latency=0.15)
-    waiting = replace(spec(seconds=0.3), provider=slow)
+    models = ScriptedProvider(asking)
+    models.hold(Act.PROPOSAL)
+    waiting = replace(spec(seconds=0.3), provider=models)
     async with team_at_work(spec=waiting) as team:
         board = await team.debate(QUESTION)
         await card_saying(team, board, "closed")
         late = await team.say("2: nobody, sorry", board)
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        models.let_go()
         debate = await team.wait_for_end(board)
         assert debate.answers == {}
         assert [note.text for note in debate.notes] == [

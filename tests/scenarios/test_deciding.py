@@ -213,14 +213,16 @@ async def test_a_decision_put_off_to_a_date_leaves_the_vote_open(team: Team):
 
 
 async def test_people_can_vote_while_the_debate_runs():
-    slow = BotSpec(provider=ScriptedProvider(latency=0.3), rounds=3)
-    async with team_at_work(spec=slow) as team:
+    models = ScriptedProvider()
+    models.hold(Act.REFINEMENT)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         await team.workspace.wait_for(lambda: "Cast your ballot" in buttons(team, board), 20)
         await team.click(board, ActionId.BALLOT.value, user="alex")
         view = await form_of(team, "alex")
         order = ("o2", "o1")
         await team.workspace.submit("alex", view["id"], ranking(*order))
+        models.let_go()
         debate = await team.wait_for_end(board)
         assert debate.people_ballots[team.workspace.user("alex").id].options == order
         assert "(1 ballot)" in post(team, board, "headline")["text"]
@@ -422,12 +424,12 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
     provider = ScriptedProvider()
     async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
         board, _ = await ended(team)
-        provider.latency = 30
+        provider.hold(Act.PROPOSAL)
         without = debate_of(team.thread(await team.debate("And what about SQS?"))[0])
         await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
         await team.workspace.wait_for(lambda: "no newer debate with a verdict" in team.told()[-1])
         await team.moot.context.steer.give_up(without, "It broke.")
-        provider.latency = 0
+        provider.let_go()
         _, newer = await ended(team, "And what about RabbitMQ?")
         await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
         form = await form_of(team, "dana")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.slack.ids import ActionId
-from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, key_of, team_at_work
 from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
 from core.models import Act, Status
 from core.ports import DebateFilter
@@ -23,9 +23,16 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
 
 @pytest.fixture
-async def team() -> AsyncGenerator[Team]:
-    slow = ScriptedProvider(latency=0.2)
-    async with team_at_work(spec=BotSpec(provider=slow, rounds=2)) as found:
+def models() -> ScriptedProvider:
+    """Their debates stand at the critiques of the first round until they are let go."""
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    return models
+
+
+@pytest.fixture
+async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
+    async with team_at_work(spec=BotSpec(provider=models, rounds=2)) as found:
         yield found
 
 
@@ -63,11 +70,13 @@ async def stale_click(team: Team, board: str, action: ActionId) -> str:
     return json.dumps(team.workspace.views("dana"))
 
 
-async def test_two_clicks_on_vote_now_are_one_vote(team: Team):
+async def test_two_clicks_on_vote_now_are_one_vote(team: Team, models: ScriptedProvider):
+    models.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
     await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
     await team.click(board, ActionId.VOTE_NOW.value)
     await stale_click(team, board, ActionId.VOTE_NOW)
+    models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
     assert len([one for one in log if isinstance(one.event, VoteCalled)]) == 1
@@ -94,7 +103,8 @@ async def test_a_form_to_start_sent_twice_starts_one_debate(team: Team):
     assert len(await team.moot.store.find(DebateFilter())) == 1
 
 
-async def test_a_decision_sent_twice_is_one_decision(team: Team):
+async def test_a_decision_sent_twice_is_one_decision(team: Team, models: ScriptedProvider):
+    models.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
     await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
     await team.click(board)
@@ -107,41 +117,34 @@ async def test_a_decision_sent_twice_is_one_decision(team: Team):
     assert len([one for one in log if isinstance(one.event, DecisionRecorded)]) == 1
 
 
-async def test_context_sent_twice_is_one_note(team: Team):
+async def test_context_sent_twice_is_one_note(team: Team, models: ScriptedProvider):
     board = await team.debate(QUESTION)
     await team.click(board, ActionId.ADD_CONTEXT.value)
     view = await form_of(team)
     await team.workspace.submit("dana", view["id"], chosen(context="Two people."))
     await submit_again(team, view, chosen(context="Two people."))
+    models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
     assert len([one for one in log if isinstance(one.event, NoteAdded)]) == 1
 
 
-async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted():
-    slow = ScriptedProvider(latency=0.3)
-    async with team_at_work(spec=BotSpec(provider=slow, rounds=2)) as team:
-        board = await team.debate(QUESTION)
-        await slow.until_asked(Act.PROPOSAL)
-        await team.click(board, ActionId.PAUSE.value)
-        edited = await team.say("We are three people.", board)
-        deleted = await team.say("The lilac plan is secret.", board)
-        await team.workspace.wait_for(
-            lambda: sum("eyes" in str(one.get("reactions")) for one in team.thread(board)) == 2
-        )
-        now = "We are four people."
-        await team.workspace.edit(team.user, team.channel, edited["ts"], now)
-        await team.workspace.delete(team.user, team.channel, deleted["ts"])
-        for _ in range(400):
-            if [one.text for one in (await debate_at(team, board)).notes] == [now]:
-                break
-            await asyncio.sleep(0.05)
-        await team.workspace.wait_for(lambda: "Resume" in buttons(team, board))
-        await team.click(board, ActionId.RESUME.value)
-        debate = await team.wait_for_end(board)
-        report = [team.workspace.file(one["id"]) for one in team.replies(board)[-1]["files"]]
+async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(
+    team: Team, models: ScriptedProvider
+):
+    board = await team.debate(QUESTION)
+    edited = await team.say("We are three people.", board)
+    deleted = await team.say("The lilac plan is secret.", board)
+    await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
+    now = "We are four people."
+    await team.workspace.edit(team.user, team.channel, edited["ts"], now)
+    await team.workspace.delete(team.user, team.channel, deleted["ts"])
+    await team.wait_for_log(board, lambda debate: [one.text for one in debate.notes] == [now])
+    models.let_go()
+    debate = await team.wait_for_end(board)
+    report = [team.workspace.file(one["id"]) for one in team.replies(board)[-1]["files"]]
     assert [note.text for note in debate.notes] == [now]
-    (judged,) = slow.asked(Act.SYNTHESIS)
+    (judged,) = models.asked(Act.SYNTHESIS)
     notes = [part.text for part in judged.parts if "four people" in part.text]
     assert notes
     assert not [
@@ -161,36 +164,45 @@ async def test_context_for_a_debate_that_ended_meanwhile_is_answered_with_a_clea
     assert "has ended already" in json.dumps(team.workspace.views("dana"))
 
 
-async def test_in_a_channel_that_is_archived_the_debate_ends_and_spends_no_more(team: Team):
+async def test_in_a_channel_that_is_archived_the_debate_ends_and_spends_no_more(
+    team: Team, models: ScriptedProvider
+):
     board = await team.debate(QUESTION)
-    await team.wait_for_posts(1, board)
     debate_id = (await debate_at(team, board)).id
     team.workspace.archive(team.channel)
+    go_one_step_on(models)
     await ends(team, debate_id)
+    assert not models.asked(Act.SYNTHESIS)
+
+
+def go_one_step_on(models: ScriptedProvider) -> None:
+    """Let the critiques be answered, and nothing after them: there is something to post."""
+    models.let_go()
+    models.hold(Act.REFINEMENT)
 
 
 async def ends(team: Team, debate_id: str) -> None:
     """Wait until the debate has ended without a verdict."""
-    status = Status.RUNNING
-    for _ in range(400):
-        status = fold(await team.moot.store.events(debate_id)).status
-        if status is not Status.RUNNING:
-            break
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(WAIT_SECONDS):
+        while (status := fold(await team.moot.store.events(debate_id)).status) is Status.RUNNING:
+            await team.moot.outbox.clock.sleep(0.05)
     assert status is Status.FAILED
 
 
-async def test_where_the_bot_is_removed_the_debate_ends_and_its_starter_is_told(team: Team):
+async def test_where_the_bot_is_removed_the_debate_ends_and_its_starter_is_told(
+    team: Team, models: ScriptedProvider
+):
     board = await team.debate(QUESTION)
-    await team.wait_for_posts(1, board)
     debate_id = (await debate_at(team, board)).id
     team.workspace.remove_bot(team.channel)
+    go_one_step_on(models)
     await ends(team, debate_id)
 
 
-async def test_a_renamed_channel_changes_nothing(team: Team):
+async def test_a_renamed_channel_changes_nothing(team: Team, models: ScriptedProvider):
     board = await team.debate(QUESTION)
     await team.workspace.channel_action("dana", "rename", channel=team.channel, name="design")
+    models.let_go()
     renamed = Team(workspace=team.workspace, moot=team.moot, channel="design")
     debate = await renamed.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
@@ -203,20 +215,25 @@ async def test_a_removed_app_ends_what_runs(team: Team):
     await ends(team, debate_id)
 
 
-async def test_notes_and_answers_carry_their_authors_names(team: Team):
+async def test_notes_and_answers_carry_their_authors_names(team: Team, models: ScriptedProvider):
     board = await team.debate(QUESTION)
     await team.say("We are two.", board, user="alex")
+    await team.wait_for_log(board, lambda debate: debate.notes)
+    models.let_go()
     debate = await team.wait_for_end(board)
     alex = team.workspace.user("alex")
     assert debate.notes[0].author.name in {alex.name, alex.real_name}
     assert debate.notes[0].author.name
 
 
-async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop_it(team: Team):
+async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop_it(
+    team: Team, models: ScriptedProvider
+):
     board = await team.debate(QUESTION)
-    await team.wait_for_posts(1, board)
+    await team.say("We are two.", board)  # without a reply there is no thread any more
     debate = await debate_at(team, board)
     posting.delete(team.workspace.runtime, team.workspace.channel(team.channel), board)
+    go_one_step_on(models)
 
     def said() -> Sequence[Message]:
         return [one for one in team.replies(board) if "The board" in one["text"]]

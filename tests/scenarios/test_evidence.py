@@ -40,7 +40,7 @@ def quoting(*citations: str) -> ScriptedProvider:
         is_speech = request.act in {Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT}
         return f"{said}\n\n{' '.join(citations)}" if is_speech else said
 
-    return ScriptedProvider(script, latency=0.02)
+    return ScriptedProvider(script)
 
 
 async def asked_in_thread(team: Team, root: Message) -> str:
@@ -103,7 +103,9 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
 
 
 async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.1))) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
         await team.workspace.share_file(
             "dana", team.channel, "load.xlsx", an_excel_file(), text=f"@Moot {QUESTION}"
         )
@@ -112,6 +114,8 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
         )
         board = boards[0]["ts"]
         await team.workspace.share_file("alex", team.channel, "load.csv", CSV, thread_ts=board)
+        await team.wait_for_log(board, lambda debate: len(debate.evidence) == 2)
+        models.let_go()
         debate = await team.wait_for_end(board)
         marked = [one for one in team.thread(board) if one.get("files") and one.get("user")]
         said = texts(team.replies(board))

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from bot.listeners.answers import FORM_TOO_LATE
-from bot.slack.outbox.pace import FAST
 from bot.store.posts import NewPost
 from bot.testing import UNHURRIED, BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.errors import KeyRefused, ProviderError, ReplyUnusable
-from core.models import Status
+from core.models import Act, Status
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
@@ -54,11 +53,15 @@ async def test_answers_that_are_dropped_do_not_double_posts():
 
 
 async def test_slack_may_send_the_bot_to_another_socket_while_it_debates():
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         await team.workspace.disconnect()
         await team.workspace.wait_for(lambda: team.workspace.connected)
         await team.say("Still there?", board)
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        models.let_go()
         debate = await team.wait_for_end(board)
         assert [note.text for note in debate.notes] == ["Still there?"]
 
@@ -107,10 +110,13 @@ async def test_who_asked_for_a_form_is_told_when_the_connection_to_slack_breaks(
 
 
 async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_starter():
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
-        await team.wait_for_posts(1, board)
         team.workspace.remove_bot(team.channel)
+        models.let_go()  # so that there is something to post
+        models.hold(Act.REFINEMENT)
         direct = await team.workspace.wait_for(
             lambda: [
                 one
@@ -125,7 +131,7 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
 
 
 async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+    async with team_at_work() as team:
         board = await team.debate(QUESTION)
         root = team.thread(board)[0]
         debate_id = key_of(root).partition("/")[0]
@@ -146,33 +152,42 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
 
 
 async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept():
-    provider = ScriptedProvider(latency=1.0)
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
     # Over HTTP it is sent again as soon as it was refused.
-    spec = BotSpec(provider=provider, pace=replace(FAST, grace=2.5), http=True)
+    spec = BotSpec(provider=models, http=True)
     async with team_at_work(spec=spec, config=without_socket_mode()) as team:
-        team.workspace.faults.drop_after("chat.postMessage")
+        workspace = team.workspace
+        workspace.faults.server_error("conversations.history", times=None)  # so it stays in doubt
+        workspace.faults.drop_after("chat.postMessage")
         board = await team.debate(QUESTION)
         await team.say("We are only two people.", board)
-        debate = await team.wait_for_end(board)
+        await workspace.wait_for(lambda: any(one.attempt > 0 for one in workspace.deliveries))
+        workspace.faults.clear()
+        debate = await team.wait_for_log(board, lambda debate: debate.notes)
         assert [note.text for note in debate.notes] == ["We are only two people."]
-        assert any(one.attempt > 0 for one in team.workspace.deliveries)
+        models.let_go()
+        await team.wait_for_end(board)
 
 
 @pytest.mark.parametrize("http", [False, True], ids=["socket", "http"])
 async def test_what_people_do_first_after_a_start_is_taken_though_slack_does_not_know_us(
     *, http: bool, tmp_path: Path
 ):
-    spec = BotSpec(provider=ScriptedProvider(latency=0.2), http=http)
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models, http=http)
     config = without_socket_mode() if http else quick_workspace()
     async with run_workspace(config) as workspace:
         async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
             board = await team.debate(QUESTION)
-            await team.wait_for_posts(1, board)
         async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
             workspace.faults.server_error("auth.test", times=None)
             await team.say("Two people only.", board)
             await team.type("Go or Rust?", user="alex")
-            debate = await team.wait_for_end(board)
+            debate = await team.wait_for_log(board, lambda debate: debate.notes)
             assert [note.text for note in debate.notes] == ["Two people only."]
+            models.let_go()
+            await team.wait_for_end(board)
             assert len(await team.moot.store.find(DebateFilter())) == 2
             assert not any("reinstall" in words for words in team.told("alex"))

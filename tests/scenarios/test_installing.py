@@ -19,8 +19,9 @@ from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace
 from core.errors import ConfigurationBroken
-from core.models import Status
+from core.models import Act, Status
 from core.ports import DebateFilter
+from core.testing import ScriptedProvider
 from slack_on_loopback import (
     OAuthApp,
     OAuthServer,
@@ -239,17 +240,21 @@ async def test_a_database_without_its_key_is_of_no_use(oauth_server: OAuthServer
 async def test_what_people_do_first_after_a_restart_is_taken_though_slack_says_nothing(
     oauth_server: OAuthServer, tmp_path: Path
 ):
-    database = tmp_path / "moot.db"
-    async with bot_of(oauth_server, database) as hall:
+    database, models = tmp_path / "moot.db", ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models)
+    async with bot_of(oauth_server, database, spec=spec) as hall:
         board = await (await hall.connect()).debate(QUESTION)
-    async with bot_of(oauth_server, database) as hall:
+    async with bot_of(oauth_server, database, spec=spec) as hall:
         team = hall.team()
         team.workspace.faults.server_error("auth.test", times=None)
         await team.say("Two people only.", board)
         await team.type("Go or Rust?")
         team.workspace.faults.clear()
-        debate = await team.wait_for_end(board)
+        debate = await team.wait_for_log(board, lambda debate: debate.notes)
         assert [note.text for note in debate.notes] == ["Two people only."]
+        models.let_go()
+        await team.wait_for_end(board)
         assert len(await hall.moot.store.find(_all())) == 2
         assert not any("reinstall" in words for words in team.told())
 

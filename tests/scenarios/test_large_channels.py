@@ -8,8 +8,8 @@ import pytest
 
 from bot.slack.access import SlackSilent
 from bot.slack.ids import ActionId
-from bot.testing import UNHURRIED, BotSpec, Team, quick_workspace, team_at_work
-from core.models import Status
+from bot.testing import UNHURRIED, BotSpec, Team, debate_of, quick_workspace, team_at_work
+from core.models import Act, Status
 from core.testing import ScriptedProvider
 from slack_on_loopback import ChannelSpec, UserSpec, WorkspaceConfig
 from tests.scenarios.test_starting import boards, chosen, estimated
@@ -33,8 +33,9 @@ def crowded() -> WorkspaceConfig:
 
 @pytest.fixture
 async def crowd() -> AsyncGenerator[Team]:
-    spec = BotSpec(provider=ScriptedProvider(latency=0.2), rounds=3)
-    async with team_at_work(config=crowded(), spec=spec) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)  # who stops it comes in time
+    async with team_at_work(config=crowded(), spec=BotSpec(provider=models)) as team:
         yield replace(team, user=LATE, channel="everybody")
 
 
@@ -83,9 +84,9 @@ async def test_a_command_is_answered_after_more_seconds_than_bolt_waits_by_itsel
 
 async def test_who_is_not_among_thousands_sees_nothing(crowd: Team) -> None:
     board = await crowd.debate(QUESTION)
-    debate = await crowd.wait_for_end(board)
-    await crowd.type(f"show {debate.id}", user="alex")
-    assert crowd.told("alex")[-1].startswith(f"There is no debate `{debate.id}`")
+    debate_id = debate_of(crowd.thread(board)[0])
+    await crowd.type(f"show {debate_id}", user="alex")
+    assert crowd.told("alex")[-1].startswith(f"There is no debate `{debate_id}`")
 
 
 async def test_clicks_in_a_row_ask_slack_once(crowd: Team) -> None:

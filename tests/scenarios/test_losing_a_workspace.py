@@ -56,23 +56,23 @@ async def status_after(team: Team, status: Status) -> str:
 async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_models(
     tmp_path: Path, enterprise_id: str, *, is_org_wide: bool
 ) -> None:
-    provider = ScriptedProvider(latency=2)
+    provider = ScriptedProvider()
+    provider.hold(Act.CRITIQUE)
     async with a_slow_hall(
         tmp_path / "moot.db", provider, enterprise_id=enterprise_id, is_org_wide=is_org_wide
     ) as hall:
         team = hall.team()
         await team.debate(QUESTION)
-        await provider.until_asked(Act.PROPOSAL)
+        await provider.until_asked(Act.CRITIQUE)
         await team.wait_until_sent()
-        provider.latency = (
-            10  # the news comes with the board's next edit, long before the next post
-        )
         # As when another workspace of the organisation was told, or another replica.
         where = None if is_org_wide else team.workspace.state.team_id
         await hall.moot.clients.leave(enterprise_id or None, where)
+        provider.let_go()  # the news comes with the board's next edit
+        provider.hold(Act.REFINEMENT)
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED
-        assert not provider.asked(Act.REFINEMENT)
+        assert not provider.asked(Act.SYNTHESIS)
 
 
 async def test_after_a_restart_removal_is_heard_though_the_token_is_worthless_by_then(

@@ -7,7 +7,7 @@ import pytest
 from bot.slack.ids import asked_key
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.events import fold
-from core.models import Debate, Status
+from core.models import Act, Debate, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 
@@ -38,7 +38,7 @@ async def said_in(team: Team, root: Message, key: str) -> Message:
 
 
 async def test_an_edited_mention_starts_nothing_more():
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+    async with team_at_work() as team:
         said = await team.say(f"@Moot {QUESTION}")
         await acknowledged(team, 1)
         edited = f"@Moot {QUESTION} Or Redis?"
@@ -60,10 +60,14 @@ async def test_people_channels_and_links_in_a_question_are_read_by_name():
 
 
 async def test_a_note_keeps_whom_it_speaks_to():
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(latency=0.2))) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         await team.say("@alex what do you think of @sam's plan?", board)
         await team.say("@Moot @alex is away until June.", board)
+        await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
+        models.let_go()
         debate = await team.wait_for_end(board)
         assert {note.text for note in debate.notes} == {
             "@alex what do you think of @sam's plan?",

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from bot.slack.outbox.pace import FAST
 from bot.testing import BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
-from core.models import Clarifying, Debate
+from core.models import Act, Clarifying, Debate
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
@@ -22,7 +22,6 @@ from tests.scenarios.test_clarifications import asking, card_of, card_saying, de
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
-SLOW = BotSpec(provider=ScriptedProvider(latency=0.3))
 
 
 @pytest.fixture
@@ -63,27 +62,37 @@ async def test_answers_given_while_the_bot_was_down_count_though_their_time_is_o
 async def test_each_message_is_taken_once_however_often_the_bot_starts(
     workspace: Workspace, tmp_path: Path
 ):
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate(QUESTION)
         await team.say("Heard.", board)
-        await team.wait_for_posts(1, board)
+        await team.wait_for_log(board, notes_of)
     await team.say("Not heard.", board)
     for _ in range(2):
-        async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
-            debate = await debate_at(team, board)
-            assert notes_of(debate) == ["Heard.", "Not heard."]
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+            await team.wait_for_log(board, lambda debate: len(debate.notes) > 1)
+            await at_rest("threads")
+            assert notes_of(await debate_at(team, board)) == ["Heard.", "Not heard."]
     workspace.faults.rate_limit("conversations.replies", seconds=0.1)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        await at_rest("threads")
+        models.let_go()
         assert notes_of(await team.wait_for_end(board)) == ["Heard.", "Not heard."]
 
 
 async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: Path):
-    spec = replace(SLOW, bounds=Bounds(note_characters=20))
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models, bounds=Bounds(note_characters=20))
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate(QUESTION)
         await team.say("Far too long to be taken as a note.", board)
         await workspace.wait_for(lambda: len(team.told()) == 2)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        await at_rest("threads")
+        models.let_go()
         await team.wait_for_end(board)
         assert len([words for words in team.told() if "characters" in words]) == 1
 
@@ -118,10 +127,14 @@ async def test_what_was_said_between_two_connections_is_read(workspace: Workspac
 async def test_a_thread_that_cannot_be_read_holds_up_no_debate(
     workspace: Workspace, tmp_path: Path
 ):
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate(QUESTION)
     workspace.faults.server_error("conversations.replies", times=None)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=SLOW) as team:
+    models.let_go()
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         await team.wait_for_end(board)
 
 
@@ -164,11 +177,7 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
         await card_saying(team, board, "2 questions from the agents still open")
         debate = await debate_at(team, board)
-        for _ in range(400):
-            debate = await debate_at(team, board)
-            if notes_of(debate) == ["We are four."]:
-                break
-            await asyncio.sleep(0.05)
+        debate = await team.wait_for_log(board, lambda debate: notes_of(debate) == ["We are four."])
     assert {number: answer.text for number, answer in debate.answers.items()} == {1: "twenty"}
     assert notes_of(debate) == ["We are four."]
 

@@ -34,7 +34,8 @@ def states(message: Message) -> dict[str, str]:
 
 
 async def test_the_board_shows_the_way_as_a_plan_and_the_vote_as_a_chart():
-    models = ScriptedProvider(latency=0.05)
+    models = ScriptedProvider()
+    models.hold(Act.PROPOSAL)
     async with team_at_work(spec=BotSpec(provider=models, rounds=2)) as team:
         board = await team.debate(QUESTION)
         (plan,) = blocks(team.thread(board)[0], "plan")
@@ -45,6 +46,8 @@ async def test_the_board_shows_the_way_as_a_plan_and_the_vote_as_a_chart():
             "Vote": "pending",
             "Decision": "pending",
         }
+        models.let_go()
+        models.hold(Act.SYNTHESIS)
         await models.until_asked(Act.REFINEMENT, 6)
         await team.workspace.wait_for(
             lambda: (
@@ -52,6 +55,7 @@ async def test_the_board_shows_the_way_as_a_plan_and_the_vote_as_a_chart():
                 and states(team.thread(board)[0])["Round 1"] == "complete"
             )
         )
+        models.let_go()
         await team.wait_for_end(board)
         assert blocks(team.thread(board)[0], "plan") == []
         (chart,) = blocks(vote_of(team, board), "data_visualization")
@@ -66,7 +70,9 @@ async def test_only_what_a_workspace_refuses_is_left_out_and_asked_for_once(
     tmp_path: Path, kind: str
 ):
     file = tmp_path / "moot.db"
-    spec = BotSpec(provider=ScriptedProvider(latency=0.02), rounds=1)
+    models = ScriptedProvider()
+    models.hold(Act.PROPOSAL)
+    spec = BotSpec(provider=models, rounds=1)
     async with run_workspace(quick_workspace()) as workspace:
         workspace.faults.refuse_blocks(kind)
         async with running_bot(workspace, database=file, spec=spec) as team:
@@ -74,6 +80,7 @@ async def test_only_what_a_workspace_refuses_is_left_out_and_asked_for_once(
             root = team.thread(board)[0]
             assert len(blocks(root, "plan")) == (kind != "plan")
             assert ("░`" in text_of(root)) == (kind == "plan")
+            models.let_go()
             await team.wait_for_end(board)
             voted = vote_of(team, board)
             assert len(blocks(voted, "data_visualization")) == (kind == "plan")

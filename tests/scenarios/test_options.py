@@ -103,12 +103,15 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
 
 
 async def test_wanted_before_the_judge_has_written_there_is_one_verdict():
-    provider = ScriptedProvider(latency=0.4)
+    provider = ScriptedProvider()
+    provider.hold(Act.SYNTHESIS)
     spec = BotSpec(rounds=1, when=When.SPLIT, provider=provider)
     async with team_at_work(spec=spec) as team:
         board = await team.debate(QUESTION)
         await team.workspace.wait_for(lambda: "Debate anyway" in buttons(team, board), timeout=45)
         await team.click(board, ActionId.DEBATE_ANYWAY.value)
+        await team.wait_for_log(board, lambda debate: debate.edition == 2)
+        provider.let_go()
         await the_post(team, board, "headline/2")
         await team.wait_until_sent()
         debate = await debate_at(team, board)
@@ -119,15 +122,18 @@ async def test_wanted_before_the_judge_has_written_there_is_one_verdict():
 
 async def test_a_debate_wanted_after_its_verdict_goes_on_after_a_restart(tmp_path: Path):
     database = tmp_path / "moot.db"
-    slow = BotSpec(rounds=1, when=When.SPLIT, provider=ScriptedProvider(latency=0.2))
+    models = ScriptedProvider()
+    spec = BotSpec(rounds=1, when=When.SPLIT, provider=models)
     async with run_workspace(quick_workspace()) as workspace:
-        async with running_bot(workspace, database=database, spec=slow) as team:
+        async with running_bot(workspace, database=database, spec=spec) as team:
             board = await team.debate(QUESTION)
             await team.wait_for_end(board)
             await board_saying(team, board, "the debate was skipped")
+            models.hold(Act.CRITIQUE)
             await team.click(board, ActionId.DEBATE_ANYWAY.value)
             await board_saying(team, board, "Debate running")
-        async with running_bot(workspace, database=database, spec=slow) as team:
+        models.let_go()
+        async with running_bot(workspace, database=database, spec=spec) as team:
             await the_post(team, board, "headline/2")
             await board_saying(team, board, "The agents' verdict")
             assert (await debate_at(team, board)).status is Status.CONCLUDED
@@ -148,8 +154,9 @@ async def test_what_the_team_has_accepted_is_not_debated_anyway():
 
 
 async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them():
-    slow = ScriptedProvider(split, latency=0.3)
-    async with team_at_work(spec=BotSpec(rounds=2, provider=slow)) as team:
+    models = ScriptedProvider(split)
+    models.hold(Act.REFINEMENT)
+    async with team_at_work(spec=BotSpec(rounds=2, provider=models)) as team:
         board = await team.debate(QUESTION)
         await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=45)
 
@@ -179,12 +186,13 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         renamed = [one["text"] for one in team.replies(board) if "renamed" in one["text"]]
         assert "renamed *Kafka* to *Kafka, managed*" in renamed[0]
 
+        models.let_go()
         debate = await team.wait_for_end(board)
         names = {item.id: item.name for item in options_of(debate).items}
         assert names == {"o1": "PostgreSQL", "o2": "Kafka, managed", "t1": "Redis streams"}
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(one.event, OptionEdited) for one in log) == 2
-        final = [one for one in slow.asked(Act.BALLOT) if len(options_in(one)) == 3]
+        final = [one for one in models.asked(Act.BALLOT) if len(options_in(one)) == 3]
         assert len(final) == 3
         assert all("Redis streams" in str(request.parts) for request in final)
         assert debate.tally is not None
@@ -194,8 +202,9 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
 
 
 async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
-    slow = ScriptedProvider(split, latency=0.3)
-    async with team_at_work(spec=BotSpec(rounds=2, provider=slow)) as team:
+    models = ScriptedProvider(split)
+    models.hold(Act.REFINEMENT)
+    async with team_at_work(spec=BotSpec(rounds=2, provider=models)) as team:
         board = await team.debate(QUESTION)
         await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=45)
         await team.click(board, ActionId.OPTIONS.value)
@@ -207,6 +216,7 @@ async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
             **chosen(FieldId.MERGED_INTO.value, "o1"),
         }
         await team.workspace.submit(team.user, view["id"], merge)
+        models.let_go()
         debate = await team.wait_for_end(board)
         assert [item.id for item in options_of(debate).items] == ["o1"]
         assert any("they count as one" in one["text"] for one in team.replies(board))

@@ -6,8 +6,9 @@ from bot.slack.ids import headline_key
 from bot.slack.outbox.pace import FAST
 from bot.store.posts import PostState
 from bot.testing import BotSpec, Team, debate_of, key_of, team_at_work
+from core.models import Act
 from core.testing import ScriptedProvider
-from tests.scenarios.test_clarifications import QUESTION, card_of, debate_at, spec
+from tests.scenarios.test_clarifications import QUESTION, card_of, spec
 
 SLOW = BotSpec(rounds=6, pace=replace(FAST, post=0.4))
 
@@ -54,18 +55,20 @@ async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
 
 async def test_sixty_notes_delay_no_verdict():
     """Each gets a reaction, and here one takes five seconds of Slack's pace."""
-    slow = BotSpec(provider=ScriptedProvider(latency=1.5), pace=replace(FAST, react=5))
-    async with team_at_work(spec=slow) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=models, pace=replace(FAST, react=5))
+    async with team_at_work(spec=spec) as team:
         board = await team.debate(QUESTION)
         for number in range(60):
             await team.say(f"Mind point {number}.", board)
+        await team.wait_for_log(board, lambda debate: len(debate.notes) == 60)
+        models.let_go()
         debate_id = debate_of(team.thread(board)[0])
         await team.workspace.wait_for(
             lambda: [one for one in team.replies(board) if key_of(one) == headline_key(debate_id)],
             timeout=60,
         )
         rows = await team.moot.posts.rows_of_debate(debate_id)
-        notes = (await debate_at(team, board)).notes
-    assert len(notes) == 60
     waiting = [row for row in rows if row.state is PostState.WAITING]
     assert len([row for row in waiting if row.method == "react"]) > 30

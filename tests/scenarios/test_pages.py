@@ -14,7 +14,7 @@ from bot.operations.backup import purge
 from bot.settings import PageSettings
 from bot.slack.ids import ActionId, FieldId
 from bot.testing import BotSpec, Team, debate_of, quick_workspace, running_bot, team_at_work
-from core.models import Place
+from core.models import Act, Place
 from core.testing import ScriptedProvider
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.share import ShareDebates
@@ -199,12 +199,14 @@ async def test_a_mention_gets_no_link_because_what_it_is_told_is_kept(ended: End
 
 
 async def test_while_it_runs_a_page_shows_how_far_the_debate_is() -> None:
-    spec = replace(SPEC, provider=ScriptedProvider(latency=0.2))
-    async with team_at_work(spec=spec) as team:
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=replace(SPEC, provider=models)) as team:
         board = await team.debate(QUESTION)
         path = await shared(team, board)
         early = await fetched(team, path)
         assert "None yet: the debate is running." in early.text
+        models.let_go()
         await team.wait_for_end(board)
         assert "None yet" not in (await fetched(team, path)).text
 

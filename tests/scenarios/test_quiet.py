@@ -208,14 +208,16 @@ async def test_a_channel_may_have_every_turn_as_a_post_of_its_own():
 
 
 async def test_stopped_in_the_middle_what_is_there_is_posted_once():
-    models = ScriptedProvider(as_long_as_a_models, latency=0.1)
+    models = ScriptedProvider(as_long_as_a_models)
+    models.hold(Act.CRITIQUE)
     async with team_at_work(spec=wordy(provider=models)) as team:
         board = await team.debate(QUESTION)
         await models.until_asked(Act.CRITIQUE, 4)
         assert shares(team, board) == []
         await team.click(board)
+        await team.wait_for_log(board, lambda debate: debate.stop)
+        models.let_go()
         debate = await team.wait_for_end(board)
-        assert debate.stop
         own = shares(team, board)
         assert len(own) == 3
         assert len({one["username"] for one in own}) == 3
@@ -227,7 +229,8 @@ async def test_stopped_in_the_middle_what_is_there_is_posted_once():
 
 async def test_restarted_in_the_middle_nothing_is_lost_or_doubled(tmp_path: Path):
     file = tmp_path / "moot.db"
-    models = ScriptedProvider(as_long_as_a_models, latency=0.1)
+    models = ScriptedProvider(as_long_as_a_models)
+    models.hold(Act.REFINEMENT)
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=file, spec=wordy(provider=models)) as team:
             board = await team.debate(QUESTION)

@@ -63,7 +63,8 @@ async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
 
 
 async def test_slacks_own_stop_stops_the_debate_for_who_may_and_says_no_to_others():
-    models = ScriptedProvider(latency=0.1)
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
     async with team_at_work(config=with_agents(), spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         await status_is(team, board, "processing")
@@ -79,7 +80,8 @@ async def test_slacks_own_stop_stops_the_debate_for_who_may_and_says_no_to_other
 
 
 async def test_a_stop_that_is_delivered_twice_is_one():
-    models = ScriptedProvider(latency=0.1)
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
     async with team_at_work(config=with_agents(), spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         await status_is(team, board, "processing")
@@ -92,7 +94,8 @@ async def test_a_stop_that_is_delivered_twice_is_one():
 
 
 async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Path):
-    file, models = tmp_path / "moot.db", ScriptedProvider(latency=0.1)
+    file, models = tmp_path / "moot.db", ScriptedProvider()
+    models.hold(Act.CRITIQUE)
     async with run_workspace(with_agents()) as workspace:
         async with running_bot(workspace, database=file, spec=BotSpec(provider=models)) as team:
             board = await team.debate(QUESTION)

@@ -1,6 +1,5 @@
 """What Slack or people send twice has one effect."""
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 
@@ -21,7 +20,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
 @pytest.fixture
 def models() -> ScriptedProvider:
-    return ScriptedProvider(latency=0.1)
+    return ScriptedProvider()
 
 
 @pytest.fixture
@@ -30,25 +29,19 @@ async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
         yield found
 
 
-async def slow_down(models: ScriptedProvider) -> None:
-    """Leave people time, however slow the machine is, once there are positions to decide on."""
-    await models.until_asked(Act.CRITIQUE)
-    models.latency = 3
-
-
 async def debate_at_leisure(team: Team, models: ScriptedProvider) -> str:
-    """Start a debate that takes its time in the middle; return its board."""
-    async with asyncio.TaskGroup() as both:
-        both.create_task(slow_down(models))
-        started = both.create_task(team.debate(QUESTION))
-    return started.result()
+    """Start a debate that stands where there are positions to decide on; return its board."""
+    models.hold(Act.CRITIQUE)
+    board = await team.debate(QUESTION)
+    await models.until_asked(Act.CRITIQUE)
+    return board
 
 
 async def say_in_time(team: Team, models: ScriptedProvider, text: str, board: str) -> str:
     """Reply, and let the debate go on once the reply is taken; return its timestamp."""
     said = str((await team.say(text, board, user="alex"))["ts"])
     await team.workspace.wait_for(lambda: is_taken(team, board, said))
-    models.latency = 0.1
+    models.let_go()
     return said
 
 
@@ -82,7 +75,8 @@ async def test_two_clicks_on_stop_are_one_stop(team: Team, models: ScriptedProvi
     board = await debate_at_leisure(team, models)
     await team.click(board)
     await team.click(board)
-    models.latency = 0.1
+    await team.wait_for_log(board, lambda debate: debate.stop)
+    models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
     assert len([one for one in log if isinstance(one.event, StopRequested)]) == 1
@@ -97,7 +91,7 @@ async def test_only_the_starter_can_stop_and_only_who_tried_is_told(
     board = await debate_at_leisure(team, models)
     await team.click(board, user="alex")
     await team.workspace.wait_for(lambda: team.told("alex"))
-    models.latency = 0.1
+    models.let_go()
     dana = team.workspace.user("dana").id
     assert f"Only <@{dana}>" in team.told("alex")[0]
     assert all("can stop it" not in words for words in team.told("dana"))
@@ -111,7 +105,8 @@ async def test_stopping_by_command_leads_to_a_partial_decision(
     board = await debate_at_leisure(team, models)
     entry = (await team.moot.store.find(DebateFilter()))[0]
     await team.type(f"stop {entry.debate_id}")
-    models.latency = 0.1
+    await team.wait_for_log(board, lambda debate: debate.stop)
+    models.let_go()
     debate = await team.wait_for_end(board)
     assert debate.stop is not None
     assert "stops" in team.told()[-1]

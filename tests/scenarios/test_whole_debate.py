@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Status
+from core.models import Act, Status
 from core.testing import ScriptedProvider
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
@@ -86,11 +86,13 @@ async def test_no_post_unfurls_links_and_every_post_carries_its_key(team: Team):
 
 
 async def test_a_reply_becomes_a_note_that_later_turns_see():
-    models = ScriptedProvider(latency=3)  # the reply comes long before the debate ends
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
     async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         said = await team.say("We have only two people for this.", board, user="alex")
-        models.latency = 0.1
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        models.let_go()
         debate = await team.wait_for_end(board)
         assert [note.text for note in debate.notes] == ["We have only two people for this."]
         reactions = next(one for one in team.thread(board) if one["ts"] == said["ts"])["reactions"]

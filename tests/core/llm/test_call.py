@@ -766,28 +766,36 @@ async def test_what_was_not_sent_is_not_booked_though_it_was_to_come_in_one_piec
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
-    vendor.script = always(Say(text=REPLY, wait=0.02))
-
-    await asyncio.gather(*(calls.ask(a_request(), ANN) for _ in range(12)))
-
-    assert vendor.busiest == 4
+    await calls.ask(a_request(), ANN)  # so that the SDK is loaded
+    vendor.hold(lambda _: True)
+    async with asyncio.TaskGroup() as asking:
+        for _ in range(12):
+            asking.create_task(calls.ask(a_request(), ANN))
+        await vendor.asked_for(1 + 4)
+        await asyncio.sleep(0.1)  # one more would have come
+        assert len(vendor.asked) == 1 + 4
+        vendor.let_go()
 
 
 async def test_ones_own_machine_is_asked_for_fewer_replies_at_once_than_vendors(
     vendor: Vendor, clock: ManualClock
 ) -> None:
-    vendor.script = always(Say(text=REPLY, wait=0.2))
     for provider, agent, most in (
         (OllamaProvider(vendor.url), OLLIE, 8),
         (AnthropicProvider("sk-test", vendor.url), ANN, 20),
     ):
-        calls, vendor.busiest = ModelCalls({provider.name: provider}, clock), 0
+        calls = ModelCalls({provider.name: provider}, clock)
         request = replace(a_request(), cache_key="")
         await calls.ask(request, agent)  # so that the SDK is loaded
-
-        await asyncio.gather(*(calls.ask(request, agent) for _ in range(20)))
-
-        assert vendor.busiest == most
+        before = len(vendor.asked)
+        vendor.hold(lambda _: True)
+        async with asyncio.TaskGroup() as asking:
+            for _ in range(20):
+                asking.create_task(calls.ask(request, agent))
+            await vendor.asked_for(before + most)
+            await asyncio.sleep(0.1)  # one more would have come
+            assert len(vendor.asked) == before + most
+            vendor.let_go()
         await calls.close()
 
 

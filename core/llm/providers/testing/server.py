@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -70,6 +71,10 @@ class Vendor:
         self._closing.set()
         self.let_go()
         await self._stop_listening()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1)
+        for writer in self._writers:  # nobody reads what is still on its way
+            writer.transport.abort()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def hold(self, which: Callable[[Asked], bool]) -> None:
@@ -122,8 +127,10 @@ class Vendor:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client gave up, as clients do
         finally:
-            self._writers.discard(writer)
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()  # else it could outlive the test's loop
+            self._writers.discard(writer)
 
     async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
         """Answer as the script says."""
