@@ -9,7 +9,7 @@ import pytest
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.errors import ProviderError, RequestRejected
-from core.events import DebatePaused, DebateResumed, fold
+from core.events import fold
 from core.models import Act, Debate, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
@@ -64,20 +64,6 @@ async def test_pause_holds_the_debate_until_it_is_resumed(team: Team, provider: 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict is not None
     assert not debate.verdict.partial
-
-
-async def test_two_clicks_on_pause_are_one_pause(team: Team, provider: ScriptedProvider):
-    provider.hold(Act.CRITIQUE)
-    board = await team.debate(QUESTION)
-    await team.click(board, ActionId.PAUSE.value)
-    await team.click(board, ActionId.PAUSE.value)
-    await board_saying(team, board, "Paused")
-    provider.let_go()
-    await team.click(board, ActionId.RESUME.value)
-    debate = await team.wait_for_end(board)
-    log = await team.moot.store.events(debate.id)
-    kinds = [type(one.event) for one in log]
-    assert (kinds.count(DebatePaused), kinds.count(DebateResumed)) == (1, 1)
 
 
 async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedProvider):

@@ -9,13 +9,20 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, key_of, team_at_work
-from core.events import DecisionRecorded, NoteAdded, VoteCalled, fold
+from core.events import (
+    DebatePaused,
+    DebateResumed,
+    DecisionRecorded,
+    NoteAdded,
+    VoteCalled,
+    fold,
+)
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import posting
 from slack_on_loopback.delivery import Acknowledgement, Envelope
-from tests.scenarios.test_board import buttons, debate_at
+from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_deciding import chosen_why
 from tests.scenarios.test_starting import chosen, form_of
 
@@ -80,6 +87,19 @@ async def test_two_clicks_on_vote_now_are_one_vote(team: Team, models: ScriptedP
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
     assert len([one for one in log if isinstance(one.event, VoteCalled)]) == 1
+
+
+async def test_two_clicks_on_pause_are_one_pause(team: Team, models: ScriptedProvider):
+    board = await team.debate(QUESTION)
+    await team.click(board, ActionId.PAUSE.value)
+    await stale_click(team, board, ActionId.PAUSE)
+    await board_saying(team, board, "Paused")
+    models.let_go()
+    await team.click(board, ActionId.RESUME.value)
+    debate = await team.wait_for_end(board)
+    log = await team.moot.store.events(debate.id)
+    kinds = [type(one.event) for one in log]
+    assert (kinds.count(DebatePaused), kinds.count(DebateResumed)) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from core.ports import DebateEntry, DebateFilter
 from core.store.database import Database
 from core.testing import ManualClock, ScriptedProvider
 from slack_on_loopback import QUICK, Workspace, run_workspace
+from tests.scenarios.test_missed import at_rest
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 SPEC = BotSpec(provider=ScriptedProvider(), rounds=1)
@@ -88,6 +89,8 @@ async def test_an_old_mention_is_left_alone(workspace: Workspace, tmp_path: Path
     # Its own look at the start comes to nothing.
     workspace.faults.server_error("conversations.history", times=None)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
+        await workspace.wait_for(lambda: workspace.calls.of("conversations.history"))
+        await at_rest("channels")
         workspace.faults.clear()
         clock = ManualClock(team.moot.context.clock.now())
         clock.advance(2 * 60 * 60)

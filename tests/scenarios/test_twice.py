@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from bot.slack.ids import note_id
+from bot.slack.ids import ActionId, note_id
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused
 from core.events import StopRequested
@@ -13,6 +13,7 @@ from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.answer import PersonsReply
+from tests.scenarios.test_edges import stale_click
 from tests.scenarios.test_faults import failing
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -74,7 +75,7 @@ async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedP
 async def test_two_clicks_on_stop_are_one_stop(team: Team, models: ScriptedProvider):
     board = await debate_at_leisure(team, models)
     await team.click(board)
-    await team.click(board)
+    await stale_click(team, board, ActionId.STOP)
     await team.wait_for_log(board, lambda debate: debate.stop)
     models.let_go()
     debate = await team.wait_for_end(board)

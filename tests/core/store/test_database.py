@@ -488,6 +488,7 @@ def test_a_program_ends_without_warnings(tmp_path: Path) -> None:
         "from core.store.database import Database\n"
         "from core.store.tables import prepare\n"
         "async def main():\n"
+        "    asyncio.get_running_loop().slow_callback_duration = 60\n"  # a slow machine is fine
         "    async with await Database.open(sys.argv[1]) as database:\n"
         "        await prepare(database)\n"
         "        raise SystemExit(7)\n"
