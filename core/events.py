@@ -9,7 +9,7 @@ Reason: every event in one place: a log is read against this list.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal, assert_never
 
@@ -946,8 +946,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
     found = _ROUND.match(key)
     worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at
-    return replace(
-        debate,
+    return debate.replaced(
         seq=recorded.seq,
         now=recorded.at,
         times=times,
@@ -968,27 +967,26 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             chosen = {"agents": cast.agents, "reasons": cast.reasons}
             warnings = (*debate.setup.warnings, *cast.warnings)
             setup = debate.setup.model_copy(update={**chosen, "warnings": warnings})
-            return replace(debate, setup=setup)
+            return debate.replaced(setup=setup)
         case ContributionMade(contribution=made):
-            return replace(debate, contributions={**debate.contributions, key: made})
+            return debate.replaced(contributions={**debate.contributions, key: made})
         case TurnFailed(failure=failure) if failure.turn.agent == SHADOW:
             # The debate lacks nothing by it: it is no failure of the debate.
-            return replace(debate, shadow_fault=failure.reason)
+            return debate.replaced(shadow_fault=failure.reason)
         case TurnFailed(failure=failure):
-            return replace(debate, failures={**debate.failures, key: failure})
+            return debate.replaced(failures={**debate.failures, key: failure})
         case QuestionsAsked(questions=asked):
-            return replace(debate, questions={**debate.questions, key: asked})
+            return debate.replaced(questions={**debate.questions, key: asked})
         case ClarificationsOpened(clarifications=opened):
-            return replace(debate, clarifications={**debate.clarifications, key: opened})
+            return debate.replaced(clarifications={**debate.clarifications, key: opened})
         case ClarificationAnswered(answer=answer):
             said = (answer.origin, answer.number)
             edits = _edits(debate, answer.origin, answer.edited or answer.change)
             if answer.change and not debate.is_asking(answer.number):
                 # Too late: agents may have read the answer.
                 heard = {**debate.heard, said: debate.heard.get(said)}
-                return replace(debate, heard=heard, edits=edits)
-            return replace(
-                debate,
+                return debate.replaced(heard=heard, edits=edits)
+            return debate.replaced(
                 answers={**debate.answers, answer.number: answer},
                 heard={**debate.heard, said: answer.text},
                 edits=edits,
@@ -998,75 +996,74 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             edits = _edits(debate, origin, change)
             known = debate.answers.get(number)
             if not debate.is_asking(number):
-                return replace(debate, edits=edits)
+                return debate.replaced(edits=edits)
             heard = {**debate.heard, (origin, number): None}
             is_standing = known is not None and known.origin == origin
             left = {n: one for n, one in debate.answers.items() if n != number or not is_standing}
-            return replace(debate, answers=left, heard=heard, edits=edits)
+            return debate.replaced(answers=left, heard=heard, edits=edits)
         case ClarificationsClosed(which=which):
-            return replace(debate, closed=debate.closed | {which})
+            return debate.replaced(closed=debate.closed | {which})
         case FacilitatorDecided(guidance=guidance):
             by_rule = {guidance.gate.turn.key: guidance.gate} if guidance.gate else {}
-            return replace(
-                debate,
+            return debate.replaced(
                 guidance={**debate.guidance, key: guidance},
                 gates={**debate.gates, **by_rule},
             )
         case SummaryMade(summary=summary):
-            return replace(debate, summaries={**debate.summaries, key: summary})
+            return debate.replaced(summaries={**debate.summaries, key: summary})
         case BallotCast(ballot=ballot):
-            return replace(debate, ballots={**debate.ballots, key: ballot})
+            return debate.replaced(ballots={**debate.ballots, key: ballot})
         case BallotAbstained(abstention=abstention):
-            return replace(debate, abstentions={**debate.abstentions, key: abstention})
+            return debate.replaced(abstentions={**debate.abstentions, key: abstention})
         case OptionsMerged(options=options):
-            return replace(debate, options=options)
+            return debate.replaced(options=options)
         case FindingsMerged(findings=findings):
-            return replace(debate, findings=findings)
+            return debate.replaced(findings=findings)
         case OptionEdited(edit=edit):
-            return replace(debate, option_edits=(*debate.option_edits, edit))
+            return debate.replaced(option_edits=(*debate.option_edits, edit))
         case GatePassed(gate=gate):
-            return replace(debate, gates={**debate.gates, key: gate})
+            return debate.replaced(gates={**debate.gates, key: gate})
         case DebateWanted(by=person):
             return _wanted(debate, person)
         case CrossChecked(check=check):
-            return replace(debate, cross_check=check)
+            return debate.replaced(cross_check=check)
         case ShadowAnswered(shadow=shadow):
-            return replace(debate, shadow=shadow)
+            return debate.replaced(shadow=shadow)
         case ShadowPlaced(choice=choice):
-            return replace(debate, shadow_choice=choice)
+            return debate.replaced(shadow_choice=choice)
         case VoteTallied(tally=tally, edition=edition):
-            return replace(debate, tally=tally) if edition == debate.edition else debate
+            return debate.replaced(tally=tally) if edition == debate.edition else debate
         case VerdictReached(verdict=verdict, edition=edition):
-            return replace(debate, verdict=verdict) if edition == debate.edition else debate
+            return debate.replaced(verdict=verdict) if edition == debate.edition else debate
         case NoteAdded(note=note):
             given = (*debate.references, *note.references)
             numbered = note.model_copy(update={"number": len(debate.all_notes) + 1})
             notes = (*debate.all_notes, numbered)
             edits = _edits(debate, note.id, note.change)
-            return replace(debate, all_notes=notes, references=given, edits=edits)
+            return debate.replaced(all_notes=notes, references=given, edits=edits)
         case NoteChanged(note=changed, text=text, change=change):
             is_newer = any(one.id == changed and one.change < change for one in debate.all_notes)
             if not is_newer or changed in debate.withdrawn:
                 return debate
             notes = _noted(debate, changed, text=text, change=change)
-            return replace(debate, all_notes=notes, edits=_edits(debate, changed, change))
+            return debate.replaced(all_notes=notes, edits=_edits(debate, changed, change))
         case NoteWithdrawn(note=gone):
             notes = _noted(debate, gone, text="")
-            return replace(debate, all_notes=notes, withdrawn=debate.withdrawn | {gone})
+            return debate.replaced(all_notes=notes, withdrawn=debate.withdrawn | {gone})
         case SourceRead(source=source):
             known = sorted((*debate.sources, source), key=lambda one: one.number)
             given = (*debate.references, *source.references)
-            return replace(debate, sources=tuple(known), references=given)
+            return debate.replaced(sources=tuple(known), references=given)
         case StopRequested(stop=stop):
-            return replace(debate, stop=stop, paused_by=None)
+            return debate.replaced(stop=stop, paused_by=None)
         case StopWithdrawn():
-            return replace(debate, stop=None, stops_withdrawn=debate.stops_withdrawn + 1)
+            return debate.replaced(stop=None, stops_withdrawn=debate.stops_withdrawn + 1)
         case VoteCalled(by=person):
-            return replace(debate, vote_called_by=person, paused_by=None)
+            return debate.replaced(vote_called_by=person, paused_by=None)
         case DebatePaused(by=person):
             if debate.stop or debate.vote_called_by or debate.out_of_time:
                 return debate  # its end, once called for, is not held up by a click beside it
-            return replace(debate, paused_by=person, paused_at=debate.paused_at or at)
+            return debate.replaced(paused_by=person, paused_at=debate.paused_at or at)
         case DebateResumed():
             # The pause is not taken off people's time to answer.
             pause = at - (debate.paused_at or at)
@@ -1074,49 +1071,49 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
                 which: opened.model_copy(update={"until": opened.until + pause})
                 for which, opened in debate.clarifications.items()
             }
-            return replace(debate, paused_by=None, paused_at=None, clarifications=shifted)
+            return debate.replaced(paused_by=None, paused_at=None, clarifications=shifted)
         case CallsDropped():
             return debate  # it only cost something
         case ModelWentAway(agent=agent, reason=reason):
-            return replace(debate, away={**debate.away, agent: reason})
+            return debate.replaced(away={**debate.away, agent: reason})
         case ModelCameBack(agent=agent):
             left = {other: why for other, why in debate.away.items() if other != agent}
-            return replace(debate, away=left)
+            return debate.replaced(away=left)
         case OutageBegan(reason=reason):
-            return replace(debate, outage=reason, outage_at=debate.outage_at or at)
+            return debate.replaced(outage=reason, outage_at=debate.outage_at or at)
         case OutageEnded():
-            return replace(debate, outage="", outage_at=None)
+            return debate.replaced(outage="", outage_at=None)
         case TimeRanOut(of_outage=of_outage):
             lasted = debate.out_of_patience or of_outage
-            return replace(debate, out_of_time=True, out_of_patience=lasted)
+            return debate.replaced(out_of_time=True, out_of_patience=lasted)
         case DebateConcluded(edition=edition):
             if edition != debate.edition:
                 return debate  # written while somebody wanted it to go on
-            return replace(debate, status=Status.CONCLUDED, ended_at=at)
+            return debate.replaced(status=Status.CONCLUDED, ended_at=at)
         case DebateFailed(reason=reason, edition=edition):
             if edition != debate.edition:
                 return debate
-            return replace(debate, status=Status.FAILED, failure=reason, ended_at=at)
+            return debate.replaced(status=Status.FAILED, failure=reason, ended_at=at)
         case PeopleBallotCast(ballot=ballot):
-            return replace(debate, people_ballots={**debate.people_ballots, ballot.by.id: ballot})
+            return debate.replaced(people_ballots={**debate.people_ballots, ballot.by.id: ballot})
         case DecisionRecorded(decision=decision):
-            return replace(debate, decisions=(*debate.decisions, decision))
+            return debate.replaced(decisions=(*debate.decisions, decision))
         case ReminderDue(decision=origin):
-            return replace(debate, reminded=debate.reminded | {origin})
+            return debate.replaced(reminded=debate.reminded | {origin})
         case OutcomeAsked(decision=origin, number=number):
-            return replace(debate, outcomes_asked={**debate.outcomes_asked, origin: number})
+            return debate.replaced(outcomes_asked={**debate.outcomes_asked, origin: number})
         case OutcomeGiven(outcome=given):
-            return replace(debate, outcomes=(*debate.outcomes, given))
+            return debate.replaced(outcomes=(*debate.outcomes, given))
         case FeedbackGiven(feedback=given):
-            return replace(debate, feedback={**debate.feedback, given.by.id: given})
+            return debate.replaced(feedback={**debate.feedback, given.by.id: given})
         case FollowUpAsked(question=question):
             numbered = question.model_copy(update={"number": len(debate.follow_ups) + 1})
-            return replace(debate, follow_ups=(*debate.follow_ups, numbered))
+            return debate.replaced(follow_ups=(*debate.follow_ups, numbered))
         case FollowUpAnswered(answer=answer):
             number = int(answer.turn.target or 0)
-            return replace(debate, follow_up_answers={**debate.follow_up_answers, number: answer})
+            return debate.replaced(follow_up_answers={**debate.follow_up_answers, number: answer})
         case DebateContinued(debate=newer):
-            return replace(debate, continued_in=(*debate.continued_in, newer))
+            return debate.replaced(continued_in=(*debate.continued_in, newer))
         case _:
             assert_never(event)
 
@@ -1147,8 +1144,7 @@ def _wanted(debate: Debate, person: Person) -> Debate:
     """
     if debate.wanted_by:
         return debate
-    return replace(
-        debate,
+    return debate.replaced(
         wanted_by=person,
         edition=2,
         status=Status.RUNNING,

@@ -1827,6 +1827,21 @@ class Debate:
         default_factory=dict[Hashable, object], init=False, repr=False, compare=False
     )
 
+    def replaced(self, **changes: object) -> "Debate":
+        """This debate with other values in some fields.
+
+        `dataclasses.replace` asks after each of some 50 fields, which was half of the time that it
+        takes to fold a log.
+
+        Raises:
+            TypeError: There is no such field.
+        """
+        if unknown := changes.keys() - vars(self).keys():
+            raise TypeError(f"A debate has no {', '.join(sorted(unknown))}.")
+        changed = object.__new__(Debate)
+        vars(changed).update(vars(self), **changes, _known={})
+        return changed
+
     def once(self, what: Hashable, compute: Callable[[], T]) -> T:
         """The result of a pure computation over this debate, made at most once."""
         if what not in self._known:

@@ -1,7 +1,8 @@
 """The whole record of a debate as JSON: its events as they happened, and its totals."""
 
-import json
 from collections.abc import Sequence
+
+from pydantic_core import to_json
 
 from core.events import (
     ClarificationAnswered,
@@ -44,7 +45,8 @@ def record_json(log: Sequence[Recorded]) -> str:
             for recorded in log
         ],
     }
-    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+    # Ten times as fast as `json.dumps`, which leaves C for Python where it indents.
+    return to_json(record, indent=2).decode() + "\n"
 
 
 #: Stands in a record for what nobody may read before the verdict.

@@ -84,6 +84,22 @@ def test_a_turns_outcome_has_the_turns_key_whether_good_or_bad() -> None:
     assert MADE.key == FAILED.key == "r2/critique/architect/security"
 
 
+def test_a_debate_with_other_values_keeps_the_rest_and_computes_anew() -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup())]))
+    assert debate.once("what", lambda: 1) == 1
+    later = debate.replaced(seq=2)
+    assert (later.seq, later.setup) == (2, debate.setup)
+    assert (later.once("what", lambda: 2), debate.once("what", lambda: 3)) == (2, 1)
+    assert debate.seq == 1
+    assert later.replaced(seq=1) == debate
+
+
+def test_a_field_that_no_debate_has_is_refused() -> None:
+    debate = fold(recorded([DebateStarted(setup=a_setup())]))
+    with pytest.raises(TypeError, match=r"^A debate has no verdicts\.$"):
+        debate.replaced(verdicts=1)
+
+
 def test_folding_keeps_order_time_and_place_in_the_log() -> None:
     debate = fold(recorded([*ALL[:2], TimeRanOut(), DebateConcluded()]))
 
