@@ -627,7 +627,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.convert.bare_thesis": lambda text: bare_thesis(text, 300),
     "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,
-    "bot.slack.mrkdwn.convert.thesis": lambda text: thesis(text, 300),
+    "bot.slack.mrkdwn.convert.thesis": lambda text: thesis.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.answer": lambda text: answer(text, 300),
     "bot.slack.mrkdwn.convert.points": lambda text: points(text, 3, 300),
     "core.transcript.cited.cited": lambda text: cited(text, ()),

@@ -8,7 +8,7 @@ from slack_sdk.models.blocks import PlanBlock, TaskCardBlock
 from bot.slack.mrkdwn.newer_blocks import PLAN
 from bot.views.message import Block, as_json
 from core.figures import counted, percent
-from core.models import BESIDE, Act, Debate, Ending, Status, Turn
+from core.models import BESIDE, Act, Debate, Ending, Status, Turn, once_per_debate
 from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
@@ -93,6 +93,7 @@ def progress(debate: Debate) -> Progress:
     return Progress(done, max(done + to_come, 1))
 
 
+@once_per_debate
 def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     """Rounds and vote, with the turns that were taken and may still be, as far as is foreseen."""
     form, cut = format_of(debate), schedule.is_cut_short(debate)

@@ -62,6 +62,7 @@ def bare_gist(text: str, limit: int) -> str:
     return _shortened(bare(_line(text, limit), limit * _GIST_SOURCE), limit)
 
 
+@lru_cache(maxsize=512)
 def thesis(text: str, limit: int) -> str:
     """Return what a position says first, in whole sentences, as one safe line.
 

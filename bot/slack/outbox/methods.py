@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
+from urllib.request import getproxies
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -41,8 +42,10 @@ async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
     trace.on_request_chunk_sent.append(_prove)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
     patience = aiohttp.ClientTimeout(total=CALL_SECONDS)
+    # With it aiohttp looks for a proxy anew at each call, in a thread; there is seldom one to find.
+    trust_env = bool(getproxies())
     async with aiohttp.ClientSession(
-        connector=connector, timeout=patience, trust_env=True, trace_configs=[trace]
+        connector=connector, timeout=patience, trust_env=trust_env, trace_configs=[trace]
     ) as session:
         yield session
 
