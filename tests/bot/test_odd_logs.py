@@ -10,7 +10,7 @@ from bot.views.board import BoardAction, board
 from bot.views.lists import DebateRow, channel_list, home
 from core.errors import LogBroken
 from core.events import Recorded, fold
-from tests.core.play import odd_logs
+from tests.core.dice import odd_logs
 
 
 @settings(max_examples=40)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -11,6 +10,7 @@ from playwright.async_api import Page, expect
 from bot.testing import BotSpec, Team, team_at_work
 from core.models import Act
 from core.testing import ScriptedProvider
+from tests.browser.shots import shoot
 
 pytestmark = [
     pytest.mark.browser,
@@ -18,15 +18,9 @@ pytestmark = [
     pytest.mark.timeout(120),
 ]
 
-SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
 QUESTION = "PostgreSQL or Kafka for our background jobs?"
 #: Milliseconds a part of the debate may take to appear on a busy machine.
 PATIENCE = 60_000
-
-
-async def shoot(page: Page, name: str) -> None:
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    await page.screenshot(path=SHOTS / f"{name}.png")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -13,6 +12,7 @@ from bot.testing import BotSpec, Team, team_at_work
 from core.models import Act, Clarifying
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
+from tests.browser.shots import shoot
 
 pytestmark = [
     pytest.mark.browser,
@@ -21,7 +21,6 @@ pytestmark = [
     pytest.mark.timeout(180),
 ]
 
-SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
 QUESTION = "PostgreSQL or Kafka for our background jobs? Jobs must never be lost."
 #: Milliseconds a part of the debate may take to appear on a busy machine.
 PATIENCE = 60_000
@@ -36,11 +35,6 @@ def asking(request: ModelRequest) -> str:
         return plausible_reply(request)
     asked = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
     return json.dumps({"questions": asked})
-
-
-async def shoot(page: Page, name: str) -> None:
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    await page.screenshot(path=SHOTS / f"{name}.png")
 
 
 @pytest_asyncio.fixture(loop_scope="module")

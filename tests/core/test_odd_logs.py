@@ -47,7 +47,7 @@ from core.transcript.report import report
 from core.transcript.summary_metrics import summary_metrics
 from core.turns.context import parts_for
 from core.turns.request_for import request_for
-from tests.core.play import DANA, Luck, Play, lucks, numbered, odd_logs, setups
+from tests.core.dice import DANA, Luck, Play, lucks, numbered, odd_logs, setups
 
 
 def read_everything(log: list[Recorded]) -> None:

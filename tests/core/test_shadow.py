@@ -48,7 +48,7 @@ from core.transcript.shadow import added, says, shadow_section, shadow_words
 from core.turns.take import Turns
 from core.use_cases.choices import Choices, with_choices
 from tests.core.bench import DEBATE, Bench
-from tests.core.play import Luck, Play
+from tests.core.dice import Luck, Play
 
 DANA = Person(id="U1", name="Dana")
 #: Stands in every text of the single answer, and nowhere else.

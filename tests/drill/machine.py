@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -18,6 +17,7 @@ from typing import Any
 import httpx2
 
 from slack_on_loopback import Workspace
+from tests.free_port import free_port
 
 ROOT = Path(__file__).parents[2]
 _MOOT = (sys.executable, "-c", "from bot.cli import main; main()")
@@ -108,7 +108,7 @@ class Machine:
         (self.folder / "disk").mkdir(parents=True)
         settings = _SETTINGS.replace("TURN_SECONDS", f"{self.turn_seconds:g}")
         (self.folder / "moot.yaml").write_text(settings, encoding="utf-8")
-        self._ports = _free_port(), _free_port()
+        self._ports = free_port(), free_port()
 
     @property
     def disk(self) -> Path:
@@ -294,9 +294,3 @@ class Machine:
             return (*self.program, *words)
         entered = ("-t", str(self._disk.pid), "-U", "-m", "--preserve-credentials", "--")
         return ("nsenter", *entered, *self.program, *words)
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

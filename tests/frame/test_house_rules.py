@@ -47,7 +47,7 @@ LONGER_FUNCTIONS = {
     "core/rules/needs.py needs": "one case per act",
     "core/turns/request_for.py request_for": "one case per act",
     "core/transcript/outcome.py outcome": "the record's keys in their order",
-    "tests/core/play.py outcome": "one case per act",
+    "tests/core/dice.py outcome": "one case per act",
     "core/turns/judge.py synthesise": "one case per way in which a judge may fail",
     "core/turns/verdict_replies.py verdict_from": "the verdict's fields in their order",
     "tests/chaos/supervised.py blow_on_workers": "the storm from its workspace to what was found",

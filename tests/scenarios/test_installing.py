@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -29,6 +28,7 @@ from slack_on_loopback import (
     WorkspaceConfig,
     run_oauth_server,
 )
+from tests.free_port import free_port
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -101,12 +101,6 @@ async def get(url: str, cookie: str = "") -> tuple[int, str]:
         browser.get(url, headers={"Cookie": cookie}) as answer,
     ):
         return answer.status, await answer.text()
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def access(oauth_server: OAuthServer, port: int, keys: tuple[str, ...] = (KEY,)) -> SlackAccess:

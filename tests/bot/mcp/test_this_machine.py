@@ -9,6 +9,7 @@ from core.events import DebateStarted
 from core.models import Act, Clarifying, Person, Place
 from core.testing import ScriptedProvider
 from tests.bot.mcp.at_work import QUESTION, FastClock, Held, asking, editor, text_of
+from tests.core.evidence.scarce import open_files
 
 
 async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ async def test_half_an_hour_of_waiting_in_slices_breaks_and_leaks_nothing(tmp_pa
             "open_questions"
         ]:
             pass
-        began, before = clock.now(), (len(asyncio.all_tasks()), _open_files())
+        began, before = clock.now(), (len(asyncio.all_tasks()), open_files())
         slices = 0
         while (clock.now() - began).total_seconds() < 1800 or slices < 10:
             found = await kim.calls("debate_status", debate_id=debate_id, wait_seconds=50)
@@ -188,15 +189,11 @@ async def test_half_an_hour_of_waiting_in_slices_breaks_and_leaks_nothing(tmp_pa
             slices += 1
         # Not one for each slice: a look at the database may be under way, then and now.
         assert len(asyncio.all_tasks()) < before[0] + slices / 2
-        assert _open_files() < before[1] + slices / 2
+        assert open_files() < before[1] + slices / 2
         await kim.calls(
             "answer_question", debate_id=debate_id, answers=[{"number": 1, "answer": "Ten."}]
         )
         assert (await kim.follows(debate_id))["state"] == "concluded"
-
-
-def _open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_a_second_window_reads_while_the_first_has_the_database(tmp_path: Path) -> None:

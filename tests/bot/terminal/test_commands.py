@@ -14,7 +14,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from bot.building import open_store
-from bot.cli import app, exit_code
+from bot.cli import app
 from bot.terminal.debating import DebateCommand, hand_out, hold
 from bot.terminal.files import write_file
 from bot.terminal.scoring import score
@@ -24,7 +24,6 @@ from core.errors import (
     ConfigurationBroken,
     DebateUnknown,
     MootError,
-    StoreDown,
     StoreInUse,
 )
 from core.events import DebateStarted, Recorded, event_from_json, fold
@@ -376,14 +375,6 @@ def test_what_cannot_be_used_is_said_in_words(
 
     assert isinstance(error, kind)
     assert said in str(error)
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [(BadInput("x"), 2), (ConfigurationBroken("x"), 4), (StoreDown("x"), 1), (MootError("x"), 1)],
-)
-def test_each_kind_of_error_has_its_exit_code(error: MootError, code: int) -> None:
-    assert exit_code(error) == code
 
 
 def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None:

@@ -8,7 +8,7 @@ from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.needs import needs
 from core.testing import a_setup
-from tests.core.play import Luck, Play, lucks, setups
+from tests.core.dice import Luck, Play, lucks, setups
 
 
 @settings(max_examples=60)

@@ -43,7 +43,7 @@ from core.rules import schedule, sources
 from core.rules.formats import clarifying
 from core.rules.formats.registry import turns_ready
 from core.testing import a_setup, recorded
-from tests.core.play import DANA, START, Luck, Play, lucks, setups
+from tests.core.dice import DANA, START, Luck, Play, lucks, setups
 
 
 @settings(max_examples=80)

@@ -24,7 +24,7 @@ from core.testing import a_setup
 from core.turns.acts import ACTS
 from core.turns.context import mover_labels, movers_shown, parts_for
 from core.turns.request_for import request_for
-from tests.core.play import DANA, Luck, Play
+from tests.core.dice import DANA, Luck, Play
 
 MODELS = [
     ("anthropic", "claude-sonnet-5-5"),

@@ -22,7 +22,7 @@ from core.store.tables import prepare
 from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
 from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
-from tests.core.play import Luck, Play, setups
+from tests.core.dice import Luck, Play, setups
 
 KEY_GONE = "The provider 'scripted' is not set up: is its key missing?"
 
