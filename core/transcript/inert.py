@@ -7,6 +7,7 @@ code that swallows what follows it.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from core.redaction import clean
@@ -19,6 +20,17 @@ _HEADING = re.compile(r"\s{1,3}(?=#{1,6}(?:\s|$))")
 _UNDERLINE = re.compile(r"\s*(=+|-+)\s*")
 #: A line that opens a block of code, white space at its ends taken off.
 FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
+#: What makes an item of a list, with the space behind it; within a paragraph only some do.
+_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])( +|$)")
+_MARKER_IN_TEXT = re.compile(r"(?:[-+*]|1[.)])( +)")
+#: What begins a block and no paragraph, beside fences and items: headings, lines across the page.
+_RULE_OR_TITLE = re.compile(r"#{1,6}(?:\s.*)?|([-*_])(?: *\1){2,}", re.DOTALL)
+#: Columns of a tab. So much space before a line means code, or that a paragraph goes on.
+_TAB = 4
+#: Items within items that begin in one line.
+_DEEPEST = 10
+#: Where the text of a quotation begins: no line goes on with it but by its own sign.
+_QUOTATION = 10**9
 
 
 def visible(text: str) -> str:
@@ -28,7 +40,11 @@ def visible(text: str) -> str:
 
 def inert_line(text: str) -> str:
     """The text as one line of Markdown in which at most links to the web are active."""
-    return _Block().line(" ".join(clean(text).split()))
+    line = " ".join(clean(text).split())
+    _, rest = _Items().take(line)
+    if FENCE.fullmatch(rest):  # all of it would be the name of a language
+        return f"{line[: len(line) - len(rest)]}&#{ord(rest[0])};{_escaped(rest[1:])}"
+    return _Block().line(line)
 
 
 def inert(text: str) -> str:
@@ -39,24 +55,32 @@ def inert(text: str) -> str:
 def _inert_lines(lines: list[str]) -> Iterator[str]:
     """Lines outside of fences escaped, those inside as they are.
 
-    A fence is put at the margin: where it stands in a list, it ends for some readers with the list
-    and for others not, and then nobody can tell what is code.
+    A fence is put at the margin, and what follows it in the same item of a list, too: where it
+    stands in a list, it ends for some readers with the list and for others not, and then nobody can
+    tell what is code.
     """
-    fence, block, before = "", _Block(), ""
+    fence, column, block, before, items = "", 0, _Block(), "", _Items()
     for line in lines:
-        bare = line.strip()
+        if fence and items.end_before(line):
+            yield fence
+            fence, before = "", ""
         if fence:
-            is_end = ends(fence, bare)
-            yield bare if is_end else line
+            is_end = ends(fence, line.strip())
+            yield line.strip() if is_end else _moved(line, column)
             fence, before = "" if is_end else fence, ""
-        elif found := FENCE.fullmatch(bare):
-            fence = found[1] or found[2]
+            continue
+        markers, rest = items.take(line)
+        if found := FENCE.fullmatch(bare := rest.strip()):
+            if markers:
+                yield from ("", markers) if before else (markers,)  # no heading's underline
+            fence, column = found[1] or found[2], items.leave()
             # What follows the fence can be a table's head to readers that look for tables first.
             yield _escaped(bare).replace("|", "&#124;")
         else:
-            if _UNDERLINE.fullmatch(line) and before:
+            shown = _moved(line, items.left)
+            if _UNDERLINE.fullmatch(shown) and before:
                 yield ""  # no heading, but a line
-            yield block.line(_HEADING.sub("", line, count=1) if _HEADING.match(line) else line)
+            yield block.line(_HEADING.sub("", shown, count=1) if _HEADING.match(shown) else shown)
             before = line.strip(" \t")  # to readers of Markdown nothing else is an empty line
     if fence:
         yield fence
@@ -97,3 +121,72 @@ def _escaped(text: str) -> str:
         return text  # most lines are so, and long documents have many
     text = _TAG.sub("&lt;", text).replace("![", "&#33;[").replace("]:", "]&#58;")
     return _OTHER_LINK.sub("]&#40;", text)
+
+
+def _moved(line: str, columns: int) -> str:
+    """The line without so many columns of the space before it, or without all of it."""
+    space, bare = _parted(line)
+    return space[columns:] + bare if columns else line
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """The space before a line, without tabs, and the rest."""
+    bare = line.lstrip(" \t")
+    return line[: len(line) - len(bare)].expandtabs(_TAB), bare
+
+
+class _Items:
+    """The items of lists that are open at a line.
+
+    Source: https://spec.commonmark.org/0.31.2/#list-items
+    """
+
+    def __init__(self) -> None:
+        self._columns: list[int] = []  # where the text of each begins
+        self._left = 0  # how many of them a fence has left for the margin
+        self._text_at = 0  # where the last line's text begins
+        self._in_paragraph = self._is_bare = False
+
+    @property
+    def left(self) -> int:
+        """Columns by which lines of items that a fence has left move to the margin."""
+        return self._columns[self._left - 1] if self._left else 0
+
+    def leave(self) -> int:
+        """Take what follows in the open items to the margin; return where the last text begins."""
+        self._left, self._in_paragraph = len(self._columns), False
+        return self._text_at
+
+    def end_before(self, line: str) -> bool:
+        """Whether the innermost item ends before the line; where code is open, no text goes on."""
+        space, bare = _parted(line)
+        return bool(self._columns and bare) and len(space) < self._columns[-1]
+
+    def take(self, line: str) -> tuple[str, str]:
+        """Return the signs of items that begin in a line outside of code, and the rest of it."""
+        rest = line.expandtabs(_TAB).rstrip(" ")
+        at = len(rest) - len(rest.lstrip(" "))
+        depth, begun, rest = bisect_right(self._columns, at), list[int](), rest[at:]
+        if not rest:
+            depth = len(self._columns) - self._is_bare  # no item begins with two empty lines
+        is_deep = at - (self._columns[depth - 1] if depth else 0) >= _TAB
+        goes_on = self._in_paragraph and depth == len(self._columns)
+        while not is_deep and len(begun) < _DEEPEST and not _RULE_OR_TITLE.fullmatch(rest):
+            found = (_MARKER_IN_TEXT if goes_on else _MARKER).match(rest)
+            if not found:
+                break
+            gap = len(found[1])
+            goes_on, is_deep = False, gap > _TAB
+            begun.append(at + found.end() - gap + (1 if is_deep or not gap else gap))
+            at, rest = at + found.end(), rest[found.end() :]
+        is_title = bool(not is_deep and _RULE_OR_TITLE.fullmatch(rest))
+        if rest[:1] == ">" and not is_deep:
+            begun.append(_QUOTATION)
+        is_text = rest and not begun and not is_title and not FENCE.fullmatch(rest)
+        if self._in_paragraph and is_text:
+            self._in_paragraph = is_deep or not (goes_on and _UNDERLINE.fullmatch(rest))
+            return "", line  # of the item, however little space is before it
+        self._columns[depth:], self._left, self._text_at = begun, min(self._left, depth), at
+        self._in_paragraph = bool(rest.strip("> ")) and not is_deep and not is_title
+        self._is_bare = bool(begun) and not rest
+        return line.expandtabs(_TAB)[:at].rstrip(), rest

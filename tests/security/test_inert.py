@@ -3,10 +3,11 @@
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from html import unescape
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -77,6 +78,13 @@ PIECES = [
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map("".join)
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+#: How a line of a list begins, and what may follow.
+MARKERS = ("", "- ", "-   ", "1. ", "2. ", "10. ", "1) ", "- - ", "-", "-\t", "> ")
+INDENTS = ("", "", " ", "  ", "   ", "    ", "     ", "\t")
+WORDS = ("a", "  b", "", "```", "```sh", "~~~", "````", "# c", "---", "===")
+fenced_lists = st.lists(
+    st.tuples(*map(st.sampled_from, (INDENTS, MARKERS, WORDS))).map("".join), max_size=9
+).map("\n".join)
 
 
 def all_tokens(text: str) -> Sequence[Token]:
@@ -132,6 +140,54 @@ def test_no_line_cell_or_quotation_does_anything(text: str) -> None:
     check(quoted(text))
 
 
+def code(text: str) -> Sequence[str]:
+    """What stands in each fenced block, without space that readers do not see."""
+    fences = (token.content.splitlines() for token in PARSER.parse(text) if token.type == "fence")
+    return ["\n".join(line.rstrip() for line in lines).strip("\n") for lines in fences]
+
+
+@given(fenced_lists)
+@example("1. ```sh\n   a\n   ```\n2. b\n\nc")
+@example("- a\n  ```\n  b\nc")
+@example("- ```\na\n  ```\nb")
+@example("> a\n10. b\n    ```\nc")
+@example("a\n    ---\n===\n2. ```")
+@example("```\na\n ")
+def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: str) -> None:
+    tokens = PARSER.parse(text)
+    # A fence far to the right is one to people, and to some readers; so it is closed.
+    assume("code_block" not in {token.type for token in tokens})
+    said = "\n".join(token.content for token in tokens if token.type in {"inline", "fence"})
+    assume("```" not in said)
+    assume("~~~" not in said)
+
+    assert code(inert(text)) == code(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1. ```sh\n   a\n   ```\n2. b", "1.\n```sh\na\n```\n2. b"),
+        (
+            "1. a\n   - b\n     ```\n     if:\n       c\n     ```\n     d\n   - e\n2. f",
+            "1. a\n   - b\n```\nif:\n  c\n```\nd\n- e\n2. f",
+        ),
+        ("a\n- ~~~\n  b", "a\n\n-\n~~~\nb\n~~~"),
+    ],
+)
+def test_a_fence_in_a_list_stands_at_the_margin_and_what_follows_in_its_item_too(
+    text: str, shown: str
+) -> None:
+    assert inert(text) == shown
+
+
+@pytest.mark.parametrize("text", ["```sh rm -r build", "~~~ about", "1. ~~~ about", "```"])
+def test_no_line_is_hidden_as_the_name_of_a_language(text: str) -> None:
+    (shown,) = (one.content for one in PARSER.parse(bullets([text])) if one.type == "inline")
+
+    assert unescape(shown) == text.removeprefix("1. ")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -139,6 +195,8 @@ def test_no_line_cell_or_quotation_does_anything(text: str) -> None:
         "See [the docs](https://docs.example/a) and **that**.",
         "```python\nif a < b:\n    print('<b>')\n```",
         "> said\n\n1. one\n2. two",
+        "1. one\n   - `two`\n\n     more\n10. three",
+        "- a | b\n\n      code",
     ],
 )
 def test_what_is_harmless_stays_as_it_is(text: str) -> None:
