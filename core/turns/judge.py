@@ -1,5 +1,6 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -51,6 +52,10 @@ from core.turns.verdict_replies import (
 _log = structlog.get_logger(__name__)
 
 _WRITTEN = "this is a written example, and no AI model was asked"
+#: How a form begins that cannot be read: in a block of code or not, with nothing in it at worst.
+_FORM = re.compile(
+    r"""(?:```\w{0,20}\s{0,20})?(?:\{|\[\s{0,20}[\[{"'\]]|"[^"\n]{1,60}"\s{0,20}:|</?\w|\Z)"""
+)
 
 
 async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
@@ -216,7 +221,7 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
     wrote = (one.text.strip() for one in failed if isinstance(one, ReplyUnreadable))
     # Words can be read though they are no verdict; what is left of a form cannot.
-    words = next((text for text in wrote if text[:1].isalpha() or text[:1] in "*#_"), "")
+    words = next((t for t in wrote if any(map(str.isalpha, t)) and not _FORM.match(t)), "")
     return Verdict(
         decision=first_sentence(positions[best].text),
         option=option_of(debate, best),

@@ -50,6 +50,20 @@ from tests.core.leaping_loop import LoopClock
 pytestmark = pytest.mark.leaping
 
 DANA = Person(id="U1", name="Dana")
+#: What a judge may write instead of a verdict.
+PLAIN_WORDS = (
+    "Just use files.",
+    "1. Use files.\n2. Measure.",
+    "- Use files.",
+    "2026 is too early for a database.",
+    "> Use files.",
+    "[Files] win.",
+    '"Use files" is what all agree on.',
+    "`files` win.",
+    "```\nUse files.\n```",
+    "< 50 ms with files.",
+    "✅ Use files.",
+)
 
 
 async def test_a_debate_runs_from_question_to_verdict() -> None:
@@ -236,10 +250,16 @@ async def test_without_a_judge_the_winning_position_stands_and_says_so() -> None
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        ("Just use files.", "Just use files."),
+        *[(words, words) for words in PLAIN_WORDS],
         ("{'decision': 'Use files.'}", ""),
         ('{"entscheidung": "Use files."}', ""),
+        ('```json\n{"entscheidung": "Use', ""),
+        ('"entscheidung": "Use files."', ""),
+        ('[{"option": "Files"', ""),
+        ("```json", ""),
+        ("<option>Files</option>", ""),
         ("42", ""),
+        ("---", ""),
     ],
 )
 async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
