@@ -98,8 +98,9 @@ _INSTEAD = {
     **dict.fromkeys(("answer", "skip"), _ANSWERING),
     **dict.fromkeys(("note", "context", "add"), _NOTING),
     **dict.fromkeys(("accept", "reject", "revisit", "supersede"), _DECIDING),
-    **dict.fromkeys(("start", "new"), _STARTING),
-    **dict.fromkeys(("cancel", "end", "kill", "abort", "delete"), _ENDING),
+    **dict.fromkeys(("start", "new", "begin", "create"), _STARTING),
+    **dict.fromkeys(("cancel", "end", "close", "finish", "kill", "abort", "delete"), _ENDING),
+    "revoke": "type `/debate token revoke N` or `all`; `/debate token list` shows the numbers.",
     "status": "type `/debate show {id}`, or `/debate list` for all of this channel.",
     "config": "type `/debate settings` for what holds in this channel.",
 }
@@ -226,7 +227,9 @@ def unclear(typed: Unclear) -> str:
             "`/debate token revoke N`? Nothing was started."
         )
     is_one = len(typed.word.split()) == 1
-    debated = "" if is_one else " To debate it all the same, end it with a question mark."
+    is_asked = typed.word.endswith(("?", "？"))  # noqa: RUF001 - as it is typed in Chinese
+    how = "write it as a longer sentence" if is_asked else "end it with a question mark"
+    debated = "" if is_one else f" To debate it all the same, {how}."
     if typed.guess in WITH_ID and typed.debate_id:
         meant = f"`/debate {typed.guess} {typed.debate_id}`"
         return f"Did you mean {meant}? Nothing was started.{debated}"

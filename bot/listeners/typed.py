@@ -10,6 +10,10 @@ from rapidfuzz.distance import OSA
 from core.models import When
 
 _DEBATE_ID = re.compile(r"`?(d[a-z2-7]{7})`?", re.IGNORECASE)
+#: What looks like an id and reads as a word: "database", "deadline". One id in twelve does, too.
+_WORD = re.compile(
+    r"(?!.{0,4}[^aeiouy]{4})(?:[bcdfghj-np-tvwxz]{0,3}[aeiouy]){2}[a-z]{0,6}", re.IGNORECASE
+)
 #: Of a token.
 _NUMBER = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 #: "--format review", before anything else.
@@ -39,10 +43,35 @@ _FLAG = r"(?:--|—|–)playbook(?:=|[^\S\n]{1,9})([^\s]{1,60})"
 _PLAYBOOK = re.compile(rf"\s{{0,9}}{_FLAG}(?!\S)", re.IGNORECASE)
 _PLAYBOOK_LAST = re.compile(rf"(?<=\s){_FLAG}\s{{0,9}}\Z", re.IGNORECASE)
 #: What follows a subcommand that is told to do something, and asks nothing.
-_ORDERS = frozenset({"now", "please", "it", "the", "this", "that", "all", "debate", "debates"})
-#: An order has at most so many words: "stop the debate now".
-_ORDER_WORDS = 4
+_ORDERS = frozenset(
+    {
+        *("a", "again", "all", "already", "an", "and", "another", "anything", "at"),
+        *("back", "context", "current", "debate", "debates", "debating", "decision", "decisions"),
+        *("everything", "for", "here", "immediately", "in", "it", "last", "latest"),
+        *("list", "me", "my", "new", "note", "now", "of", "off", "old", "on", "once", "one"),
+        *("open", "our", "page", "please", "pls", "question", "questions", "report"),
+        *("right", "round", "running", "something", "thank", "thanks", "that", "the"),
+        *("them", "these", "thing", "this", "those", "thread", "to", "token", "tokens"),
+        *("us", "verdict", "vote", "with", "you"),
+    }
+)
+#: An order has at most so many words: "stop the debate right now please".
+_ORDER_WORDS = 6
+#: With other words in it, it has fewer, and names a debate: "vote d2345abc for Kafka".
+_FEW_WORDS = 4
+#: What people say to somebody before they tell them what to do, a question mark or not.
+_POLITE = re.compile(
+    r"(?:(?:please|pls|hey|hi|hello|ok|okay|moot|just|now|kindly|(?:can|could|would|will) you)"
+    r"[\s,]+)+(?=\S)",
+    re.IGNORECASE,
+)
+_YOU = re.compile(r"\byou\b", re.IGNORECASE)
 _QUOTES = "\"'`“”„’"
+#: What ends a sentence, and says nothing more of a command.
+_ENDS = ".,!?？"  # noqa: RUF001 - as it is typed in Chinese
+_ASKS = ("?", "？")  # noqa: RUF001
+#: What is said to somebody who did something.
+_THANKS = frozenset({"thanks", "thank", "thx", "danke", "merci"})
 #: Subcommands that stand alone, and those that take a debate's id.
 ALONE = ("help", "list", "settings", "doctor")
 #: Subcommands that want words.
@@ -53,7 +82,8 @@ ELSEWHERE = (
     *("vote", "ballot", "pause", "resume", "continue"),
     *("answer", "skip", "note", "context", "add", "status"),
     *("accept", "reject", "revisit", "supersede"),
-    *("start", "new", "cancel", "end", "kill", "abort", "delete", "config"),
+    *("start", "new", "begin", "create", "config", "revoke"),
+    *("cancel", "end", "close", "finish", "kill", "abort", "delete"),
 )
 
 
@@ -212,7 +242,8 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
     """Return what was typed.
 
     A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
-    queue" are questions.
+    queue" are questions. What tells Moot itself to do something is none, however it is put: "please
+    stop the debate", "can you list them?". It is done where it is clear, and asked back where not.
     """
     form = playbook = ""
     when: When | None = None
@@ -232,24 +263,28 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
         return OpenForm(playbook)
     words = text.split()
     first = words[0].lower() if words else ""
+    is_question = text.rstrip().endswith(_ASKS)
+    alone = first.strip(_ENDS)
+    if len(words) == 1 and alone in (*ALONE, *WITH_ID, *WITH_WORDS, *ELSEWHERE):
+        text, words, first, is_question = alone, [alone], alone, False  # "stop!", "help?"
     if len(words) <= 1 and first in _ALONE:
         return _ALONE[first]
     if text.lower().split() == ["doctor", "retry"]:
         return RetryLandings()
-    asked = words[-1].rstrip("?？") if words else ""  # noqa: RUF001
-    is_asked = len(words) == 2 and asked != words[-1] and not _DEBATE_ID.fullmatch(asked)  # noqa: PLR2004
-    if first in WITH_ID and len(words) <= 2 and not is_asked:  # noqa: PLR2004 - the subcommand and an id
-        found = _DEBATE_ID.fullmatch(words[-1])
-        if found is None:
-            return Unclear(" ".join([first, *words[1:]]), first)
-        debate_id = found.group(1).lower()
-        return _BY_ID[first](debate_id)
-    is_question = text.rstrip().endswith("?")
+    rest = [word.strip(_ENDS) for word in words[1:]]
+    ids = [
+        found[1].lower()
+        for word in rest
+        if word.lower() not in _ORDERS and (found := _DEBATE_ID.fullmatch(word))
+    ]
+    sure = [named for named in ids if not _WORD.fullmatch(named)]
+    if first in WITH_ID and len(words) <= 2 and (sure or not is_question):  # noqa: PLR2004 - the subcommand and an id
+        if ids and not is_question:
+            return _BY_ID[first](ids[0])
+        return Unclear(" ".join([first, *words[1:]]), first, next(iter(sure), ""))
     match [word.lower() for word in words]:
-        case ["export", named, *rest] if found := _DEBATE_ID.fullmatch(named):
-            if rest not in (["page"], ["page", "off"]):
-                return Unclear(" ".join(words), "export")
-            return PageOf(found.group(1), is_off=len(rest) > 1)
+        case ["export", _, *what] if ids and what in (["page"], ["page", "off"]):
+            return PageOf(ids[0], is_off=len(what) > 1)
         case ["token"]:
             return MakeToken()
         case ["token", "new", _, *_] if not is_question:
@@ -260,35 +295,59 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
             return RevokeTokens(None if which == "all" else int(which))
         case ["token", _] | ["token", _, _] if not is_question:  # too few words for a question
             return Unclear(" ".join(words), "token")
+        case ["token" | "tokens", "list" | "revoke", *what] if not is_question and _is_order(what):
+            return Unclear(" ".join(words), "token")
+        case ["token?" | "token!" | "token." | "tokens" | "tokens?"]:  # making one is no guess
+            return Unclear(words[0], "token")
         case _:
             pass
     if first == "search" and not is_question:
         wanted = text.strip()[len("search") :].strip()
         return Search(wanted) if wanted else Unclear("search", "search")
-    named = _DEBATE_ID.fullmatch(words[-1]) if words else None
-    rest = [word.strip(".,!") for word in words[1:]]
-    ids = [found[1].lower() for word in rest if (found := _DEBATE_ID.fullmatch(word))]
-    is_about = (bool(ids) and first not in ALONE) or _is_order(rest)
-    is_told = len(words) <= _ORDER_WORDS and not text.rstrip().endswith(("?", "？"))  # noqa: RUF001
+    is_order = _is_order(rest)
+    is_about = is_order or (bool(sure) and first not in ALONE)
+    is_told = len(words) <= (_ORDER_WORDS if is_order else _FEW_WORDS) and not is_question
     if first in (*ALONE, *WITH_ID, *ELSEWHERE) and is_told and is_about:
-        return Unclear(" ".join(words), first, next(iter(ids), ""))
+        guess = "token" if {"token", "tokens"} & {word.lower() for word in rest} else first
+        return Unclear(" ".join(words), guess, next(iter(sure), ""))
+    if first.strip(_ENDS) in _THANKS and is_told:
+        return Unclear(" ".join(words), "")
+    asked = text.strip()
+    polite = _POLITE.match(asked)
+    told = asked[polite.end() :].rstrip(_ENDS) if polite else ""
+    # "Can you stop it?" asks no agent; "can you show prices?" does.
+    if polite and (not is_question or _YOU.search(polite[0])):
+        match understood(told):
+            case TypedQuestion() | OpenForm() | UnknownOption() | Unclear(guess=""):
+                pass
+            case Unclear(guess=guess, debate_id=named):
+                if not is_question or _is_order(told.split()[1:]):
+                    return Unclear(" ".join(words), guess, named)
+            case Search() if is_question:
+                pass
+            case meant:
+                return meant
     known = (*ALONE, *WITH_ID, *WITH_WORDS)
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         like = () if first == "how" else get_close_matches(first, known, n=1, cutoff=_LIKE_ALONE)
         return Unclear(words[0], next(iter(like), ""))
     # A few words that begin like a subcommand or end in an id are no question to pay for.
-    is_few = 2 <= len(words) <= 3 and not words[-1].endswith(("?", "？"))  # noqa: PLR2004, RUF001 - "list all please"
+    is_few = 2 <= len(words) <= 3 and not is_question  # noqa: PLR2004 - "list all please"
     # "Stop using Kafka" is a question, and so is "Helm or Kustomize"; "list all" is none.
     is_meant = is_few and first not in (*WITH_ID, *WITH_WORDS) and words[1].lower() not in _OR
     may_slip = is_meant and first not in _NO_SLIPS
     slips = [name for name in known if may_slip and OSA.distance(first, name) <= _SLIPS]
     guess = next(iter(slips), "")
     is_short = len(words) == 2 and all(map(_SHORT_WORD.fullmatch, words))  # noqa: PLR2004 - "shwo x"
+    named = sure[-1] if sure and sure[-1] in words[-1].lower() else ""
     if is_few and (guess or is_short or named):
-        return Unclear(" ".join(words), guess, named.group(1).lower() if named else "")
-    return TypedQuestion(text.strip())
+        return Unclear(" ".join(words), guess, named)
+    return TypedQuestion(asked)
 
 
 def _is_order(rest: Sequence[str]) -> bool:
-    """Whether all that follows a word is debates' ids, "now" and the like."""
-    return all(_DEBATE_ID.fullmatch(word) or word.lower() in _ORDERS for word in rest)
+    """Whether all that follows a word is debates' ids, numbers, "now" and the like."""
+    return all(
+        _DEBATE_ID.fullmatch(word) or _NUMBER.fullmatch(word) or word.lower() in _ORDERS
+        for word in rest
+    )

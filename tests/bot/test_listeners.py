@@ -88,7 +88,15 @@ from core.models import When
         ("Stop using Kafka", TypedQuestion("Stop using Kafka")),
         ("stop Kafka", Unclear("stop Kafka", "stop")),
         ("stop Kafka?", TypedQuestion("stop Kafka?")),
-        ("show dabcd234?", Unclear("show dabcd234?", "show")),
+        ("show dabcd234?", Unclear("show dabcd234?", "show", "dabcd234")),
+        ("stop dabcd234.", StopDebate("dabcd234")),
+        ("stop!", Unclear("stop", "stop")),
+        ("Help!", Help()),
+        ("vote?", Unclear("vote", "vote")),
+        ("token?", Unclear("token?", "token")),
+        ("please list", ListDebates()),
+        ("can you stop dabcd234?", StopDebate("dabcd234")),
+        ("Hey Moot, search kafka retries", Search("kafka retries")),
         ("Helm or Kustomize", TypedQuestion("Helm or Kustomize")),
         ("Export to S3", TypedQuestion("Export to S3")),
         ("list all now", Unclear("list all now", "list")),
@@ -130,6 +138,26 @@ def test_what_is_typed_is_understood(text: str, expected: Typed):
         ("cancel the debate", "cancel", ""),
         ("pause the debate", "pause", ""),
         ("end this debate now", "end", ""),
+        ("close the debate", "close", ""),
+        ("please stop the debate", "stop", ""),
+        ("Moot, please stop the debate!", "stop", ""),
+        ("can you stop it?", "stop", ""),
+        ("could you list all the debates？", "list", ""),  # noqa: RUF001 - as it is typed in Chinese
+        ("stop debating right now please", "stop", ""),
+        ("show me the latest decision", "show", ""),
+        ("list my debates please", "list", ""),
+        ("skip question 2", "skip", ""),
+        ("start a new debate", "start", ""),
+        ("add a note to this debate", "add", ""),
+        ("vote dqwkzxhb for Kafka", "vote", "dqwkzxhb"),
+        ("show database please", "show", ""),
+        ("token revoke all please", "token", ""),
+        ("token list of all my tokens", "token", ""),
+        ("revoke token 2", "token", ""),
+        ("delete all my tokens", "token", ""),
+        ("create a new token please", "token", ""),
+        ("revoke all of them", "revoke", ""),
+        ("Thanks for the debate!", "", ""),
     ],
 )
 def test_an_order_starts_no_debate(text: str, guess: str, debate_id: str):
@@ -150,6 +178,20 @@ def test_an_order_starts_no_debate(text: str, guess: str, debate_id: str):
         "Show the whole debate",
         "end all the debates about tabs",
         "Help document our API",
+        "Add database sharding now",
+        "Stop database sharding",
+        "Stop database?",
+        "Choose a database",
+        "Export database backups nightly",
+        "Pause all deployments",
+        "Token based auth everywhere",
+        "token list or token table",
+        "Revoke contractor access",
+        "Just use Postgres",
+        "can you show prices?",
+        "Could you search logs of 10 TB quickly?",
+        "please debate Kafka or Redis",
+        "Thanks, should we use Kafka?",
     ],
 )
 def test_what_asks_something_is_debated_though_it_begins_like_an_order(text: str):
@@ -176,9 +218,11 @@ def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
         ("shwo x", "show", "To debate it all the same, end it with a question mark"),
         ("serach", "search", "Did you mean `/debate search`?"),
         ("Kafka Postgres", "", "write it as a sentence that ends with a question mark"),
+        ("can you stop it?", "stop", "To debate it all the same, write it as a longer sentence"),
+        ("revoke", "revoke", "type `/debate token revoke N` or `all`"),
     ],
 )
-def test_a_lone_word_starts_nothing_and_says_what_to_type(word: str, guess: str, said: str):
+def test_what_is_no_question_starts_nothing_and_says_what_to_type(word: str, guess: str, said: str):
     words = answers.unclear(Unclear(word, guess))
     assert said in words
     assert "Nothing was started" in words
