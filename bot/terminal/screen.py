@@ -277,8 +277,9 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             sizes = f"{number(summary.before_chars)} → {counted(summary.after_chars, 'character')}"
             yield f"  {turn_words(debate, summary.turn)}: {sizes}"
             yield from (f"    Warning: {warning}" for warning in summary.warnings)
-        case VoteTallied():
-            yield f"Vote: {vote_words(debate)}"
+        case VoteTallied(tally=tally):
+            if tally.voters:  # else each abstention was told, and the decision's text says so
+                yield f"Vote: {vote_words(debate)}"
             yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
         case CrossChecked():
             yield cross_check_words(debate)

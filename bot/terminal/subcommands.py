@@ -304,7 +304,8 @@ def evaluate(  # noqa: PLR0913 - one per option
         typer.Option(help="Compare with the answer of one model alone, blind and in both orders."),
     ] = None,
     max_usd: Annotated[
-        float, typer.Option(min=0, help="With --against: never spend more; 0: no cap.")
+        float,
+        typer.Option(min=0, max=100_000, help="With --against: never spend more; 0: no cap."),
     ] = 5.0,
     form: Annotated[Literal["md", "json", "csv"], typer.Option("--format", "-f")] = "md",
     config: Config = None,
@@ -391,7 +392,8 @@ def bench(  # noqa: PLR0913 - one per option
         typer.Option("--questions", "-n", min=1, max=10_000, help="Only so many of them."),
     ] = None,
     max_usd: Annotated[
-        float, typer.Option(min=0, help="Never spend more on this log; 0: no cap.")
+        float,
+        typer.Option(min=0, max=100_000, help="Never spend more on this log; 0: no cap."),
     ] = 5.0,
     log: Annotated[
         Path, typer.Option(help="The bench's own database; run again, it goes on from it.")

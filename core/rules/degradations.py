@@ -47,9 +47,8 @@ def degradations(debate: Debate) -> Iterator[str]:
         if not one.declared:
             name = debate.setup.agent(one.turn.agent).name
             yield f"{name}'s {which} could not be counted: {one.reason}"
-    if debate.tally and not debate.tally.voters:
-        yield "No ballot could be counted."
-    elif debate.tally and (how := tie_break(debate)):
+    # Where no ballot counts, the vote says so itself.
+    if how := tie_break(debate):
         yield how
 
 

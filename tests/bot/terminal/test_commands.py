@@ -182,6 +182,14 @@ def test_agents_chosen_for_the_question_are_told_with_their_reasons(moot: Moot) 
     assert "## Agents, chosen for this question" in report
 
 
+def test_that_no_ballot_counts_is_said_once(moot: Moot) -> None:
+    done = moot("debate", "Should the choir sing in German or in Latin at the wedding?")
+    said = f"{done.stderr}\n{done.stdout}"
+
+    assert "Not decided: no model was asked." in done.stdout
+    assert said.count("No ballot could be counted.") == 1
+
+
 @pytest.mark.parametrize(("typed", "words"), [(b"n\n", ()), (b"y\n", ()), (b"", ("--yes",))])
 @pytest.mark.timeout(60)
 def test_a_dear_debate_is_asked_about_on_a_terminal(
@@ -694,6 +702,8 @@ def test_the_shell_completes_commands_and_formats(
         ),
         (["debate", "x", "--when", "so"], "'so' is not one of 'split', 'always', 'never'."),
         (["bench", "--max-usd", "x"], "'--max-usd': it must be a number, not 'x'."),
+        (["bench", "--max-usd", "inf"], "'--max-usd': it must be 100000 or less, not 'inf'."),
+        (["eval", "x", "--max-usd", HUGE], "'--max-usd': it must be 100000 or less"),
         (["run", "--workers", "0"], "'--workers': it must be 1 or more, not '0'."),
         (["run", "--workers", HUGE], "'--workers': it must be 64 or less"),
         (["list", "--limit", HUGE], "'--limit': it must be 10000 or less"),
