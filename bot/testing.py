@@ -167,9 +167,11 @@ def debate_of(message: Message) -> str:
 def quick_workspace() -> WorkspaceConfig:
     """Return a workspace that makes nobody wait for Slack's rates, and is patient itself.
 
-    On a busy machine an answer may take longer than Slack's three seconds.
+    On a busy machine an answer may take longer than Slack's three seconds, and what is to be
+    delivered again may have to wait for a connection.
     """
-    pace = replace(QUICK, ack_seconds=30.0, trigger_seconds=60.0)
+    again = (*QUICK.redelivery_delays, 1.0, 5.0, 20.0)
+    pace = replace(QUICK, ack_seconds=30.0, trigger_seconds=60.0, redelivery_delays=again)
     return WorkspaceConfig(pace=pace, manifest=manifest())
 
 

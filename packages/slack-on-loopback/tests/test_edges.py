@@ -316,7 +316,7 @@ async def test_the_page_can_use_shortcuts_options_and_forms(
     where = {"channel": said["channel"], "message_ts": said["ts"]}
     async with on_socket(ws, app):
         assert (await dana.post("shortcut", callback_id="echo_this", **where))["ok"]
-        view = ws.views("dana")[0]
+        view = (await ws.wait_for(lambda: ws.views("dana")))[0]
         place = {"view_id": view["id"], "block_id": "e", "action_id": "ext"}
         assert (await dana.post("options", **place, value="o"))["options"] == offered
         assert (await dana.post("view/close", view_id=view["id"]))["ok"]

@@ -61,6 +61,7 @@ async def open_page(browser: Browser, server: PageServer) -> AsyncIterator[Open]
         page.on("pageerror", lambda error: broken.append(str(error)))
         await page.goto(f"{server.url}/{address}")
         await page.locator(".sidebar-top").wait_for(state="attached")
+        await server.until_live()
         return page
 
     yield start

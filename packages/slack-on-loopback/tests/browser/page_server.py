@@ -87,6 +87,12 @@ class PageServer:
         for _, socket in list(self._sockets):
             await socket.close()
 
+    async def until_live(self) -> None:
+        """Wait until a page listens: what is sent before reaches nobody."""
+        async with asyncio.timeout(30):
+            while not (self._sockets or self.is_away):  # noqa: ASYNC110 - it comes from outside
+                await asyncio.sleep(0.01)
+
     async def emit(self, event: Json, user: str = "") -> None:
         """Send an event to the pages of one user, or of all."""
         for viewer, socket in list(self._sockets):
