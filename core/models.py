@@ -552,6 +552,8 @@ class SourceReference(Value):
     #: text the text itself.
     fetch: str
     by: Person
+    #: It is linked in what somebody wrote, and was not chosen as a source: all else stands without.
+    in_words: bool = False
 
 
 def _on_one_line(text: str) -> str:

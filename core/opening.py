@@ -103,6 +103,8 @@ class DebateRequest:
     playbook: str | None = None
     #: What was given as evidence.
     references: Sequence[SourceReference] = ()
+    #: What the words of the question link to: sources as well, but no subject of a review.
+    linked: Sequence[SourceReference] = ()
 
 
 def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
@@ -180,10 +182,17 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
         evidence_characters=settings.evidence_characters,
-        references=tuple(request.references),
+        references=(*request.references, *_linked(request, form)),
         delimiter=delimiter,
         warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
     )
+
+
+def _linked(request: DebateRequest, form: str) -> Sequence[SourceReference]:
+    """What the words link to and nobody gave besides; a review reads what it was given only."""
+    given = {(one.kind, one.fetch) for one in request.references}
+    found = [one for one in request.linked if (one.kind, one.fetch) not in given]
+    return () if form == REVIEW else found
 
 
 def with_subject(request: DebateRequest) -> DebateRequest:

@@ -15,6 +15,7 @@ from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.decide import form_for_outcome
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
 from bot.listeners.interactions import open_form
+from bot.listeners.linked import start_with_links
 from bot.listeners.share import share_page, withdraw_page
 from bot.listeners.start import FormOpening, open_start_form
 from bot.listeners.token import on_tokens
@@ -205,7 +206,7 @@ async def start_debate(context: ListenerContext, command: Command, typed: TypedQ
         when=typed.when,
     )
     try:
-        begun = await context.start.start(request, origin=command.trigger_id)
+        begun = await start_with_links(context, request, command.text, origin=command.trigger_id)
     except BadInput as refusal:
         return answers.not_started(str(refusal), typed.text)
     return answers.started(begun.debate_id, begun.setup.warnings)

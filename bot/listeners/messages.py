@@ -4,6 +4,7 @@ Bolt acknowledges events before their listener runs. What must not be lost is th
 a middleware, which runs before the acknowledgement: if it fails, Slack delivers the event again.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
+from bot.listeners.linked import start_with_links, take_links
 from bot.listeners.typed import (
     Doctor,
     MakeToken,
@@ -26,14 +28,22 @@ from bot.listeners.typed import (
 )
 from bot.log import logger
 from bot.slack.evidence import file_references, thread_reference
-from bot.slack.ids import FILES, after_end_key, board_key, note_id
+from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
 from bot.slack.payloads import (
     ChangeEvent,
     Command,
     MessageEvent,
     PostedMessage,
 )
-from bot.slack.typed_text import addressed, has_words, mentioned_in, names_of, readable, told_bot
+from bot.slack.typed_text import (
+    addressed,
+    has_words,
+    links_in,
+    mentioned_in,
+    names_of,
+    readable,
+    told_bot,
+)
 from bot.store.posts import Channel, NewPost, PostState
 from bot.views.clarifications import which_question
 from core.errors import BadInput, LogBroken, MootError, StoreError
@@ -101,39 +111,51 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
 async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
     message = event.message
-    if message.is_thread_reply_of_person and message.files:
-        await _take_files(context, event.team_id, message)
+    if message.is_thread_reply_of_person:
+        await _take_evidence(context, event.team_id, message)
     if message.is_thread_reply_of_person and has_words(message.text):
         await _take(context, event.team_id, message, context.answer.reply)
 
 
-async def _take_files(context: ListenerContext, team: str, message: PostedMessage) -> None:
-    """Take the files of a reply as evidence, with a note of their own."""
+async def _take_evidence(context: ListenerContext, team: str, message: PostedMessage) -> None:
+    """Take the files of a reply, and what it links to, as evidence, with notes of their own."""
+    if not message.files and not links_in(message.text):
+        return
     debate_id = await debate_of_thread(context, team, message)
     if debate_id is None:
         return
     by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
-    origin = note_id(message.channel, message.ts) + FILES
+    origin, is_read = note_id(message.channel, message.ts), True
     names = ", ".join(file.name or file.id for file in message.files)
     try:
-        await context.answer.note.add(
-            debate_id,
-            note_id=origin,
-            author=by,
-            text=f"[Attached as evidence: {names}]",
-            references=file_references(message.files, by),
-        )
+        if message.files:
+            is_read = await context.answer.note.add(
+                debate_id,
+                note_id=origin + FILES,
+                author=by,
+                text=f"[Attached as evidence: {names}]",
+                references=file_references(message.files, by),
+            )
+        debate = await context.answer.facts.debate(debate_id)
+        # An edit that brings links has a note of its own.
+        note = "/".join(filter(None, (origin + LINKS, message.edited_at)))
+        thread = message.thread_ts
+        await take_links(context, debate, message.text, by, note=note, thread=thread)
     except BadInput as refusal:
-        await whisper(context, team, message, {"text": str(refusal)}, key=f"{origin}/answer")
+        refused = {"text": str(refusal)}
+        await whisper(context, team, message, refused, key=f"{origin}{FILES}/answer")
+        return
+    if not is_read and not has_words(message.text):  # else its words are answered
+        told, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by.id)
+        await whisper(context, team, message, told, key=key, debate_id=debate_id)
 
 
 async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
     """Take the new words of a reply in a debate's thread: they correct what it said.
 
-    Its files are taken, too, where nobody listened when it was written.
+    Its files are taken, too, where nobody listened when it was written, and links that are new.
     """
-    if message.files:
-        await _take_files(context, team, message)
+    await _take_evidence(context, team, message)
     await _take(context, team, message, context.answer.edit)
 
 
@@ -156,10 +178,12 @@ async def _take(
     if debate_id is None:
         return
     by = message.user
-    to, text = await _as_told(context, team, message)
+    (to, text), name = await asyncio.gather(
+        _as_told(context, team, message), context.access.of(team).name_of(by)
+    )
     reply = PersonsReply(
         debate_id=debate_id,
-        by=Person(id=by, name=await context.access.of(team).name_of(by)),
+        by=Person(id=by, name=name),
         text=text,
         to=to,
         origin=note_id(message.channel, message.ts),
@@ -240,8 +264,10 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
     said = event.message
     if await context.posts.row_by_key(f"{origin}/answer"):
         return  # it was answered, and edited since
-    name = await context.access.of(event.team_id).name_of(said.user)
-    told_us = "".join(await _as_told(context, event.team_id, said))
+    told, name = await asyncio.gather(
+        _as_told(context, event.team_id, said), context.access.of(event.team_id).name_of(said.user)
+    )
+    told_us = "".join(told)
     match understood(told_us):
         case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
             try:
@@ -262,7 +288,8 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
             )
             try:
                 request = await _with_sources(context, event.team_id, said, request)
-                await context.start.start(request, origin=origin)
+                thread = said.thread_ts
+                await start_with_links(context, request, said.text, origin=origin, thread=thread)
             except BadInput as refusal:
                 told = {"text": answers.not_started(str(refusal), asked)}
             else:

@@ -7,7 +7,8 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import Clicked, on_click, on_form
-from bot.slack.ids import ActionId, CallbackId, FieldId, question_field
+from bot.listeners.linked import take_links
+from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
 from bot.slack.payloads import FormSubmitted
 from bot.views.clarifications import answer_form
 from bot.views.forms import Form, said
@@ -85,4 +86,6 @@ async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | 
         given += [GivenAnswer(number, "") for number in empty]
     reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)
     late = await context.answer.form(reply, given)
+    said_in_all = "\n".join(typed.values())
+    await take_links(context, debate, said_in_all, person(form), note=form.view_id + LINKS)
     return said("Answers", answers.too_late(late)) if late else None

@@ -1,5 +1,6 @@
 """The form to start a debate: from the command, a message's shortcut, or a button."""
 
+import asyncio
 import itertools
 import re
 from contextlib import suppress
@@ -14,6 +15,7 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
+from bot.listeners.linked import start_with_links
 from bot.listeners.peoples_thread import cut, read_thread
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import (
@@ -161,8 +163,11 @@ async def open_for_message(
 ) -> None:
     """Open the form with a message as its question; say why where it cannot be."""
     access = context.access.of(used.team_id)
-    link = await access.link_to(used.channel_id, used.message_ts)
-    names = await names_of(access, mentioned_in([used.text]))
+    # Together: Slack opens a form for three seconds only.
+    link, names = await asyncio.gather(
+        access.link_to(used.channel_id, used.message_ts),
+        names_of(access, mentioned_in([used.text])),
+    )
     opening = FormOpening(
         trigger_id=used.trigger_id,
         team=used.team_id,
@@ -246,7 +251,8 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         references=(*given, *await _pasted(context, form, here)),
         continues=target.continues,
     )
-    await context.start.start(request, origin=form.view_id, choices=draft.choices)
+    typed, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
+    await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
 
 
 async def _long_message(

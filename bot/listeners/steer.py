@@ -6,7 +6,8 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
-from bot.slack.ids import ActionId, CallbackId, FieldId
+from bot.listeners.linked import take_links
+from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted
 from bot.views.context_form import context_form
 from bot.views.options_form import edits_in, field_of, options_form
@@ -51,6 +52,7 @@ async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
     debate = await context.debate(form.kept.get("debate", ""), form)
     text = form.typed(FieldId.CONTEXT.value)
     await context.steer.add_context(debate, person(form), text, origin=form.view_id)
+    await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
 
 async def open_options(context: ListenerContext, found: Clicked) -> None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from bot.slack.ids import (
-    FILES,
     address_of,
     asked_key,
     board_key,
@@ -155,7 +154,7 @@ def posts_of(  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
             return [root, *told, *mention, pin, *_in_thread(debate, recorded, whole)]
         case NoteAdded(note=note):
             # A reaction on the message that the note is; a note from a form is shown to everybody.
-            seen = _reaction(debate, recorded, note.id.removesuffix(FILES), _SEEN)
+            seen = _reaction(debate, recorded, note.id.partition("/")[0], _SEEN)
             return seen or _in_thread(debate, recorded, [notices.added(note)])
         case VerdictReached(edition=edition) | VoteTallied(edition=edition) if (
             edition != debate.edition

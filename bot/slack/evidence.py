@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -23,7 +24,7 @@ from bot.slack.payloads import (
     ThreadPage,
     refusal_of,
 )
-from bot.slack.typed_text import mentioned_in, readable
+from bot.slack.typed_text import links_in, mentioned_in, readable
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined
@@ -118,12 +119,62 @@ def linked_references(
         if reference.kind is SourceKind.LINK and not is_allowed(host, hosts):
             raise BadInput(
                 f"Pages of {host} are not read here; whoever runs Moot can allow the host. "
-                "Paste what matters into the context, or attach it as a file."
+                "Paste what matters as text, or attach it as a file."
             )
         found[reference.fetch] = reference
     if len(found) > MOST_SOURCES:
         raise BadInput(f"There are {len(found)} links; {MOST_SOURCES} sources are the most.")
     return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class WrittenLinks:
+    """What the links in somebody's words lead to."""
+
+    references: Sequence[SourceReference] = ()
+    #: Why others are not read, in words for people.
+    unread: Sequence[str] = ()
+
+
+def written_links(
+    text: str,
+    channel: str,
+    *,
+    workspace_url: str,
+    hosts: Sequence[str],
+    by: Person,
+    thread: str = "",
+) -> WrittenLinks:
+    """Return what somebody's words link to, within the bounds of links that are given.
+
+    Args:
+        text: As Slack sent it.
+        channel: Where the debate is held.
+        workspace_url: The workspace's own address.
+        hosts: Hosts whose pages are read.
+        by: Who wrote it.
+        thread: The first message of the thread it was written in, which is no source of its own.
+    """
+    found, unread = dict[str, SourceReference](), dict[str, None]()
+    for link in links_in(text)[:MOST_SOURCES]:
+        try:
+            if not urlsplit(link).hostname:
+                continue
+        except ValueError:
+            continue  # it only begins like an address
+        try:
+            given = linked_references(
+                link, channel, workspace_url=workspace_url, hosts=hosts, by=by
+            )
+        except BadInput as refusal:
+            unread[str(refusal)] = None
+            continue
+        found |= {
+            one.fetch: one.model_copy(update={"in_words": True})
+            for one in given
+            if not (thread and one.kind is SourceKind.THREAD and f"/{thread}/" in one.fetch)
+        }
+    return WrittenLinks(tuple(found.values()), tuple(unread))
 
 
 def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:

@@ -249,8 +249,9 @@ def note_id(channel: str, ts: str) -> str:
     return f"{channel}:{ts}"
 
 
-#: Follows the id of a message in the id of the note that its files are.
+#: Follows the id of a message in the id of the note that its files are, and of that of its links.
 FILES = "/files"
+LINKS = "/links"
 
 
 def note_ts(note: str) -> str | None:

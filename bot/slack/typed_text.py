@@ -12,12 +12,33 @@ _MOST_NAMES = 40
 _MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
 _LEADING_MENTION = re.compile(rf"{_MENTION.pattern}[ ,:\n\t]*")
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
+#: A link as Slack marks it, or as it stands in what Slack does not mark: forms and commands.
+_LINK = re.compile(
+    r"<(?P<marked>https?://[^<>|\s]{1,2000})(?:\|(?P<label>[^<>]{0,3000}))?>"
+    r"|(?P<bare>https?://[^<>|\s]{1,2000})",
+    re.IGNORECASE,
+)
 
 
 def mentioned_in(texts: Iterable[str]) -> Sequence[str]:
     """The ids of the people that texts mention, each once."""
     marks = (mark for text in texts for mark in _MARK.finditer(text))
     return list(dict.fromkeys(mark["what"] for mark in marks if mark["sign"] == "@"))
+
+
+def links_in(text: str) -> Sequence[str]:
+    """The addresses of pages that somebody wrote or pasted, each once.
+
+    Names such as "socket.io", which Slack makes links of by itself, are none.
+    """
+    found = list[str]()
+    for link in _LINK.finditer(text):
+        marked, label = link["marked"], link["label"] or ""
+        if marked is None:
+            found.append(plain(link["bare"]).rstrip(".,;:!?)]}'\"’”*_~`"))
+        elif marked.partition("://")[2] != label:
+            found.append(plain(marked))
+    return list(dict.fromkeys(found))
 
 
 async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:

@@ -49,14 +49,15 @@ def lost(debate: Debate) -> Sequence[Source]:
 def none_read(debate: Debate) -> str:
     """Why a debate whose given sources are all lost is not held; empty where it is.
 
-    A thread that came with a mention was not chosen as a source: without it the question stands.
+    A thread that came with a mention, and what the words of a question link to, were not chosen as
+    sources: without them the question stands.
     Nor is one given up in which agents were asked already, as older versions did.
     """
     agents = {one.id for one in debate.setup.agents}
     made = (debate.contributions, debate.questions, debate.failures)
     if any(one.turn.agent in agents for outcomes in made for one in outcomes.values()):
         return ""
-    given = [one for one in debate.setup.references if one.kind in KINDS]
+    given = [one for one in debate.setup.references if one.kind in KINDS and not one.in_words]
     if debate.setup.mention:
         given = [one for one in given if one.kind is not SourceKind.THREAD]
     gone = lost(debate)

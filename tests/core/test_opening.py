@@ -170,6 +170,19 @@ def test_a_debate_has_no_more_rounds_than_its_format(
     assert (setup.rounds, setup.warnings) == (rounds, notices)
 
 
+def test_what_words_link_to_is_a_source_once_but_no_subject_of_a_review() -> None:
+    given, linked = (
+        SourceReference(kind=SourceKind.LINK, title=name, fetch=name, by=WISH.asked_by)
+        for name in ("https://a.example", "https://b.example")
+    )
+    again = given.model_copy(update={"in_words": True})
+    wish = replace(WISH, references=(given,), linked=(again, linked))
+
+    assert open_debate(wish, Settings(), delimiter="ab").references == (given, linked)
+    review = open_debate(wish, Settings(format="review"), delimiter="ab")
+    assert review.references == (given,)
+
+
 def test_disabled_agents_stay_out() -> None:
     ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
     bob = ann.model_copy(update={"id": "bob", "enabled": False})

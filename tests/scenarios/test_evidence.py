@@ -239,8 +239,7 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
         identity = Identity.model_validate((await session.auth_test()).data)
         clients = SingleWorkspaceClient(WorkspaceClient(session, identity))
         sources = SlackSources(clients, Accesses(clients))
-        here = debate.setup.place
-        by = debate.setup.asked_by
+        here, by = debate.setup.place, debate.setup.asked_by
         forged = SharedFile(
             id=file["id"], channels=(here.channel,), url_private=file["url_private"]
         )
@@ -259,7 +258,8 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
             refused.append(str(told.value))
         elsewhere = here.model_copy(update={"channel": board})
         found = await sources.fetch_file(reference, elsewhere, 10**6)
-    assert not debate.sources
+    read = [(one.text, one.fault) for one in debate.sources]
+    assert (debate.status, read) == (Status.CONCLUDED, [("", refused[0])])
     assert "salaries" not in "".join(record)
     assert refused[:2] == ["it was not shared in this channel", "it is in another channel"]
     assert "not there any more" in refused[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.slack.evidence import linked_references
+from bot.slack.evidence import linked_references, written_links
 from core.errors import BadInput
 from core.models import Person, SourceKind, SourceReference
 
@@ -70,3 +70,36 @@ def test_what_cannot_be_a_source_is_refused_in_words(typed: str, said: str) -> N
         linked(typed)
 
     assert said in str(told.value)
+
+
+def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> None:
+    text = (
+        f"As <{TEAM}/archives/C0HERE/p1700000000123456|said>, see https://docs.example.com/queues, "
+        "https://example.net/x and https://example.net/y, or https://[::1."
+    )
+    found = written_links(
+        text,
+        HERE,
+        workspace_url=f"{TEAM}/",
+        hosts=("docs.example.com",),
+        by=ANN,
+        thread="1700000000.000100",
+    )
+
+    assert [one.fetch for one in found.references] == [
+        "C0HERE/1700000000.123456/",
+        "https://docs.example.com/queues",
+    ]
+    (why,) = found.unread
+    assert "Pages of example.net are not read here" in why
+
+
+def test_the_thread_that_words_stand_in_is_no_source_of_its_own() -> None:
+    link = f"{TEAM}/archives/C0HERE/p1700000000123456?thread_ts=1700000000.000100&cid=C0HERE"
+    root = "1700000000.000100"
+    said = f"As I said: {link}"
+
+    found = written_links(said, HERE, workspace_url=TEAM, hosts=(), by=ANN, thread=root)
+
+    assert not found.references
+    assert not found.unread

@@ -2,7 +2,14 @@
 
 import pytest
 
-from bot.slack.typed_text import addressed, has_words, mentioned_in, readable, told_bot
+from bot.slack.typed_text import (
+    addressed,
+    has_words,
+    links_in,
+    mentioned_in,
+    readable,
+    told_bot,
+)
 
 NAMES = {"U0ALEX": "Alex"}
 
@@ -26,6 +33,28 @@ NAMES = {"U0ALEX": "Alex"}
 )
 def test_marks_are_read_as_names_and_addresses(typed: str, read: str):
     assert readable(typed, NAMES) == read
+
+
+@pytest.mark.parametrize(
+    ("typed", "links"),
+    [
+        (
+            "see <https://example.com/a|the plan> and <https://example.com/a>",
+            "https://example.com/a",
+        ),
+        ("see <https://example.com/?a=1&amp;b=2>", "https://example.com/?a=1&b=2"),
+        # In commands and forms Slack marks none.
+        (
+            "see https://example.com/a, (http://example.com/b).",
+            "https://example.com/a http://example.com/b",
+        ),
+        # Slack makes links of names by itself.
+        ("use <http://socket.io|socket.io> or <mailto:a@example.com|a@example.com>", ""),
+        ("<https://example.com/a b> is https:// nothing", "https://example.com/a"),
+    ],
+)
+def test_links_are_found_where_somebody_wrote_an_address(typed: str, links: str):
+    assert list(links_in(typed)) == links.split()
 
 
 def test_only_people_are_asked_for_by_name_each_once():
