@@ -2,6 +2,9 @@
 
 import gc
 import sys
+from importlib import import_module
+
+from core.hidden_packages import hidden
 
 #: Seconds one thread may keep the interpreter while another wants it; 5 ms by default. The
 #: database has threads of its own, and a click waits for both of them in turn.
@@ -13,8 +16,14 @@ THRESHOLDS = (2_000, 200, 50)
 
 
 def load_quickly() -> None:
-    """Turn garbage collection off while modules load: what is loaded is never garbage."""
+    """Turn garbage collection off while modules load: what is loaded is never garbage.
+
+    To be called before anything large is loaded.
+    """
     gc.disable()
+    # It would load rich, for 50 ms, to print tracebacks in colours; ours are plain.
+    with hidden("rich"):
+        import_module("structlog")
 
 
 def collect_again() -> None:

@@ -11,8 +11,6 @@ from importlib.metadata import EntryPoint, entry_points, version
 from inspect import iscoroutinefunction
 from typing import cast
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 from pydantic import ValidationError
 
 from bot.plugins.guarded_provider import GuardedProvider
@@ -142,6 +140,8 @@ def _let_in(packages: Iterable[str], allowed: str) -> Collection[str]:
     words, there = allowed.strip().lower(), set(packages)
     if words in {ALL, NONE}:
         return there if words == ALL else ()
+    from packaging.utils import canonicalize_name  # noqa: PLC0415 - few name packages
+
     names = {canonicalize_name(name.strip()) for name in words.split(",") if name.strip()}
     known = {package: canonicalize_name(package.split(" ")[0]) for package in there}
     if absent := sorted(names.difference(known.values())):
@@ -172,6 +172,9 @@ def _in_short(error: BaseException) -> str:
 
 def _check_version(entry: EntryPoint) -> None:
     """Make sure that the package was made for this Moot: pip does not, where it is told so."""
+    from packaging.requirements import Requirement  # noqa: PLC0415 - few have a plugin
+    from packaging.utils import canonicalize_name  # noqa: PLC0415 - see above
+
     ours = version("moot")
     for line in (entry.dist.requires if entry.dist else None) or ():
         need = Requirement(line)

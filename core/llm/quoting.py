@@ -50,6 +50,9 @@ def quote(part: Part, delimiter: str) -> str:
 
 def _without(delimiter: str, text: str) -> str:
     """The text with the delimiter broken up wherever it occurs, in any case."""
+    # Signs of other scripts may count as a letter of it: those are left to the pattern.
+    if text.isascii() and delimiter.isascii() and delimiter.lower() not in text.lower():
+        return text
     middle = len(delimiter) // 2
     broken = re.compile(
         f"({re.escape(delimiter[:middle])})({re.escape(delimiter[middle:])})", re.IGNORECASE

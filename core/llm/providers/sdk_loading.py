@@ -7,17 +7,16 @@ dies meanwhile. So a reply is rehearsed in a thread, over a Unix socket.
 
 import asyncio
 import json
-import sys
-from collections.abc import AsyncIterable, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import get_ident
 from typing import Any, TypeVar
 
 import httpx2
+
+from core.hidden_packages import hidden
 
 T = TypeVar("T")
 
@@ -34,7 +33,9 @@ async def load(make: Callable[[], T], *rehearsals: Rehearsal) -> T:
     """
 
     def made() -> T:
-        with _without("aiohttp"):
+        # SDKs import it wherever it is installed, for a client of theirs that nobody here uses:
+        # 0.12 s, and the core is to do without it.
+        with hidden("aiohttp"):
             client = make()
         # Where there is no room for a socket, the first reply takes longer, and that is all.
         with suppress(Exception):
@@ -48,32 +49,6 @@ async def read_through(events: AsyncIterable[object]) -> None:
     """Read a reply to its end, and forget it."""
     async for _ in events:
         pass
-
-
-@contextmanager
-def _without(name: str) -> Generator[None]:
-    """Hide a package from what this thread imports in the block; if it is loaded, it stays.
-
-    SDKs import aiohttp wherever it is installed, for a client of theirs that nobody here uses:
-    0.12 s, and the core is to do without it.
-    """
-    thread = get_ident()
-
-    class Hidden(MetaPathFinder):
-        """Finds nothing, and for that one name lets no other finder look."""
-
-        def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-            """Look for a module, as Python asks."""
-            del path, target
-            if fullname == name and get_ident() == thread:
-                raise ModuleNotFoundError(f"{name} is not loaded for this.", name=name)
-
-    finder = Hidden()
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
 
 
 async def _rehearse(rehearsals: Sequence[Rehearsal]) -> None:
