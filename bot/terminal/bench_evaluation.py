@@ -230,24 +230,24 @@ class Evaluators:
             if model.maker not in pair.makers
         ]
 
+        async def side(model: ModelChoice, pair: Pair, *, swapped: bool) -> int | None:
+            agent, delimiter = _evaluator(model), secrets.token_hex(8)
+            request = pair_request(agent, pair, swapped=swapped, delimiter=delimiter)
+
+            async def ask(calls: ModelCalls) -> tuple[object, Call]:
+                found = await prefer(calls, agent, pair, swapped=swapped, delimiter=delimiter)
+                return found.side, found.call
+
+            return await self._once(request, model, ask)
+
         async def in_both_orders(model: ModelChoice, pair: Pair) -> Judged | None:
-            ours, theirs = [await self._side(model, pair, swapped=one) for one in (False, True)]
+            ours, theirs = [await side(model, pair, swapped=one) for one in (False, True)]
             if ours is None or theirs is None:
                 return None
             return judged(model.full_name, pair, ours, theirs)
 
         both = await asyncio.gather(*(in_both_orders(*one) for one in wanted))
         self._judged += [one for one in both if one]
-
-    async def _side(self, model: ModelChoice, pair: Pair, *, swapped: bool) -> int | None:
-        agent, delimiter = _evaluator(model), secrets.token_hex(8)
-        request = pair_request(agent, pair, swapped=swapped, delimiter=delimiter)
-
-        async def ask(calls: ModelCalls) -> tuple[object, Call]:
-            found = await prefer(calls, agent, pair, swapped=swapped, delimiter=delimiter)
-            return found.side, found.call
-
-        return await self._once(request, model, ask)
 
     async def _once(
         self,

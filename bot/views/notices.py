@@ -1,6 +1,6 @@
 """Short messages: what went wrong and what to type instead, failed turns, stops (pure)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import link, literal, plain
@@ -123,41 +123,39 @@ def source_read(source: Source) -> MessageView:
 
 def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
     """Return the line that says who changed what holds for debates in a channel."""
-    said = listed(_chosen(chosen), 1000, "; ") or "as Moot is set up"
-    return notice(
-        f":gear: {person(by)} changed what holds for debates in this channel: {said}. "
-        "`/debate settings` shows all of it."
-    )
-
-
-def _chosen(chosen: ChannelChoices) -> Iterator[str]:
-    choices = chosen.choices
+    choices, said = chosen.choices, list[str]()
     if choices.playbook:
-        yield f"playbook {literal(choices.playbook)}"
+        said.append(f"playbook {literal(choices.playbook)}")
     if choices.format:
-        yield f"format {choices.format}"
+        said.append(f"format {choices.format}")
     if choices.rounds:
-        yield counted(choices.rounds, "round")
+        said.append(counted(choices.rounds, "round"))
     if choices.agents:
-        yield f"agents {literal(', '.join(choices.agents))}"
+        said.append(f"agents {literal(', '.join(choices.agents))}")
     if choices.clarify is not None:
-        yield "agents ask people first" if choices.clarify else "agents begin at once"
+        said.append("agents ask people first" if choices.clarify else "agents begin at once")
     if choices.wait_minutes:
-        yield f"{counted(choices.wait_minutes, 'minute')} to answer"
+        said.append(f"{counted(choices.wait_minutes, 'minute')} to answer")
     if choices.models:
-        yield f"models {literal(choices.models)}"
+        said.append(f"models {literal(choices.models)}")
     if choices.shadow is not None:
-        yield "a single answer beside each debate" if choices.shadow else "no single answer"
+        said.append("a single answer beside each debate" if choices.shadow else "no single answer")
     if cost := choices.debate_cost:
-        yield "no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate"
+        said.append("no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate")
     if chosen.stewards:
-        yield "steered also by " + ", ".join(person(Person(id=one)) for one in chosen.stewards)
+        named = ", ".join(person(Person(id=one)) for one in chosen.stewards)
+        said.append(f"steered also by {named}")
     set_words = {
         "boards stay pinned at the end": chosen.keep_pinned,
         "every turn is a post of its own": chosen.every_turn,
         "no pages of debates": chosen.no_pages,
     }
-    yield from (words for words, is_set in set_words.items() if is_set)
+    said += [words for words, is_set in set_words.items() if is_set]
+    now = listed(said, 1000, "; ") or "as Moot is set up"
+    return notice(
+        f":gear: {person(by)} changed what holds for debates in this channel: {now}. "
+        "`/debate settings` shows all of it."
+    )
 
 
 def turn_failed(debate: Debate, failure: Failure) -> MessageView:

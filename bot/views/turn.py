@@ -1,7 +1,5 @@
 """A contribution as posts in the thread, under its agent's name and icon (pure)."""
 
-from collections.abc import Iterator
-
 from bot.slack.mrkdwn.convert import gist
 from bot.views.message import MessageView, context, named, pages, sections
 from bot.views.words import (
@@ -32,13 +30,22 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     agent = debate.setup.agent(made.turn.agent)
     parts = pages(words_of(agent, made)) or ["_Nothing was said._"]
     what = turn_noun(debate, made.turn)
+    # Below its last part: who made it, and what went wrong on the way.
+    below = [*filter(None, [letters(debate, made)])]
+    if is_offline(agent):
+        below.append(OFFLINE_NOTE)
+    elif agent.provider == EXAMPLE:
+        below.append(EXAMPLE_NOTE)
+    elif made.call:
+        model = gist(f"{made.call.provider} · {made.call.model}", _MODEL_LIMIT)
+        took = duration(made.call.latency_ms / 1000)
+        below.append(f"{model} · {took} · {cost(made.call.usage)}")
+    below += [f":warning: {gist(warning, _WARNING_LIMIT)}" for warning in made.warnings[:5]]
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         which = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
         head = f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{which}"
-        foot = list[str]()
-        if number == len(parts):
-            foot = [*filter(None, [letters(debate, made)]), *_foot(made, agent)]
+        foot = below if number == len(parts) else []
         blocks = [*context(head), *sections(part), *(context(*foot) if foot else [])]
         message = MessageView(
             text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),
@@ -48,20 +55,6 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
         )
         messages.append(message)
     return messages
-
-
-def _foot(made: Contribution, agent: Agent) -> Iterator[str]:
-    """Who made it and what went wrong on the way."""
-    if is_offline(agent):
-        yield OFFLINE_NOTE
-    elif agent.provider == EXAMPLE:
-        yield EXAMPLE_NOTE
-    elif made.call:
-        model = gist(f"{made.call.provider} · {made.call.model}", _MODEL_LIMIT)
-        seconds = made.call.latency_ms / 1000
-        yield f"{model} · {duration(seconds)} · {cost(made.call.usage)}"
-    for warning in made.warnings[:5]:
-        yield f":warning: {gist(warning, _WARNING_LIMIT)}"
 
 
 def words_of(agent: Agent, made: Contribution) -> str:

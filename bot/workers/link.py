@@ -48,7 +48,17 @@ class SupervisorLink:
 
     async def __aenter__(self) -> Self:
         reader, self._writer = await asyncio.open_connection(sock=self._channel)
-        self._hearing = asyncio.create_task(self._hear(reader), name="supervisor")
+
+        async def hear() -> None:
+            with suppress(OSError):
+                async for line in reader:
+                    with suppress(ValidationError):
+                        self._states = WorkerStates.model_validate_json(line)
+                        self._heard_at = time.monotonic()
+            _log.warning("the supervisor is gone, ending")
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        self._hearing = asyncio.create_task(hear(), name="supervisor")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -114,12 +124,3 @@ class SupervisorLink:
         # What a frozen supervisor does not read must not pile up here.
         if self._writer and not self._writer.transport.get_write_buffer_size():
             self._writer.write(news.line())
-
-    async def _hear(self, reader: asyncio.StreamReader) -> None:
-        with suppress(OSError):
-            async for line in reader:
-                with suppress(ValidationError):
-                    self._states = WorkerStates.model_validate_json(line)
-                    self._heard_at = time.monotonic()
-        _log.warning("the supervisor is gone, ending")
-        os.kill(os.getpid(), signal.SIGTERM)

@@ -21,27 +21,26 @@ def facts_section(debate: Debate) -> str:
     if debate.verdict and debate.verdict.confidence is None:
         parts.append("Repeating a fact is not checking it: the judge gave no confidence.")
     elif debate.verdict and not debate.verdict.requirements:
-        kept = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
-        parts.append(f"{kept} of {len(known)} hold in the verdict.")
-    head = ("Fact", "From", "Final positions", "Summaries", "Verdict")
-    return "\n\n".join([*parts, table(head, [_row(debate, fact) for fact in known])])
-
-
-def _row(debate: Debate, fact: facts.Fact) -> Sequence[str]:
-    """One fact, and who still holds it."""
-    verdict = debate.verdict
-    held = facts.holds(facts.words_of(verdict), fact) if verdict else False
+        left = len(known) - len(facts.lost(known, facts.words_of(debate.verdict)))
+        parts.append(f"{left} of {len(known)} hold in the verdict.")
+    verdict, positions = debate.verdict, format_of(debate).positions(debate)
     judged = verdict and verdict.confidence is not None and not verdict.requirements
-    kept = "holds" if judged else "repeated"
-    positions = format_of(debate).positions(debate)
-    lost = [agent for agent, one in positions.items() if not facts.holds(one.text, fact)]
-    names = f", not {', '.join(name_of(debate, agent) for agent in lost)}" if lost else ""
-    in_positions = f"{len(positions) - len(lost)} of {len(positions)}{names}"
-    summaries = [facts.holds(one.text, fact) for one in debate.summaries.values()]
-    return (
-        fact.text,
-        fact.source,
-        in_positions if positions else "",
-        f"{sum(summaries)} of {len(summaries)}" if summaries else "",
-        (kept if held else "lost") if verdict else "",
-    )
+    rows = list[Sequence[str]]()
+    for fact in known:
+        held = facts.holds(facts.words_of(verdict), fact) if verdict else False
+        kept = ("holds" if judged else "repeated") if held else "lost"
+        lost = [agent for agent, one in positions.items() if not facts.holds(one.text, fact)]
+        names = f", not {', '.join(name_of(debate, agent) for agent in lost)}" if lost else ""
+        in_positions = f"{len(positions) - len(lost)} of {len(positions)}{names}"
+        summaries = [facts.holds(one.text, fact) for one in debate.summaries.values()]
+        rows.append(
+            (
+                fact.text,
+                fact.source,
+                in_positions if positions else "",
+                f"{sum(summaries)} of {len(summaries)}" if summaries else "",
+                kept if verdict else "",
+            )
+        )
+    head = ("Fact", "From", "Final positions", "Summaries", "Verdict")
+    return "\n\n".join([*parts, table(head, rows)])

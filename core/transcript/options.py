@@ -38,8 +38,14 @@ def headline_option(debate: Debate) -> str:
 def option_words(debate: Debate, score: OptionScore) -> str:
     """One option's result: `PostgreSQL: 3 of 3 agents, 84% on average`."""
     name = options_of(debate).name(score.option) or score.option
-    all_of_them, unit = _weight(debate)
-    first = f"{number(score.first_choices)} of {number(all_of_them)}{unit}"
+    tally, weights = debate.tally, debate.setup.vote.weights
+    counted = voting.counted(debate, tally) if tally else ()
+    voters = [one.voter for one in counted if one.probabilities]
+    total = sum(weights.get(voter, 1.0) for voter in voters)
+    unit = f" agent{'' if total == 1 else 's'}" if tally else ""
+    if any(weights.get(voter, 1.0) != 1.0 for voter in voters):
+        unit = " votes by weight"
+    first = f"{number(score.first_choices)} of {number(total)}{unit}"
     return f"{inert_line(name)}: {first}, {percent(score.mean_probability)} on average"
 
 
@@ -193,14 +199,3 @@ def positions_words(debate: Debate) -> Iterator[str]:
 def option_behind(debate: Debate, agent: str) -> str:
     """The name of the option that an agent's position stands for; empty if none is known."""
     return options_of(debate).name(option_of(debate, agent))
-
-
-def _weight(debate: Debate) -> tuple[float, str]:
-    """What all counted ballots on options weigh together, and what is counted."""
-    tally, weights = debate.tally, debate.setup.vote.weights
-    if tally is None:
-        return 0, ""
-    voters = [one.voter for one in voting.counted(debate, tally) if one.probabilities]
-    weighted = any(weights.get(voter, 1.0) != 1.0 for voter in voters)
-    total = sum(weights.get(voter, 1.0) for voter in voters)
-    return total, " votes by weight" if weighted else f" agent{'' if total == 1 else 's'}"

@@ -31,7 +31,22 @@ def register(debates: Sequence[Debate], links: Mapping[str, str]) -> str:
         (one for one in debates if one.accepted), key=lambda one: (_at(one), one.id), reverse=True
     )
     known = {one.id: one for one in accepted}
-    lines = [f"- {_line(one, known, links)}" for one in accepted[:MOST_LISTED]]
+    lines = list[str]()
+    for debate in accepted[:MOST_LISTED]:
+        by, newest = debate.accepted and debate.accepted.by, debate.decision
+        stands = newest is None or newest.kind in {DecisionKind.ACCEPT, DecisionKind.REVISIT}
+        mark, who = "**" if stands else "~~", (by.name or by.id) if by else ""
+        words = [f"{day(_at(debate))} {mark}{_title(debate)}{mark}: accepted by {_plain(who)}"]
+        newer = newest.superseded_by if newest else None
+        if newer and newer in known:
+            words.append(f"superseded by “{_title(known[newer])}”")
+        elif newest and newest.kind is not DecisionKind.ACCEPT:
+            changed_by = _plain(newest.by.name or newest.by.id)
+            words.append(f"{adr_status(debate)} (said by {changed_by})")
+        if debate.outcome:
+            words.append(_plain(outcome_words(debate.outcome)).rstrip("."))
+        link = links.get(debate.id, "")
+        lines.append(f"- {', '.join(words)}" + (f". [Thread]({link})" if link else "."))
     if len(accepted) > len(lines):
         lines.append("- Older ones are not listed: `/debate search` finds them")
     return "\n\n".join([_OWN_WORDS, "\n".join(lines) or _NONE]) + "\n"
@@ -41,24 +56,6 @@ def _at(debate: Debate) -> datetime:
     """When it was accepted."""
     origin = debate.accepted.origin if debate.accepted else ""
     return debate.times.get(f"decision/{origin}", debate.now)
-
-
-def _line(debate: Debate, known: Mapping[str, Debate], links: Mapping[str, str]) -> str:
-    accepted, newest = debate.accepted, debate.decision
-    who = accepted.by.name or accepted.by.id if accepted else ""
-    stands = newest is None or newest.kind in {DecisionKind.ACCEPT, DecisionKind.REVISIT}
-    mark = "**" if stands else "~~"
-    words = [f"{day(_at(debate))} {mark}{_title(debate)}{mark}: accepted by {_plain(who)}"]
-    newer = newest.superseded_by if newest else None
-    if newer and newer in known:
-        words.append(f"superseded by “{_title(known[newer])}”")
-    elif newest and newest.kind is not DecisionKind.ACCEPT:
-        by = _plain(newest.by.name or newest.by.id)
-        words.append(f"{adr_status(debate)} (said by {by})")
-    if debate.outcome:
-        words.append(_plain(outcome_words(debate.outcome)).rstrip("."))
-    link = links.get(debate.id, "")
-    return ", ".join(words) + (f". [Thread]({link})" if link else ".")
 
 
 def _title(debate: Debate) -> str:

@@ -72,17 +72,21 @@ def source_parts(debate: Debate) -> Sequence[Part]:
 def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """Quotes of the agent's last text that were not found; for the judge, everybody's quotes."""
     if turn.act is Act.SYNTHESIS:
-        lines = [
-            f"{debate.setup.agent(agent).name}: {counted(len(found), 'quote')} verified, "
-            f"{number(len(missing))} struck out"
-            for agent, found, missing in _by_agent(debate)
-        ]
+        lines = list[str]()
+        for agent in debate.setup.agents:
+            made = [one for one in debate.contributions.values() if one.turn.agent == agent.id]
+            quoted = [cited for one in made if not one.carried_from for cited in one.citations]
+            if quoted:
+                found = sum(one.status is CitationStatus.VERIFIED for one in quoted)
+                struck = number(len(_struck(quoted)))
+                lines.append(
+                    f"{agent.name}: {counted(found, 'quote')} verified, {struck} struck out"
+                )
         label = "Quotes that were checked"
     else:
         own = [made for made in debate.contributions.values() if made.turn.agent == turn.agent]
         last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
-        struck = _struck(last)
-        lines = [f'{one.source}: "{one.words}" ({one.fault})' for one in struck]
+        lines = [f'{one.source}: "{one.words}" ({one.fault})' for one in _struck(last)]
         label = "Quotes of your last text that were struck out: they do not stand in the source"
     if not lines:
         return ()
@@ -210,18 +214,6 @@ def _laid_out(passages: Sequence[Passage]) -> str:
         under = f", {passage.heading}" if passage.heading else ""
         lines.append(f"({passage.place}{under})\n{passage.text}\n")
     return "\n".join(lines).rstrip()
-
-
-def _by_agent(debate: Debate) -> Sequence[tuple[str, Sequence[Citation], Sequence[Citation]]]:
-    """Agents that quoted, with the quotes that were verified and those struck out."""
-    found = list[tuple[str, Sequence[Citation], Sequence[Citation]]]()
-    for agent in debate.setup.agents:
-        made = [one for one in debate.contributions.values() if one.turn.agent == agent.id]
-        quoted = [cited for one in made if not one.carried_from for cited in one.citations]
-        if quoted:
-            good = [one for one in quoted if one.status is CitationStatus.VERIFIED]
-            found.append((agent.id, good, _struck(quoted)))
-    return found
 
 
 def _struck(citations: Sequence[Citation]) -> Sequence[Citation]:
