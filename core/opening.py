@@ -148,11 +148,20 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     warnings = [*chosen.warnings]
     if (question, context) != (asked, request.context.strip()):
         warnings.append(TAKEN_OUT)
-    agents = [_fitted(_completed(agent, settings), form) for agent in chosen.agents]
+    agents = [_completed(agent, settings) for agent in chosen.agents]
+    agents = [
+        one.model_copy(update={"summarization": _fitting(one.summarization, form)})
+        if one.summarization
+        else one
+        for one in agents
+    ]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
-    cast_with, shadow = _casting(chosen, settings, summarizer or judge), request.shadow
-    shadow = shadow or settings.shadow
+    cast_with, shadow = None, request.shadow or settings.shadow
+    if chosen.reasons and (summarizer or judge).provider != OFFLINE:
+        # A model chooses the roles: what makes agents of them.
+        dealt = settings.mixed_models or (settings.agent_model,)
+        cast_with = CastingModels(models=dealt, fallbacks=settings.fallbacks, roles=settings.roles)
     models = (*agents, *(cast_with.models if cast_with else ()))
     return Setup(
         question=question,
@@ -417,14 +426,6 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
     return agent.model_copy(update=changes)
 
 
-def _casting(roster: Roster, settings: Settings, background: Agent) -> CastingModels | None:
-    """What makes agents of the roles a model chooses; None where people chose, or without one."""
-    if not roster.reasons or background.provider == OFFLINE:
-        return None
-    models = settings.mixed_models or (settings.agent_model,)
-    return CastingModels(models=models, fallbacks=settings.fallbacks, roles=settings.roles)
-
-
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     """Who serves the background, if not simply the judge's model."""
     if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
@@ -456,13 +457,6 @@ def _shadow(
         "icon": ":bust_in_silhouette:",
     }
     return alone.model_copy(update={**changes, "prompts": settings.prompts})
-
-
-def _fitted(agent: Agent, form: str) -> Agent:
-    """The agent with rules of its own for summaries, if it has any, that fit the format."""
-    if agent.summarization is None:
-        return agent
-    return agent.model_copy(update={"summarization": _fitting(agent.summarization, form)})
 
 
 def _fitting(rules: Summarization, form: str) -> Summarization:

@@ -94,7 +94,20 @@ def read(content: bytes, name: str, media_type: str, most_pages: int) -> Extract
     for begin, what in _NO_TEXT.items():
         if content.startswith(begin):
             raise Unreadable(f"it is {what}, and only text can be read")
-    return _text(content, name, media_type)
+    text, warnings = _decoded(content)
+    controls = len(_CONTROL.findall(text[:100_000]))
+    if controls > _MOST_CONTROLS * min(len(text), 100_000):
+        raise Unreadable("it is no text, nor a kind of file that can be read")
+    ending = name.lower().rpartition(".")[2]
+    if media_type == "text/html" or ending in {"html", "htm"} or _begins_as_html(text):
+        page = _Page()
+        page.feed(text)
+        page.close()
+        return Extract("HTML", iter([Section("", page.text)]), warnings)
+    if ending in {"csv", "tsv"} or media_type == "text/csv":
+        # The first line names the columns: it heads every passage.
+        return Extract("CSV", iter([Section("", f"# {text}", counts="row")]), warnings)
+    return Extract("text", iter([Section("", text)]), warnings)
 
 
 def _pdf(content: bytes, most_pages: int) -> Extract:
@@ -250,23 +263,6 @@ def _shape_lines(shape: "BaseShape") -> Iterator[str]:
     elif shape.has_text_frame:
         yield str(getattr(shape, "text_frame").text)  # noqa: B009 - only shapes with text have it
         yield ""
-
-
-def _text(content: bytes, name: str, media_type: str) -> Extract:
-    text, warnings = _decoded(content)
-    controls = len(_CONTROL.findall(text[:100_000]))
-    if controls > _MOST_CONTROLS * min(len(text), 100_000):
-        raise Unreadable("it is no text, nor a kind of file that can be read")
-    ending = name.lower().rpartition(".")[2]
-    if media_type == "text/html" or ending in {"html", "htm"} or _begins_as_html(text):
-        page = _Page()
-        page.feed(text)
-        page.close()
-        return Extract("HTML", iter([Section("", page.text)]), warnings)
-    if ending in {"csv", "tsv"} or media_type == "text/csv":
-        # The first line names the columns: it heads every passage.
-        return Extract("CSV", iter([Section("", f"# {text}", counts="row")]), warnings)
-    return Extract("text", iter([Section("", text)]), warnings)
 
 
 def _decoded(content: bytes) -> tuple[str, list[str]]:

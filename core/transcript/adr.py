@@ -1,7 +1,5 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
-from collections.abc import Iterator
-
 from core.figures import day
 from core.models import Debate, Status, Verdict
 from core.rules.formats.review import questions_put
@@ -27,10 +25,17 @@ _TITLE_MAX_CHARS = 80
 def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict and cited_verdict(debate.verdict)
+    decided = list[str]()
+    if newest := debate.decision:
+        at = debate.times.get(f"decision/{newest.origin}", debate.now)
+        who = inert_line(newest.by.name or newest.by.id)
+        decided.append(f"Decided by: {who}, {day(at)}")
+        if newest.why.strip():
+            decided.append(f"Why: {inert_line(newest.why)}")
     facts = (
         f"Status: {adr_status(debate)}",
         f"Date: {day(debate.ended_at or debate.now)}",
-        *_decided(debate),
+        *decided,
         f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
         f"Source: Moot debate `{debate.id}`",
     )
@@ -63,15 +68,6 @@ def adr(debate: Debate) -> str:
     )
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _decided(debate: Debate) -> Iterator[str]:
-    """Who of the team decided, when and why; nothing before that."""
-    if decision := debate.decision:
-        at = debate.times.get(f"decision/{decision.origin}", debate.now)
-        yield f"Decided by: {inert_line(decision.by.name or decision.by.id)}, {day(at)}"
-        if decision.why.strip():
-            yield f"Why: {inert_line(decision.why)}"
 
 
 def title_of(debate: Debate) -> str:
