@@ -19,7 +19,15 @@ from bot.slack.clients import WorkspaceClients
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command, HomeOpened
 from bot.store.posts import Posts
-from bot.views.lists import MOST_AT_HOME, DebateRow, channel_list, home, own_list, search_list
+from bot.views.lists import (
+    MOST_AT_HOME,
+    MOST_LISTED,
+    DebateRow,
+    channel_list,
+    home,
+    own_list,
+    search_list,
+)
 from bot.views.message import MessageView
 from bot.views.recalled import recalled
 from core.errors import MootError
@@ -32,7 +40,6 @@ from core.use_cases.recall import SURE_FROM, RecalledDecision
 
 _log = logger(__name__)
 
-_MOST_LISTED = 10
 #: People of one workspace whose Home is redrawn: those who opened it last.
 MOST_READERS = 50
 #: Decisions of a person's channels that are counted for their Home, newest first.
@@ -63,13 +70,13 @@ class DebateLists:
         """
         team, person = command.team_id, command.user_id
         if command.is_direct:
-            return own_list(await self.rows(await self.find.everywhere(team, person, _MOST_LISTED)))
+            return own_list(await self.rows(await self.find.everywhere(team, person, MOST_LISTED)))
         here = Place(surface=SLACK, workspace=team, channel=command.channel_id)
-        return channel_list(await self.rows(await self.find.in_channel(here, person, _MOST_LISTED)))
+        return channel_list(await self.rows(await self.find.in_channel(here, person, MOST_LISTED)))
 
     async def found(self, command: Command, wanted: str) -> MessageView:
         """Return debates of one's channels that hold these words."""
-        found = await self.find.search(command.team_id, command.user_id, wanted, _MOST_LISTED)
+        found = await self.find.search(command.team_id, command.user_id, wanted, MOST_LISTED)
         return search_list(wanted, await self.rows(found))
 
     async def recalled(self, found: Sequence[RecalledDecision]) -> MessageView:

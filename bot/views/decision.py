@@ -188,6 +188,10 @@ def _more(kind: DecisionKind, today: date, newer: Sequence[DebateEntry]) -> Sequ
         options = {
             one.debate_id: bare(f"{one.debate_id}: {one.question}", OPTION_LIMIT) for one in newer
         }
-        field = Field(id=FieldId.NEWER.value, label="Which newer debate stands in its place?")
+        field = Field(
+            id=FieldId.NEWER.value,
+            label="Which newer debate stands in its place?",
+            hint="The newest ones of this channel." if len(newer) > 1 else "",
+        )
         return [select(field, options)]
     return []

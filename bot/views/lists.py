@@ -20,6 +20,8 @@ _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240
 _EXCERPT_LIMIT = 160
 _LIST_LIMIT = 3000
+#: Debates in a list.
+MOST_LISTED = 10
 #: Debates in a Home: each takes one block, and a view has 100.
 MOST_AT_HOME = 20
 _STATUS = {
@@ -117,6 +119,7 @@ def home(
         *(calibration_blocks(turned_out) if turned_out else []),
         *context(*([literal(models)] if models else [])),
         *context(
+            f"{f'The {MOST_AT_HOME} newest are here. ' if len(rows) >= MOST_AT_HOME else ''}"
             "`/debate search WORDS` looks through all debates you may see. Only you see this page."
         ),
     ]
@@ -155,6 +158,9 @@ def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
         if sum(map(len, shown)) + len(entry) > _LIST_LIMIT:
             break
         shown.append(entry)
+    if len(shown) < len(rows) or len(rows) >= MOST_LISTED:
+        more = "`/debate search WORDS` finds them by more of their words."
+        shown.append(f"_There may be more than these {len(shown)}: {more}_")
     blocks = [*sections(f"*{title}*"), *(block for entry in shown for block in sections(entry))]
     return MessageView(text="\n".join([f"*{title}*", *shown]), blocks=blocks)
 

@@ -193,13 +193,19 @@ def result(debate: Debate, tally: Tally) -> str:
 
 def _best_text(debate: Debate, tally: Tally) -> str:
     """Whose text was ranked best, by how much."""
-    names = listed((f"*{name_of(debate, winner)}*" for winner in tally.winners), 800, ", ")
+    joint = " and " if len(tally.winners) == 2 else ", "  # noqa: PLR2004 - "Ann and Bob"
+    names = listed((f"*{name_of(debate, winner)}*" for winner in tally.winners), 800, joint)
     won = tally.scores[0].points
     points = f"{number(won)} {'point' if won == 1 else 'points'}"
     votes = counted(len(tally.voters), "ballot")
     by_option = bool(tally.options)
     if len(tally.winners) > 1:
         what = "Ranked best: a tie" if by_option else "*A tie*"
+        each = [score.first_places for score in tally.scores if score.position in tally.winners]
+        if any(
+            score.points == won and score.position not in tally.winners for score in tally.scores
+        ):
+            points += f" and {counted(each[0], 'first place')}"  # what sets them apart from others
         return f"{what} between {names}, with {points} each ({votes}). No rule breaks it."
     close = f" {_CONTROVERSIAL}" if tally.controversial and not by_option else ""
     first, *others = tally.scores

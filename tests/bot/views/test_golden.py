@@ -305,8 +305,20 @@ def test_those_who_abstain_say_why():
 def test_a_tie_is_called_one():
     debate = a_debate(*DRAFTS, tallied(3, 3, "architect", "simplicity"))
     text = vote(debate, tally_of(debate)).text
-    assert "*A tie* between *Architect*, *Simplicity*, with 3 points each" in text
+    assert "*A tie* between *Architect* and *Simplicity*, with 3 points each" in text
     assert "Controversial" not in text
+
+
+def test_a_tie_says_what_sets_it_apart_from_others_with_as_many_points():
+    tied = tallied(3, 3, "architect", "simplicity")
+    first, second, third = tied.tally.scores
+    scores = (first, second.model_copy(update={"first_places": 2}))
+    scores = (*scores, third.model_copy(update={"points": 3}))
+    tally = tied.tally.model_copy(update={"scores": scores})
+    debate = a_debate(*DRAFTS, VoteTallied(tally=tally))
+
+    said = "*Architect* and *Simplicity*, with 3 points and 2 first places each"
+    assert said in vote(debate, tally_of(debate)).text
 
 
 def test_a_close_vote_is_called_controversial():

@@ -5,6 +5,7 @@ Look at the difference before you accept it with `pytest --inline-snapshot=fix`.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,7 +18,15 @@ from bot.views.clarifications import answer_form, card
 from bot.views.context_form import context_form
 from bot.views.decision import decided, decision_form, reminder
 from bot.views.feedback import comment_form, thanks
-from bot.views.lists import DebateRow, channel_list, home, own_list, search_list
+from bot.views.lists import (
+    MOST_AT_HOME,
+    MOST_LISTED,
+    DebateRow,
+    channel_list,
+    home,
+    own_list,
+    search_list,
+)
 from bot.views.message import MessageView
 from bot.views.options_form import options_form
 from bot.views.outcome import outcome_form, outcome_post
@@ -210,6 +219,27 @@ def test_the_form_for_options():
     assert as_sent(form) == external_file(f"{FOLDER}/options_form.json")
 
 
+def test_the_form_to_supersede_says_which_debates_it_offers():
+    one = DebateEntry(
+        debate_id="dnewer22",
+        question="Kafka?",
+        workspace="T1",
+        channel="C1",
+        asked_by="U2",
+        started_at=START,
+        ended_at=None,
+        status="concluded",
+    )
+    offered = decision_form(
+        judged(),
+        DecisionKind.SUPERSEDE,
+        today=TODAY,
+        newer=[one, replace(one, debate_id="dnewer23")],
+    )
+
+    assert "The newest ones of this channel." in str(as_sent(offered))
+
+
 def test_the_forms_to_decide():
     newer = DebateEntry(
         debate_id="dnewer22",
@@ -289,6 +319,16 @@ def rows() -> list[DebateRow]:
 def test_lists():
     shot = as_sent(channel_list(rows()), own_list(rows()), search_list("lost <jobs>", rows()[1:2]))
     assert shot == external_file(f"{FOLDER}/lists.json")
+
+
+def test_lists_say_where_they_may_lack_some():
+    row = rows()[0]
+    whole, cut = channel_list([row] * (MOST_LISTED - 1)), channel_list([row] * MOST_LISTED)
+
+    assert "There may be more" not in whole.text
+    assert f"There may be more than these {MOST_LISTED}: `/debate search WORDS`" in cut.text
+    assert f"The {MOST_AT_HOME} newest are here." not in str(home([row]))
+    assert f"The {MOST_AT_HOME} newest are here." in str(home([row] * MOST_AT_HOME))
 
 
 def test_lists_without_anything():
