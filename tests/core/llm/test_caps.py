@@ -260,9 +260,10 @@ async def test_a_key_refused_in_the_middle_ends_the_debate_with_what_it_has(
     debate = await house.hold(on_claude(fallbacks=()))
 
     assert debate.status is Status.CONCLUDED
-    # The two critiques that were answered count if they came before the refusals.
+    # The two critiques that were answered count if they came before the refusals, and may come
+    # before the last proposal.
     acts = [made.turn.act for made in debate.contributions.values()]
-    assert acts[:3] == [Act.PROPOSAL] * 3
+    assert acts.count(Act.PROPOSAL) == 3
     assert len(acts) <= 5
     assert {f.cause for f in debate.failures.values()} == {FailureCause.KEY}
     assert debate.verdict
