@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import chain, cost, first_reply, load, size, startup, streams
+from bench.pulse import at
 
 #: What is wanted: with 30 debates at once, and 1000 parked.
 _OVERHEAD_MS, _ACK_MS, _PARKED_KB, _IDLE = 50.0, 100.0, 50.0, 0.01
@@ -66,7 +67,7 @@ def _costs() -> Iterable[Line]:
 def _loads(wish: load.Wish) -> Iterable[Line]:
     found = asyncio.run(load.load(wish))
     name = f"load, {found.most} debates at once:"
-    overhead, acks = load.at(found.overhead, 99) * 1000, load.at(found.acks, 99) * 1000
+    overhead, acks = at(found.overhead, 99) * 1000, at(found.acks, 99) * 1000
     yield Line(f"{name} overhead per turn, p99", overhead, _OVERHEAD_MS, "ms")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
     yield Line(f"{name} commands and clicks not acknowledged", found.missed, 0)

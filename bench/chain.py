@@ -206,14 +206,14 @@ async def pairs(
     """What debates of each format take, by one protocol each or by every one, all at once."""
     wanted = [*(product if every else zip)(FORMATS, PROTOCOLS)]
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(a_vendor(Manner(seconds=usual)))
+        vendor = await stack.enter_async_context(a_vendor(Manner(seconds=usual)))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         location = f"sqlite+aiosqlite:///{Path(folder) / 'bench.db'}"
         database = await stack.enter_async_context(await Database.open(location))
         await prepare(database)
         providers = dict[str, ModelProvider]()
         for name, one in PROTOCOLS.items():
-            provider = factory.build(one.provider, "sk-bench", url + one.path)
+            provider = factory.build(one.provider, "sk-bench", vendor.url + one.path)
             stack.push_async_callback(provider.close)
             if isinstance(provider, LoadsSlowly):
                 await provider.load()

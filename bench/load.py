@@ -1,7 +1,7 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
     python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 3]
-                         [--profile]
+                         [--profile] [--apart]
 
 The workspace and its people run in one process, the bot in another, its models in a third: real
 Bolt, real WebSocket, real SQLite on disk, the vendors' real SDKs, one protocol after the other, and
@@ -9,8 +9,10 @@ replies of 1,800 characters (`bench.vendor`), all in the same time. Debates begi
 evenly over the spread, as people would ask, and all run at once. Debates are parked in a bot of
 their own, with scripted models: they ask for nothing while they wait. With replicas there are so
 many bots on one PostgreSQL, each with a share of the debates. `--profile` says which parts take
-the CPU of the bot's event loop, and makes everything else slower. Slack is faster here than it is:
-ten edits and twenty posts a second. It stops by itself.
+the CPU of the bot's event loop, and makes everything else slower. `--apart` gives the first core to
+the bots and the others to everything else, as where vendors and Slack are elsewhere: then what is
+late is late by the bot's own work. Slack is faster here than it is: ten edits and twenty posts a
+second. It stops by itself.
 """
 
 import argparse
@@ -25,10 +27,12 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from bench.vendor import Manner, a_vendor
+from bench.pulse import Pulse, at, watched
+from bench.vendor import Manner, RunningVendor, a_vendor
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
 from bot.testing import key_of, socket_access
@@ -44,6 +48,8 @@ from tests.postgres import running_postgres
 
 ROOT = Path(__file__).parents[1]
 CHANNELS = 100
+#: Bytes of what a bot tells in one line: the waits of 10,000 turns.
+_LONGEST_LINE = 2**20
 #: Seconds between two people who type or click.
 PERSON_PAUSE = 0.25
 #: Seconds that everything may take, and as many more for each debate: 19 turns of 0.1 s of CPU.
@@ -65,15 +71,20 @@ class Bot:
 
 
 @asynccontextmanager
-async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenerator[Bot]:
-    """Run a bot for as long as the block lasts."""
+async def a_bot(
+    workspace: Workspace, database: str, vendor: str, core: int | None = None
+) -> AsyncGenerator[Bot]:
+    """Run a bot for as long as the block lasts, on this core only; None: on any."""
     access = json.dumps(asdict(socket_access(workspace)))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bench.load_bot", access, database, vendor),
         cwd=ROOT,
         stdin=PIPE,
         stdout=PIPE,
+        limit=_LONGEST_LINE,
     )
+    if core is not None:
+        os.sched_setaffinity(process.pid, {core})
     try:
         assert process.stdout is not None
         await process.stdout.readline()
@@ -122,12 +133,6 @@ async def _use(workspace: Workspace, channel: str, number: int) -> None:
         await workspace.command("alex", channel, "/debate", "list")
 
 
-def at(values: Sequence[float], percent: float) -> float:
-    """Return the percentile of some values."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else 0.0
-
-
 @dataclass(frozen=True, kw_only=True)
 class Wish:
     """How much to measure; times are seconds."""
@@ -141,6 +146,8 @@ class Wish:
     replicas: int = 0
     #: Whether to find out which parts take the CPU.
     profile: bool = False
+    #: Whether the bots have a core of their own, and everything else the others.
+    apart: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +165,10 @@ class Load:
     unsent: int
     #: Per debate: time per turn of its longest chain that was not the model's.
     overhead: Sequence[float]
+    #: What each process took, by its name.
+    pulses: Mapping[str, Pulse] = field(default_factory=dict[str, Pulse])
+    #: What a turn waits for that is not its model → seconds, per turn.
+    waits: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     #: How long each command and click waited for its acknowledgement.
     acks: Sequence[float] = ()
     #: Commands and clicks that were not acknowledged in time.
@@ -183,7 +194,7 @@ class Parked:
 
 async def load(wish: Wish) -> Load:
     """Hold debates while people type and click."""
-    async with _an_office(wish) as (workspace, bots, places):
+    async with _an_office(wish) as (workspace, vendor, bots, places), watched() as pulse:
         over = asyncio.Event()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
         wanted: dict[str, Any] = {
@@ -197,6 +208,11 @@ async def load(wish: Wish) -> Load:
         found = await asyncio.gather(*asked)
         over.set()
         used = await people
+        pulses = {f"bot {number}": Pulse(**one["pulse"]) for number, one in enumerate(found, 1)}
+        pulses |= {"the vendor": await vendor.pulse(), "the workspace and its people": pulse()}
+    waits: dict[str, list[float]] = {}
+    for name, seconds in chain.from_iterable(one["waits"].items() for one in found):
+        waits.setdefault(name, []).extend(seconds)
     return Load(
         debates=sum(one["debates"] for one in found),
         most=sum(one["most"] for one in found),
@@ -205,6 +221,8 @@ async def load(wish: Wish) -> Load:
         cpu=sum(one["cpu"] for one in found),
         unsent=max(one["unsent"] for one in found),
         overhead=[seconds for one in found for seconds in one["overhead"]],
+        pulses=pulses,
+        waits=waits,
         acks=used.seconds,
         missed=used.missed,
         parts=found[0]["parts"],
@@ -213,13 +231,15 @@ async def load(wish: Wish) -> Load:
 
 async def park(wish: Wish) -> Parked:
     """Have debates wait for people."""
-    async with _an_office(wish) as (_, bots, places):
+    async with _an_office(wish) as (_, _, bots, places):
         return Parked(**await bots[0].ask(park=wish.parked, **places))
 
 
 @asynccontextmanager
-async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Sequence[Bot], dict[str, Any]]]:
-    """A workspace, the bots in it, and where debates can be held."""
+async def _an_office(
+    wish: Wish,
+) -> AsyncGenerator[tuple[Workspace, RunningVendor, Sequence[Bot], dict[str, Any]]]:
+    """A workspace, a vendor of models, the bots, and where debates can be held."""
     names = [f"team-{number}" for number in range(CHANNELS)]
     config = WorkspaceConfig(
         channels=tuple(ChannelSpec(name, with_bot=True) for name in names),
@@ -227,18 +247,23 @@ async def _an_office(wish: Wish) -> AsyncGenerator[tuple[Workspace, Sequence[Bot
         pace=QUICK,
     )
     async with AsyncExitStack() as stack:
+        core = None
+        if wish.apart:
+            core, *others = sorted(os.sched_getaffinity(0))
+            stack.callback(os.sched_setaffinity, 0, {core, *others})
+            os.sched_setaffinity(0, others)
         database = stack.enter_context(_a_database(shared=bool(wish.replicas)))
         workspace = await stack.enter_async_context(run_workspace(config))
         vendor = await stack.enter_async_context(a_vendor(Manner(seconds=wish.seconds)))
         bots = [
-            await stack.enter_async_context(a_bot(workspace, database, vendor))
+            await stack.enter_async_context(a_bot(workspace, database, vendor.url, core))
             for _ in range(max(1, wish.replicas))
         ]
         await stack.enter_async_context(
             asyncio.timeout(PATIENCE + PATIENCE_BY_DEBATE * max(wish.debates, wish.parked))
         )
         ids = [workspace.channel(name).id for name in names]
-        yield workspace, bots, {"channels": ids, "team": workspace.state.team_id}
+        yield workspace, vendor, bots, {"channels": ids, "team": workspace.state.team_id}
 
 
 @contextmanager
@@ -262,6 +287,11 @@ def in_words(load: Load) -> str:
         f"overhead per turn: p50 {at(own, 50) * 1000:.0f} ms, p99 {at(own, 99) * 1000:.0f} ms\n"
         f"acknowledgement of {len(acks)} commands and clicks: p50 {at(acks, 50) * 1000:.0f} ms,"
         f" p99 {at(acks, 99) * 1000:.0f} ms; {load.missed} not within 3 s"
+        + "".join(
+            f"\na turn's wait {name}: p50 {at(one, 50) * 1000:.0f}, p99 {at(one, 99) * 1000:.0f} ms"
+            for name, one in load.waits.items()
+        )
+        + "".join(f"\n{name}: {one}" for name, one in load.pulses.items())
         + "".join(f"\n{share:6.1%} {part}" for part, share in load.parts.items())
     )
 
@@ -286,7 +316,8 @@ def machine() -> str:
 async def measure(wish: Wish) -> None:
     """Measure and print."""
     where = f"{wish.replicas} bots on PostgreSQL" if wish.replicas else "SQLite on disk"
-    print(f"{machine()}, {where}", flush=True)
+    apart = ", the bots on a core of their own" if wish.apart else ""
+    print(f"{machine()}, {where}{apart}", flush=True)
     if wish.debates:
         print(in_words(await load(wish)), flush=True)
     if wish.parked:
@@ -302,6 +333,7 @@ def main() -> None:
     parser.add_argument("--parked", type=int, default=Wish.parked)
     parser.add_argument("--replicas", type=int, default=Wish.replicas, help="on PostgreSQL")
     parser.add_argument("--profile", action="store_true", help="which parts take the CPU")
+    parser.add_argument("--apart", action="store_true", help="a core for the bots alone")
     asyncio.run(measure(Wish(**vars(parser.parse_args()))))
 
 

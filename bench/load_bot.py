@@ -7,11 +7,16 @@ import json
 import secrets
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.parts import parts
+from bench.pulse import watched
 from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
 from bot.gc_settings import settle_in
@@ -33,7 +38,8 @@ from core.models import (
     When,
 )
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateFilter, ModelProvider
+from core.ports import DebateFilter, LoadsSlowly, ModelProvider
+from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -64,11 +70,44 @@ def _by_turns(number: int) -> Settings:
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
 
 
+class Asked(NamedTuple):
+    """A question to a model, on the clock of the log."""
+
+    began: datetime
+    #: When its reply was read, whole.
+    ended: datetime
+
+
+class WatchedProvider:
+    """A provider, and when each turn asked it: engines name the task of a turn by its key."""
+
+    def __init__(self, provider: ModelProvider, asked: dict[str, Asked]) -> None:
+        self._provider = provider
+        self._asked = asked
+        self.name = provider.name
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask, and note when."""
+        task = asyncio.current_task()
+        assert task is not None
+        began = SystemClock().now()
+        reply = await self._provider.complete(request, on_first_token)
+        self._asked[task.get_name()] = Asked(began, SystemClock().now())
+        return reply
+
+    async def close(self) -> None:
+        """Free its connections."""
+        await self._provider.close()
+
+
 class Bench:
     """Debates in a running bot, and what they cost it."""
 
-    def __init__(self, moot: Moot) -> None:
+    def __init__(self, moot: Moot, asked: Mapping[str, Asked]) -> None:
         self._moot = moot
+        self._asked = asked
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
         """Do what is asked; return the figures."""
@@ -92,26 +131,30 @@ class Bench:
         self, numbers: Sequence[int], spread: float, places: Sequence[Place], seconds: float
     ) -> dict[str, Any]:
         """Begin debates evenly over some seconds; wait until all are over, whoever holds them."""
-        began, cpu = time.perf_counter(), time.process_time()
+        began = time.perf_counter()
         ids: list[str] = []
         most = 0
-        for count, number in enumerate(numbers, start=1):
-            ids.append(await self._begin(number, places, _by_turns(number)))
-            most = max(most, len(self._moot.runner.held))
-            due = began + spread * count / len(numbers)
-            await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
-            most = max(most, len(self._moot.runner.held))
-            await asyncio.sleep(0.2)
-        taken, spent = time.perf_counter() - began, time.process_time() - cpu
+        async with watched() as so_far:
+            for count, number in enumerate(numbers, start=1):
+                ids.append(await self._begin(number, places, _by_turns(number)))
+                most = max(most, len(self._moot.runner.held))
+                due = began + spread * count / len(numbers)
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
+                most = max(most, len(self._moot.runner.held))
+                await asyncio.sleep(0.2)
+            taken, pulse = time.perf_counter() - began, so_far()
         unsent = await self._moot.posts.backlog()
-        figures = [await self._overhead(one, seconds) for one in ids]
+        waits = defaultdict[str, list[float]](list)
+        figures = [await self._overhead(one, seconds, waits) for one in ids]
         turns = sum(turns for _, turns in figures)
         return {
             "debates": len(ids),
             "most": most,
             "taken": taken,
-            "cpu": spent / taken,
+            "cpu": pulse.cpu / taken,
+            "pulse": asdict(pulse),
+            "waits": waits,
             "turns": turns,
             "unsent": unsent,
             "overhead": [overhead for overhead, _ in figures],
@@ -154,12 +197,32 @@ class Bench:
         self._moot.runner.wake(debate_id)
         return debate_id
 
-    async def _overhead(self, debate_id: str, seconds: float) -> tuple[float, int]:
-        """Seconds per turn of the longest chain that were not the model's; all turns."""
-        debate = fold(await self._moot.store.events(debate_id))
+    async def _overhead(
+        self, debate_id: str, seconds: float, waits: Mapping[str, list[float]]
+    ) -> tuple[float, int]:
+        """Seconds per turn of the longest chain that were not the model's; all turns.
+
+        Notes also what its turns waited for: of those whose record has the turn's key, and that
+        this process took.
+        """
+        log = await self._moot.store.events(debate_id)
+        debate = fold(log)
         assert debate.status is Status.CONCLUDED
         chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
         chain += debate.cross_check is not None
+        times = [one.at for one in log]
+        for recorded in log:
+            if asked := self._asked.get(f"{debate_id}/{recorded.event.key}"):
+                before = times[bisect(times, asked.began) - 1]
+                waited = {
+                    "from what was recorded last to the next request": asked.began - before,
+                    "for a reply, beyond the model's own time": asked.ended
+                    - asked.began
+                    - timedelta(seconds=seconds),
+                    "from a reply to its record": recorded.at - asked.ended,
+                }
+                for name, span in waited.items():
+                    waits[name].append(round(span.total_seconds(), 4))
         # Summaries that people read may still be written after it: nobody waits for those.
         taken = (debate.times["verdict"] - debate.started_at).total_seconds()
         return (taken - chain * seconds) / chain, len(debate.contributions) + len(
@@ -176,14 +239,15 @@ def _resident() -> int:
 async def main(access: str, database: str, vendor: str) -> None:
     """Obey until the other side hangs up."""
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
-    providers: dict[str, ModelProvider] = {
-        one.provider: factory.build(one.provider, "sk-bench", vendor + one.path)
-        for one in PROTOCOLS.values()
-    }
+    asked: dict[str, Asked] = {}
+    vendors = [
+        factory.build(one.provider, "sk-bench", vendor + one.path) for one in PROTOCOLS.values()
+    ]
+    await asyncio.gather(*(one.load() for one in vendors if isinstance(one, LoadsSlowly)))
+    providers: dict[str, ModelProvider] = {one.name: WatchedProvider(one, asked) for one in vendors}
     # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
     calls = ModelCalls(providers, SystemClock())
-    await calls.load(list(providers))
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
@@ -194,7 +258,7 @@ async def main(access: str, database: str, vendor: str) -> None:
     )
     async with running(parts) as moot:
         settle_in()
-        bench = Bench(moot)
+        bench = Bench(moot, asked)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(json.dumps(await bench.obey(json.loads(line))), flush=True)

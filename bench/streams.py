@@ -86,15 +86,15 @@ APIS: Mapping[str, tuple[str, str, Callable[[str], Ask]]] = {
 async def cost(api: str, replies: int, seconds: float) -> Cost:
     """What a reply costs by this API, the cheapest of a few turns each way."""
     provider, path, by_sdk = APIS[api]
-    async with a_vendor(Manner(seconds=seconds)) as url:
-        asked = factory.build(provider, "sk-bench", url + path)
+    async with a_vendor(Manner(seconds=seconds)) as vendor:
+        asked = factory.build(provider, "sk-bench", vendor.url + path)
         if isinstance(asked, LoadsSlowly):
             await asked.load()
         whole = replace(LONGER, streamed=False)
         ways: tuple[Ask, Ask, Ask] = (
             lambda: asked.complete(whole),
             lambda: asked.complete(LONGER),
-            by_sdk(url),
+            by_sdk(vendor.url),
         )
         await asyncio.gather(*(way() for way in ways))
         found = [[await _spent(way, replies) for way in ways] for _ in range(_TURNS)]

@@ -14,13 +14,14 @@ import json
 import random
 import re
 import sys
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.pulse import Pulse, watched
 from core.llm.providers.testing.frames import frames, whole
 from core.llm.providers.testing.script import Asked, Counts
 from core.llm.providers.testing.server import read_request
@@ -151,15 +152,32 @@ class _Vendor:
 
 async def _serve(manner: Manner) -> None:
     server = await asyncio.start_server(_Vendor(manner).connected, "127.0.0.1", 0, backlog=1000)
-    async with server:
+    async with server, watched() as pulse:
         port = server.sockets[0].getsockname()[1]
         print(f"http://127.0.0.1:{port}", flush=True)
-        await asyncio.to_thread(sys.stdin.read)
+        while await asyncio.to_thread(sys.stdin.readline):
+            print(json.dumps(asdict(pulse())), flush=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningVendor:
+    """A vendor's process."""
+
+    #: Its address, without a path.
+    url: str
+    process: Process
+
+    async def pulse(self) -> Pulse:
+        """What it took since it began."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(b"?\n")
+        return Pulse(**json.loads(await self.process.stdout.readline()))
 
 
 @asynccontextmanager
-async def a_vendor(manner: Manner) -> AsyncGenerator[str]:
-    """Run the vendor for as long as the block lasts; its address, without a path."""
+async def a_vendor(manner: Manner) -> AsyncGenerator[RunningVendor]:
+    """Run the vendor for as long as the block lasts."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bench.vendor", json.dumps(asdict(manner))),
         cwd=Path(__file__).parents[1],
@@ -168,7 +186,8 @@ async def a_vendor(manner: Manner) -> AsyncGenerator[str]:
     )
     assert process.stdout is not None
     try:
-        yield (await process.stdout.readline()).decode().strip()
+        url = (await process.stdout.readline()).decode().strip()
+        yield RunningVendor(url=url, process=process)
     finally:
         process.terminate()
         await process.wait()
