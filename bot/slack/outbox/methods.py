@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
-from urllib.request import getproxies
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -42,10 +41,10 @@ async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
     trace.on_request_chunk_sent.append(_prove)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
     patience = aiohttp.ClientTimeout(total=CALL_SECONDS)
-    # With it aiohttp looks for a proxy anew at each call, in a thread; there is seldom one to find.
-    trust_env = bool(getproxies())
+    # The SDK has read the environment's proxy, and names it with each call. With `trust_env` aiohttp
+    # would look for it in two threads with each call, and for a password in ~/.netrc.
     async with aiohttp.ClientSession(
-        connector=connector, timeout=patience, trust_env=trust_env, trace_configs=[trace]
+        connector=connector, timeout=patience, trace_configs=[trace]
     ) as session:
         yield session
 
@@ -85,7 +84,6 @@ def slack_client(
         session=session,
         timeout=CALL_SECONDS,
         retry_handlers=[],
-        trust_env_in_session=True,
     )
 
 

@@ -3,7 +3,9 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import pytest
 from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -53,3 +55,23 @@ async def test_a_connection_that_slack_closed_is_replaced():
         for _ in range(3):
             assert (await client.auth_test())["ok"]
     assert len(server.connections) == 3
+
+
+async def test_passwords_of_this_account_for_other_programs_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login somebody password secret\n", encoding="ascii")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    async with serving(Counting()) as client:
+        assert (await client.auth_test())["ok"]
+
+
+async def test_calls_go_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch):
+    proxy = Counting()
+    async with serving(proxy) as client:
+        monkeypatch.setenv("HTTP_PROXY", client.base_url.removesuffix("/api/"))
+        behind = slack_client("xoxb-1", "http://slack.invalid/api/", client.session)
+        assert (await behind.auth_test())["ok"]
+    assert len(proxy.connections) == 1
