@@ -443,7 +443,8 @@ async def test_nothing_is_left_open(tmp_path: Path) -> None:
     gc.collect()
 
     assert open_files(tmp_path) == []
-    assert threading.active_count() <= threads
+    while threading.active_count() > threads:  # noqa: ASYNC110 - a thread that ends tells nobody
+        await asyncio.sleep(0.01)
 
 
 async def test_a_connection_that_could_not_be_set_up_is_made_anew(
