@@ -105,13 +105,13 @@ class SqlDebateStore:
             if run is not None and run != RunToken(debate_id, head.run_number):
                 raise RunLost(f"Another run holds the debate {debate_id} now.")
             wanted = {"with_id": debate_id, "key": event.key}
-            standing = connection.execute(_STANDING, wanted).first()
-            if standing is not None:
+            last, is_there = connection.execute(_PLACE, wanted).one()
+            if is_there:
+                standing = connection.execute(_STANDING, wanted).one()
                 return Appended(_recorded(standing), fresh=False)
-            last = connection.execute(_LAST_SEQ, {"with_id": debate_id}).scalar() or 0
-            recorded = Recorded(debate_id, last + 1, at, event)
+            recorded = Recorded(debate_id, (last or 0) + 1, at, event)
             _insert(connection, recorded)
-            book(connection, recorded)
+            book(connection, recorded, head)
             reservations.release(connection, debate_id, event)
             _note_end(connection, recorded)
             return Appended(recorded, fresh=True)
@@ -247,10 +247,18 @@ _LOG: ColumnElement[bool] = EVENTS.c.debate_id == bindparam("with_id")
 
 # Statements are made once: making them anew costs more than running them.
 _BEGUN = select(DEBATES.c.id).where(DEBATES.c.origin == bindparam("origin"))
-_HEAD = select(DEBATES.c.run_number, DEBATES.c.published_seq).where(_ID)
+_HEAD = select(
+    DEBATES.c.run_number,
+    DEBATES.c.published_seq,
+    DEBATES.c.workspace,
+    DEBATES.c.asked_by,
+    DEBATES.c.token_id,
+).where(_ID)
 _LOCKED_HEAD = _HEAD.with_for_update()
-_LAST_SEQ = select(func.max(EVENTS.c.seq)).where(_LOG)
 _STANDING = select(EVENTS).where(_LOG, EVENTS.c.key == bindparam("key"))
+#: The log's last number, and whether a key stands in it. After the lock and not with it: what
+#: others wrote meanwhile is only seen by a statement that begins later.
+_PLACE = select(select(func.max(EVENTS.c.seq)).where(_LOG).scalar_subquery(), _STANDING.exists())
 _AFTER = select(EVENTS).where(_LOG, EVENTS.c.seq > bindparam("after")).order_by(EVENTS.c.seq)
 _START = (
     select(EVENTS)
@@ -306,7 +314,9 @@ def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
     return list(connection.execute(wanted).scalars())
 
 
-def _head(connection: Connection, debate_id: str, *, lock: bool = False) -> Row[Any, Any]:
+def _head(
+    connection: Connection, debate_id: str, *, lock: bool = False
+) -> Row[Any, Any, Any, Any, Any]:
     """The debate's own row, locked against other processes if asked for.
 
     Raises:

@@ -4,34 +4,36 @@ from datetime import UTC
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, insert, select
+from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from core.events import Recorded, spent_by
 from core.models import DaySpending
-from core.store.tables import DEBATES, SPENDING
+from core.store.tables import SPENDING
 
 #: Whole billionths of a US dollar in one.
 NANO = Decimal(10) ** 9
-# Statements are made once: making them anew costs more than running them.
-_WHOSE = select(DEBATES.c.workspace, DEBATES.c.asked_by, DEBATES.c.token_id).where(
-    DEBATES.c.id == bindparam("id")
-)
+#: Made once: making it anew costs more than running it.
 _BOOK = insert(SPENDING)
 
 
-def book(connection: Connection, recorded: Recorded) -> None:
-    """Write down what an event has cost; nothing when it is nothing or nobody knows."""
+def book(connection: Connection, recorded: Recorded, debate: Row[Any, Any, Any, Any, Any]) -> None:
+    """Write down what an event has cost; nothing when it is nothing or nobody knows.
+
+    Args:
+        connection: Of the transaction that writes the event.
+        recorded: The event.
+        debate: The row of its debate.
+    """
     cost = spent_by(recorded.event).cost
     if not cost:
         return
-    workspace, person, token = connection.execute(_WHOSE, {"id": recorded.debate_id}).one()
     row = {
         "debate_id": recorded.debate_id,
         "key": recorded.event.key,
         "day": recorded.at.astimezone(UTC).date(),
-        "workspace": workspace,
-        "person": person,
-        "token_id": token,
+        "workspace": debate.workspace,
+        "person": debate.asked_by,
+        "token_id": debate.token_id,
         "nanodollars": int((cost * NANO).to_integral_value()),
     }
     connection.execute(_BOOK, row)
