@@ -18,14 +18,16 @@ _OF_CHANNEL: ColumnElement[bool] = (CHANNEL_HOLDERS.c.workspace == bindparam("of
 )
 # Statements are made once: making them anew costs more than running them.
 _HOLDER = select(CHANNEL_HOLDERS.c.life).where(_OF_CHANNEL).with_for_update()
-_HOLD = update(CHANNEL_HOLDERS).where(_OF_CHANNEL)
+_HOLD = update(CHANNEL_HOLDERS).where(_OF_CHANNEL).returning(CHANNEL_HOLDERS.c.channel)
 
 
 def claim(connection: Connection, workspace: str, channel: str, process_token: str) -> None:
     """Take the channel over from every older process."""
     values = {"workspace": workspace, "channel": channel, "life": process_token}
-    if not insert_new(connection, CHANNEL_HOLDERS, values):
-        connection.execute(_HOLD, {**_of(workspace, channel), "life": process_token})
+    held = {**_of(workspace, channel), "life": process_token}
+    while connection.execute(_HOLD, held).first() is None:
+        if insert_new(connection, CHANNEL_HOLDERS, values):
+            return
 
 
 def check(connection: Connection, workspace: str, channel: str, process_token: str) -> None:
@@ -37,6 +39,15 @@ def check(connection: Connection, workspace: str, channel: str, process_token: s
         ChannelLost: It does not.
     """
     holder = connection.execute(_HOLDER, _of(workspace, channel)).scalar()
+    check_holder(holder, channel, process_token)
+
+
+def check_holder(holder: str | None, channel: str, process_token: str) -> None:
+    """Make sure that a channel's holder, read and locked in this transaction, is this process.
+
+    Raises:
+        ChannelLost: It is not.
+    """
     if holder not in {None, process_token}:
         raise ChannelLost(f"Another process sends the posts of the channel {channel} now.")
 

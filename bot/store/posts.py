@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from bot.store import holders
-from bot.store.tables import POSTS, UNSENT
+from bot.store.tables import CHANNEL_HOLDERS, POSTS, UNSENT
 from core.errors import StoreError
 from core.store.columns import insert_new
 from core.store.database import Database
@@ -118,7 +118,7 @@ class Posts:
         def replace_row(connection: Connection) -> PostRow:
             head = _locked(connection, post.key)
             if head is None and insert_new(connection, POSTS, _fresh(post)):
-                return _get(connection, post.key)
+                return _row(connection.execute(_BY_KEY, {"with_key": post.key}).mappings().one())
             head = head or _locked(connection, post.key)  # inserted by somebody else meanwhile
             if head is None:
                 raise _missing(post.key)
@@ -128,14 +128,21 @@ class Posts:
             # A settled row goes to the end of the queue: a new id is a new place.
             connection.execute(_DELETE, {"with_key": post.key})
             again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
-            connection.execute(insert(POSTS), again)
-            return _get(connection, post.key)
+            return _row(connection.execute(_ADD, again).mappings().one())
 
         return await self._database.write(replace_row)
 
-    async def hold(self, channel: Channel, process_token: str) -> None:
-        """Take the sending of a channel's posts over from every older process."""
-        await self._database.write(lambda c: holders.claim(c, *channel, process_token))
+    async def hold(self, channel: Channel, process_token: str) -> PostRow | None:
+        """Take the sending of a channel's posts over from every older process.
+
+        Returns what `next_for` does.
+        """
+
+        def claim(connection: Connection) -> PostRow | None:
+            holders.claim(connection, *channel, process_token)
+            return _next_for(connection, channel)
+
+        return await self._database.write(claim)
 
     async def next_for(self, channel: Channel) -> PostRow | None:
         """The first post of the channel that is neither sent nor failed.
@@ -145,19 +152,7 @@ class Posts:
 
         It may be one that has to wait (`not_before`): what comes after it waits as well.
         """
-
-        def look(connection: Connection) -> PostRow | None:
-            found = connection.execute(_NEXT, channel._asdict()).mappings().first()
-            if found is None:
-                return None
-            row = _row(found)
-            if not row.urgent or row.method != "post" or row.state is PostState.SENDING:
-                return row
-            wanted = {**channel._asdict(), "debate_id": row.debate_id, "before": row.id}
-            earlier = connection.execute(_BEFORE_REPLY, wanted).mappings().first()
-            return row if earlier is None else _row(earlier)
-
-        return await self._database.read(look)
+        return await self._database.read(lambda c: _next_for(c, channel))
 
     async def channels_with_work(self) -> Sequence[Channel]:
         """Channels with posts that are neither sent nor failed."""
@@ -316,8 +311,16 @@ _BY_KEY = select(POSTS).where(_WITH_KEY)
 #: What has to be known of a row to change it: without its payload.
 _HEAD = select(*(column for column in POSTS.c if column is not POSTS.c.payload)).where(_WITH_KEY)
 _LOCKED_HEAD = _HEAD.with_for_update()
+#: The same with who holds its channel, both locked; nothing where nobody ever claimed it.
+_HELD_HEAD = (
+    _HEAD.add_columns(CHANNEL_HOLDERS.c.life.label("holder"))
+    .where(POSTS.c.workspace == CHANNEL_HOLDERS.c.workspace)
+    .where(POSTS.c.channel == CHANNEL_HOLDERS.c.channel)
+    .with_for_update()
+)
 _CHANGE = update(POSTS).where(_WITH_KEY).returning(*POSTS.c)
 _DELETE = delete(POSTS).where(_WITH_KEY)
+_ADD = insert(POSTS).returning(*POSTS.c)
 #: What a row is left with when nothing more is to be sent.
 EMPTY: Mapping[str, Any] = {"payload": {}}
 _OF_DEBATE = select(POSTS).where(POSTS.c.debate_id == bindparam("debate_id")).order_by(POSTS.c.id)
@@ -333,6 +336,19 @@ _ROOT = (
 def _fresh(post: NewPost) -> dict[str, Any]:
     """The values of a row that was never sent."""
     return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
+
+
+def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
+    """The channel's post that is next in line; see `Posts.next_for`."""
+    found = connection.execute(_NEXT, channel._asdict()).mappings().first()
+    if found is None:
+        return None
+    row = _row(found)
+    if not row.urgent or row.method != "post" or row.state is PostState.SENDING:
+        return row
+    wanted = {**channel._asdict(), "debate_id": row.debate_id, "before": row.id}
+    earlier = connection.execute(_BEFORE_REPLY, wanted).mappings().first()
+    return row if earlier is None else _row(earlier)
 
 
 def _settle(
@@ -363,11 +379,14 @@ def _head_for(connection: Connection, key: str, process_token: str | None) -> Ro
 
     None may write all.
     """
+    if process_token is not None:
+        held = connection.execute(_HELD_HEAD, {"with_key": key}).first()
+        if held is not None:
+            holders.check_holder(held.holder, held.channel, process_token)
+            return held
     head = _locked(connection, key)
     if head is None:
         raise _missing(key)
-    if process_token is not None:
-        holders.check(connection, head.workspace, head.channel, process_token)
     return head
 
 
@@ -380,14 +399,6 @@ def _change(connection: Connection, key: str, **values: Any) -> PostRow:
     """Set columns of a row."""
     row = connection.execute(_CHANGE, {"with_key": key, **values}).mappings().one()
     return _row(row)
-
-
-def _get(connection: Connection, key: str) -> PostRow:
-    """The row with this key."""
-    row = _find(connection, key)
-    if row is None:
-        raise _missing(key)
-    return row
 
 
 def _missing(key: str) -> StoreError:

@@ -41,8 +41,8 @@ async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
     trace.on_request_chunk_sent.append(_prove)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
     patience = aiohttp.ClientTimeout(total=CALL_SECONDS)
-    # The SDK has read the environment's proxy, and names it with each call. With `trust_env` aiohttp
-    # would look for it in two threads with each call, and for a password in ~/.netrc.
+    # The SDK has read the environment's proxy, and names it with each call. With `trust_env`
+    # aiohttp would look for it with each call, and for a password in ~/.netrc, in two threads.
     async with aiohttp.ClientSession(
         connector=connector, timeout=patience, trace_configs=[trace]
     ) as session:

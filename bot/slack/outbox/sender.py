@@ -101,6 +101,8 @@ class Outbox:
         self._turnstile = Turnstile(self.pace)
         self._channels = self.supervise(self._serve)
         self._serves = count(1)
+        #: What channels were served by last, where that has ended as it should.
+        self._tokens = Recent[Channel, str](_MOST_KNOWN)
         #: The post next in line of each channel, and since when it has been.
         self._fronts: dict[Channel, tuple[str, float]] = {}
         #: Timestamps of posts that others depend on, by key.
@@ -170,16 +172,19 @@ class Outbox:
 
     async def _serve(self, channel: Channel) -> None:
         """Send what waits, unless another process takes the channel over."""
-        token = f"{self.process_token}/{next(self._serves)}"
-        await self.posts.hold(channel, token)
-        errors = 0
+        # A token whose serve has ended is nobody's: to hold a channel by it again changes no row,
+        # and flushes no disk.
+        token = self._tokens.pop(channel, "") or f"{self.process_token}/{next(self._serves)}"
+        row, errors = await self.posts.hold(channel, token), 0
         try:
-            while (row := await self.posts.next_for(channel)) is not None:
+            while row is not None:
                 if self._fronts.get(channel, ("",))[0] != row.key:
                     self._fronts[channel] = (row.key, time.monotonic())
                 errors = (
                     0 if await self._step(replace(row, process_token=token), errors) else errors + 1
                 )
+                row = await self.posts.next_for(channel)
+            self._tokens[channel] = token
         except ChannelLost as error:
             _log.warning("let go", reason=str(error))
         finally:

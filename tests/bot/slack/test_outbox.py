@@ -382,6 +382,17 @@ async def test_what_a_dead_process_was_sending_is_looked_for_and_sent_if_absent(
         assert (row.state, row.process_token, row.attempts) == (PostState.SENT, "process-2/1", 2)
 
 
+async def test_a_channel_can_go_to_another_process_and_back_between_two_posts(tmp_path: Path):
+    async with an_office(tmp_path) as office:
+        other = office.open(FAST, "process-2")
+        for number, outbox in enumerate([office.outbox, office.outbox, other, office.outbox]):
+            await outbox.post([office.new(f"d1/e{number}/0")])
+            (row,) = await office.settled(f"d1/e{number}/0")
+            assert row.state is PostState.SENT
+        await other.close()
+        assert office.texts() == [f"text of d1/e{number}/0" for number in range(4)]
+
+
 async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path):
     async with an_office(tmp_path) as office:
         await office.outbox.post([office.new("d1/board")])

@@ -334,6 +334,18 @@ async def test_who_lost_the_channel_can_neither_send_nor_say_what_came_of_it(pos
     assert (await posts.mark_sent("d1/e1/0", "1.2", process_token="awake")).ts == "1.2"
 
 
+async def test_who_takes_a_channel_learns_what_is_first_in_line(posts: Posts) -> None:
+    assert await posts.hold(GENERAL, "one") is None
+    await posts.enqueue([post("d1/e1/0"), post("d1/e2/0")])
+    for process in ("one", "other", "one"):  # the first has it again once the other had it
+        row = await posts.hold(GENERAL, process)
+        assert row is not None
+        assert (row.key, row.state) == ("d1/e1/0", PostState.WAITING)
+    with pytest.raises(ChannelLost):
+        await posts.mark_sending("d1/e1/0", "other", NOON)
+    await posts.mark_sending("d1/e1/0", "one", NOON)
+
+
 async def test_a_channel_is_held_apart_from_the_others(posts: Posts) -> None:
     await posts.enqueue([post("d1/e1/0"), post("d2/e1/0", RANDOM)])
     await posts.hold(GENERAL, "one")
