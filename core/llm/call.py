@@ -40,7 +40,7 @@ from core.llm.call_options import (
     TellAway,
 )
 from core.llm.fitting import sent_parts
-from core.llm.outages import FAILURES, PROBES, Outages, is_outage
+from core.llm.outages import ALL_WAIT_FOR, FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import output_reserve, price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo, writable
@@ -199,8 +199,7 @@ class ModelCalls:
         """
         request = replace(self._for(agent, request), answer=answer_form(answer_type))
         async with self._usage_of(options, agent) as so_far:
-            come = await self._reply(request, agent, so_far)
-            reply = come[1]
+            come = _, reply = await self._reply(request, agent, so_far)
             try:
                 value = read_answer(reply.text, answer_type, check)
             except ReplyUnreadable as first:
@@ -233,8 +232,7 @@ class ModelCalls:
             async with asyncio.timeout(options.seconds):
                 yield so_far
         except TimeoutError:
-            said = f"No answer within {duration(options.seconds)}."
-            said = f"{so_far.away} {said}".lstrip()
+            said = f"{so_far.away} No answer within {duration(options.seconds)}.".lstrip()
             if so_far.silent:  # or the next turn would wait as long for it
                 self._outages.gave_up(so_far.silent, said)
             raise ProviderDown(said, usage=so_far.usage) from None
@@ -286,7 +284,7 @@ class ModelCalls:
             share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
                 async with asyncio.timeout(share):
-                    reply = await self._tried(ref, request, so_far)
+                    reply = await self._tried(ref, request, so_far, is_last=ref == refs[-1])
             except CapReached:
                 raise
             except TimeoutError:
@@ -312,7 +310,9 @@ class ModelCalls:
         passing = [one for one in failed if is_outage(one)] if so_far.options.patient else []
         raise (passing or [one for one in failed if not isinstance(one, mending)] or failed)[-1]
 
-    async def _tried(self, ref: ModelRef, request: ModelRequest, so_far: CallUsage) -> ModelReply:
+    async def _tried(
+        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
+    ) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
         asked, useless, down, silent = replace(request, model=ref.model), 0, 0, ""
 
@@ -334,8 +334,8 @@ class ModelCalls:
                 # Replies are cut off, or lost in thought, for want of room: twice as much.
                 useless += 1
                 asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
-            is_over = useless >= TRIES_IF_UNUSABLE or down >= FAILURES
-            is_over = is_over or wait >= so_far.seconds_left
+            most = 1 if silent and not is_last and request.act in ALL_WAIT_FOR else FAILURES
+            is_over = useless >= TRIES_IF_UNUSABLE or down >= most or wait >= so_far.seconds_left
             return wait if error.retryable and not is_over else None
 
         return await retry(

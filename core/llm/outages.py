@@ -12,11 +12,15 @@ from datetime import datetime, timedelta
 
 from core.errors import ProviderBusy, ProviderDown
 from core.llm.call_options import ModelRef
+from core.models import Act
 from core.ports import Clock
 from core.retry import RetryPolicy
 
 #: Failures in a row after which a call gives a model up. One that is only busy gets all tries.
 FAILURES = 2
+#: What a debate cannot go on without: a model that is silent then is given up after one failure
+#: where another one can be asked. Beside other turns of a silent model the rest goes on.
+ALL_WAIT_FOR = frozenset({Act.CROSS_CHECK, Act.SYNTHESIS})
 #: Waits between two probes of a model that is away.
 PROBES = RetryPolicy(first_wait=1.0, longest_wait=20.0)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -68,6 +69,40 @@ class SilentForOne(ScriptedProvider):
                 self.hanging += 1
                 await self.goes_on.wait()
         return await super().complete(request, on_first_token)
+
+
+class SilentOnce(ScriptedProvider):
+    """Says that nothing came of the first question, and answers the next ones."""
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        reply = await super().complete(request, on_first_token)
+        if len(self.requests) == 1:
+            raise ProviderSilent("The vendor stopped answering.")
+        return reply
+
+
+@pytest.mark.parametrize(
+    ("act", "has_fallback", "asked_again"),
+    [
+        (Act.SYNTHESIS, True, False),
+        (Act.CROSS_CHECK, True, False),
+        (Act.SYNTHESIS, False, True),
+        (Act.PROPOSAL, True, True),  # the others go on meanwhile
+    ],
+)
+async def test_a_verdict_waits_for_one_silence_of_a_model_that_has_a_stand_in(
+    *, act: Act, has_fallback: bool, asked_again: bool
+) -> None:
+    own, spare = SilentOnce(), ScriptedProvider(name="spare")
+    retries = RetryPolicy(first_wait=0.01, longest_wait=0.01)
+    calls = ModelCalls({"scripted": own, "spare": spare}, LoopClock(), retries=retries)
+    terms = CallOptions(fallbacks=(ModelRef("spare", "quick-1"),) if has_fallback else ())
+    _, call = await calls.ask(replace(REQUEST, act=act), AGENT, terms)
+
+    assert call.provider == ("scripted" if asked_again else "spare")
+    assert (len(own.requests), len(spare.requests)) == ((2, 0) if asked_again else (1, 1))
 
 
 @pytest.mark.parametrize("form", ["critique", "council"])
