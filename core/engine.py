@@ -299,9 +299,15 @@ class _Run:
             unwanted = [turn for turn in unwanted if turn.act not in BESIDE]
         await self._drop([turn.key for turn in unwanted])
         fresh = [turn for key, turn in ready.items() if key not in self._working]
+
+        def tell_if_it_failed(task: asyncio.Task[None]) -> None:
+            # Recording its outcome has told already: a second step would find nothing new.
+            if task.cancelled() or task.exception():
+                self._changed.set()
+
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
-            task.add_done_callback(lambda _: self._changed.set())
+            task.add_done_callback(tell_if_it_failed)
             self._working[turn.key] = Work(turn, task, is_patient)
         return tuple(ready.values()) if fresh else ()
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import pytest
@@ -14,8 +14,10 @@ from core.events import (
     DebateFailed,
     DebateStarted,
     DebateWanted,
+    Event,
     FollowUpAsked,
     NoteAdded,
+    Recorded,
     StopRequested,
     TurnFailed,
     fold,
@@ -30,7 +32,7 @@ from core.models import (
     Stop,
     VerdictSource,
 )
-from core.ports import RunToken
+from core.ports import Appended, RunToken
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule, voting
 from core.rules.formats.registry import format_of
@@ -481,6 +483,32 @@ class Hurrying(ManualClock):
     def now(self) -> datetime:
         self.advance(2 * PROOF_SECONDS)
         return super().now()
+
+
+class CountingReads(InMemoryStore):
+    """A log that takes a moment to write, as on a disk, and counts how often it is read."""
+
+    reads = 0
+
+    async def append(
+        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
+    ) -> Appended:
+        """Write it a moment later."""
+        await asyncio.sleep(0)
+        return await super().append(debate_id, event, at=at, run=run)
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """Count it."""
+        self.reads += 1
+        return await super().events(debate_id, after=after)
+
+
+async def test_a_run_reads_its_log_once_while_nobody_else_writes() -> None:
+    store = CountingReads()
+    debate = await Bench(store=store).run(a_setup(rounds=1))
+
+    assert debate.status is Status.CONCLUDED
+    assert store.reads == 1
 
 
 async def test_a_run_that_was_frozen_while_it_proved_itself_asks_nothing() -> None:
