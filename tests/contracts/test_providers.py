@@ -414,7 +414,7 @@ async def test_a_status_says_what_is_wrong_however_large_its_body_is(line: Line)
 async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(
     case: Case, way: str
 ) -> None:
-    sent = 0
+    sent, ended = 0, asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal sent
@@ -428,6 +428,7 @@ async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(
         except ConnectionError:
             pass
         writer.transport.abort()  # what was not read is not waited for
+        ended.set()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     async with server:
@@ -435,6 +436,7 @@ async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(
         with pytest.raises(ProviderDown, match="500"):
             await provider.complete(replace(a_request(case.model), streamed=way == "streamed"))
         await provider.close()
+        await ended.wait()
     assert sent < 100_000_000
 
 

@@ -209,8 +209,8 @@ class MixedSpec(BotSpec):
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         providers = {
-            "anthropic": AnthropicProvider("k", self.url, stall_seconds=2),
-            "openai": OpenAIProvider("k", f"{self.url}/v1", stall_seconds=2),
+            "anthropic": AnthropicProvider("k", self.url, stall_seconds=30),
+            "openai": OpenAIProvider("k", f"{self.url}/v1", stall_seconds=30),
         }
         mixed = strongest(providers)
         settings = Settings(

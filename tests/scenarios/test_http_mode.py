@@ -15,8 +15,9 @@ from bot.settings import SlackAccess
 from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.errors import ConfigurationBroken
-from core.models import Status
+from core.models import Act, Status
 from core.ports import DebateFilter
+from core.testing import ScriptedProvider
 from slack_on_loopback import WorkspaceConfig, run_workspace
 from slack_on_loopback.http_mode import signed_headers
 
@@ -31,14 +32,23 @@ def without_socket_mode() -> WorkspaceConfig:
 
 
 @pytest.fixture
-async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(config=without_socket_mode(), spec=BotSpec(http=True)) as found:
+def models() -> ScriptedProvider:
+    return ScriptedProvider()
+
+
+@pytest.fixture
+async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
+    spec = BotSpec(provider=models, http=True)
+    async with team_at_work(config=without_socket_mode(), spec=spec) as found:
         yield found
 
 
-async def test_a_whole_debate_works_over_signed_requests(team: Team):
+async def test_a_whole_debate_works_over_signed_requests(team: Team, models: ScriptedProvider):
+    models.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
     await team.say("Two people only.", board, user="alex")
+    await team.wait_for_log(board, lambda debate: debate.notes)
+    models.let_go()
     debate = await team.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
     assert [note.text for note in debate.notes] == ["Two people only."]

@@ -49,8 +49,8 @@ class VendorSpec(BotSpec):
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         providers = {
-            "anthropic": AnthropicProvider(CLAUDE_KEY, self.url, stall_seconds=2),
-            "openai": OpenAIProvider(GPT_KEY, f"{self.url}/v1", stall_seconds=2),
+            "anthropic": AnthropicProvider(CLAUDE_KEY, self.url, stall_seconds=30),
+            "openai": OpenAIProvider(GPT_KEY, f"{self.url}/v1", stall_seconds=30),
         }
         settings = Settings(
             agent_model=CLAUDE,

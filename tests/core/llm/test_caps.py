@@ -86,8 +86,8 @@ class House:
 
     def __init__(self, vendor: Vendor, caps: Caps | None = None) -> None:
         self.providers: Mapping[str, ModelProvider] = {
-            "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=2),
-            "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=2),
+            "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=30),
+            "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=30),
         }
         self.store = InMemoryStore()
         self.clock = SystemClock()

@@ -18,7 +18,7 @@ def claude(request_: ModelRequest) -> ModelRequest:
 
 async def sent(vendor: Vendor, request: ModelRequest) -> dict[str, object]:
     """What the vendor was sent."""
-    provider = AnthropicProvider("sk-ant-test", vendor.url, stall_seconds=2)
+    provider = AnthropicProvider("sk-ant-test", vendor.url, stall_seconds=30)
     await provider.complete(request)
     await provider.close()
     return dict(vendor.asked[-1].body)

@@ -32,7 +32,7 @@ def without_responses(refusal: Reject) -> Script:
 
 
 def a_provider(vendor: Vendor) -> OpenAIProvider:
-    return OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=2)
+    return OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=30)
 
 
 def paths(vendor: Vendor) -> list[str]:

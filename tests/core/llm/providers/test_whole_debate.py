@@ -76,9 +76,9 @@ async def vendor() -> AsyncIterator[Vendor]:
 async def hold(vendor: Vendor) -> Debate:
     """Hold the debate; the debate at its end."""
     providers = {
-        "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=2),
-        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=2),
-        "ollama": OllamaProvider(vendor.url, stall_seconds=2),
+        "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=30),
+        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=30),
+        "ollama": OllamaProvider(vendor.url, stall_seconds=30),
     }
     clock, store = SystemClock(), InMemoryStore()
     calls = ModelCalls(
