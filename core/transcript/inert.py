@@ -23,6 +23,8 @@ FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
 #: What makes an item of a list, with the space behind it; within a paragraph only some do.
 _MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])( +|$)")
 _MARKER_IN_TEXT = re.compile(r"(?:[-+*]|1[.)])( +)")
+#: The signs of quotations and items that begin a line.
+_SIGNS = re.compile(r"(?:(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))[ \t]*)*")
 #: What begins a block and no paragraph, beside fences and items: headings, lines across the page.
 _RULE_OR_TITLE = re.compile(r"#{1,6}(?:\s.*)?|([-*_])(?: *\1){2,}", re.DOTALL)
 #: Columns of a tab. So much space before a line means code, or that a paragraph goes on.
@@ -41,7 +43,7 @@ def visible(text: str) -> str:
 def inert_line(text: str) -> str:
     """The text as one line of Markdown in which at most links to the web are active."""
     line = " ".join(clean(text).split())
-    _, rest = _Items().take(line)
+    rest = _SIGNS.sub("", line, count=1)
     if FENCE.fullmatch(rest):  # all of it would be the name of a language
         return f"{line[: len(line) - len(rest)]}&#{ord(rest[0])};{_escaped(rest[1:])}"
     return _Block().line(line)
@@ -57,29 +59,44 @@ def _inert_lines(lines: list[str]) -> Iterator[str]:
 
     A fence is put at the margin, and what follows it in the same item of a list, too: where it
     stands in a list, it ends for some readers with the list and for others not, and then nobody can
-    tell what is code.
+    tell what is code. Many write code at the margin in an item: where the block's own fence still
+    comes, it stays whole.
     """
     fence, column, block, before, items = "", 0, _Block(), "", _Items()
-    for line in lines:
-        if fence and items.end_before(line):
-            yield fence
-            fence, before = "", ""
+    opened = kept = (
+        0  # the line that opened the block, and the one to which no item's end closes it
+    )
+    was_moved = False  # whether the line before is text that left its item for the margin
+    for at, line in enumerate(lines):
+        if fence and at > kept and items.end_before(line):
+            kept = _closing(fence, lines, opened, at, column=column)
+            column = 0
+            if not kept:
+                yield fence
+                fence, before = "", ""
         if fence:
             is_end = ends(fence, line.strip())
             yield line.strip() if is_end else _moved(line, column)
             fence, before = "" if is_end else fence, ""
             continue
         markers, rest = items.take(line)
-        if found := FENCE.fullmatch(bare := rest.strip()):
+        found, right = FENCE.fullmatch(bare := rest.strip()), items.text_at
+        sign = (found[1] or found[2]) if found else ""
+        # So far to the right it is a fence to people, and to some readers, but not without another.
+        is_text = not sign or items.is_deep
+        if sign and is_text:
+            is_text = not _closing(sign, lines, at, at + 1, column=right, least=right)
+        if not is_text:
             if markers:
                 yield from ("", markers) if before else (markers,)  # no heading's underline
-            fence, column = found[1] or found[2], items.leave()
+            fence, column, opened = sign, items.leave(), at
             # What follows the fence can be a table's head to readers that look for tables first.
             yield _escaped(bare).replace("|", "&#124;")
         else:
-            shown = _moved(line, items.left)
-            if _UNDERLINE.fullmatch(shown) and before:
-                yield ""  # no heading, but a line
+            shown = line if sign else _moved(line, items.left)
+            if before and (_UNDERLINE.fullmatch(shown) or (markers and was_moved)):
+                yield ""  # no heading, but a line; no more of the paragraph, but an item
+            was_moved = bool(items.left) and not markers
             yield block.line(_HEADING.sub("", shown, count=1) if _HEADING.match(shown) else shown)
             before = line.strip(" \t")  # to readers of Markdown nothing else is an empty line
     if fence:
@@ -89,6 +106,32 @@ def _inert_lines(lines: list[str]) -> Iterator[str]:
 def ends(fence: str, line: str) -> bool:
     """Whether the line, white space at its ends taken off, closes a block of code."""
     return line.startswith(fence) and not line.strip(fence[0])
+
+
+def _closing(
+    fence: str, lines: list[str], opened: int, at: int, *, column: int, least: int = 0
+) -> int:
+    """The line that closes a block, or 0 where none surely does.
+
+    It comes before any other fence, and before an item that begins left of the block; where
+    code stood before the line to begin with, before an empty line, too.
+
+    Args:
+        fence: What opened the block.
+        lines: The whole text.
+        opened: The number of the line that opened it.
+        at: The number of the line to begin with.
+        column: Where the block begins.
+        least: How far to the right its end is.
+    """
+    is_empty = not any(map(str.strip, lines[opened + 1 : at]))
+    for number in range(at, len(lines)):
+        space, bare = _parted(lines[number])
+        if FENCE.fullmatch(_SIGNS.sub("", bare, count=1).strip()):
+            return number if ends(fence, bare.strip()) and len(space) >= least else 0
+        if not (bare or is_empty) or (_MARKER.match(bare) and len(space) < column):
+            return 0
+    return 0
 
 
 class _Block:
@@ -144,7 +187,8 @@ class _Items:
     def __init__(self) -> None:
         self._columns: list[int] = []  # where the text of each begins
         self._left = 0  # how many of them a fence has left for the margin
-        self._text_at = 0  # where the last line's text begins
+        self.text_at = 0  # where the last line's text begins
+        self.is_deep = False  # whether that is so far to the right that no block begins there
         self._in_paragraph = self._is_bare = False
 
     @property
@@ -154,8 +198,9 @@ class _Items:
 
     def leave(self) -> int:
         """Take what follows in the open items to the margin; return where the last text begins."""
+        del self._columns[bisect_right(self._columns, self.text_at) :]
         self._left, self._in_paragraph = len(self._columns), False
-        return self._text_at
+        return self.text_at
 
     def end_before(self, line: str) -> bool:
         """Whether the innermost item ends before the line; where code is open, no text goes on."""
@@ -182,11 +227,12 @@ class _Items:
         is_title = bool(not is_deep and _RULE_OR_TITLE.fullmatch(rest))
         if rest[:1] == ">" and not is_deep:
             begun.append(_QUOTATION)
-        is_text = rest and not begun and not is_title and not FENCE.fullmatch(rest)
+        self.text_at, self.is_deep = at, is_deep
+        is_text = rest and not begun and not is_title and (is_deep or not FENCE.fullmatch(rest))
         if self._in_paragraph and is_text:
             self._in_paragraph = is_deep or not (goes_on and _UNDERLINE.fullmatch(rest))
             return "", line  # of the item, however little space is before it
-        self._columns[depth:], self._left, self._text_at = begun, min(self._left, depth), at
+        self._columns[depth:], self._left = begun, min(self._left, depth)
         self._in_paragraph = bool(rest.strip("> ")) and not is_deep and not is_title
         self._is_bare = bool(begun) and not rest
         return line.expandtabs(_TAB)[:at].rstrip(), rest

@@ -207,13 +207,12 @@ def nested(text: str, level: int) -> str:
 
 
 def _headings(lines: Sequence[str]) -> Iterator[int]:
-    """Where the headings are, outside of code fences."""
+    """Where the headings are, outside of code fences, which all begin at the margin."""
     fence = ""
     for at, line in enumerate(lines):
-        bare = line.strip()
         if fence:
-            fence = "" if ends(fence, bare) else fence
-        elif found := FENCE.fullmatch(bare):
+            fence = "" if ends(fence, line.strip()) else fence
+        elif found := FENCE.fullmatch(line):
             fence = found[1] or found[2]
         elif _HEADING.match(line):
             yield at

@@ -149,17 +149,27 @@ def code(text: str) -> Sequence[str]:
 @given(fenced_lists)
 @example("1. ```sh\n   a\n   ```\n2. b\n\nc")
 @example("- a\n  ```\n  b\nc")
-@example("- ```\na\n  ```\nb")
+@example("- ```\n- a\n  ```\n  b\n  ```")
+@example("a\n\n    ```\nb")
+@example("- a\n      ```\nb\n2. c\n\nd")
+@example("-      ~~~\na")
 @example("> a\n10. b\n    ```\nc")
 @example("a\n    ---\n===\n2. ```")
 @example("```\na\n ")
 def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: str) -> None:
-    tokens = PARSER.parse(text)
-    # A fence far to the right is one to people, and to some readers; so it is closed.
-    assume("code_block" not in {token.type for token in tokens})
-    said = "\n".join(token.content for token in tokens if token.type in {"inline", "fence"})
-    assume("```" not in said)
-    assume("~~~" not in said)
+    tokens, lines = PARSER.parse(text), text.split("\n")
+    signs = [("```" in line or "~~~" in line) for line in lines]
+    if sum(signs) > 1:
+        # A fence far to the right is one to people, and to some readers, where another closes it.
+        assume("code_block" not in {token.type for token in tokens})
+        said = "\n".join(token.content for token in tokens if token.type in {"inline", "fence"})
+        assume("```" not in said)
+        assume("~~~" not in said)
+    for begin, end in (token.map for token in tokens if token.type == "fence" and token.map):
+        # Where its own fence comes after the end of the item, people mean one block.
+        is_closed = end - begin > 1 and signs[end - 1]
+        at_item = end < len(lines) and lines[end].lstrip().startswith(tuple("-1>"))
+        assume(is_closed or at_item or not any(signs[end:]))
 
     assert code(inert(text)) == code(text)
 
@@ -170,7 +180,7 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
         ("1. ```sh\n   a\n   ```\n2. b", "1.\n```sh\na\n```\n2. b"),
         (
             "1. a\n   - b\n     ```\n     if:\n       c\n     ```\n     d\n   - e\n2. f",
-            "1. a\n   - b\n```\nif:\n  c\n```\nd\n- e\n2. f",
+            "1. a\n   - b\n```\nif:\n  c\n```\nd\n\n- e\n2. f",
         ),
         ("a\n- ~~~\n  b", "a\n\n-\n~~~\nb\n~~~"),
     ],
@@ -181,11 +191,48 @@ def test_a_fence_in_a_list_stands_at_the_margin_and_what_follows_in_its_item_too
     assert inert(text) == shown
 
 
-@pytest.mark.parametrize("text", ["```sh rm -r build", "~~~ about", "1. ~~~ about", "```"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("- a\n  ```py\nx = 1\n  ```\nb\n\nc", ["x = 1"]),
+        ("- a\n  ```py\nx = 1\n```\nb\n\nc", ["x = 1"]),
+        ("1. a\n   ```\nif x:\n  y\n\nz\n   ```\n   b\n2. c", ["if x:\n  y\n\nz"]),
+        ("- a\n  - ~~~\n    x\n  y\nz\n    ~~~\nb", ["x\n  y\nz"]),
+        ("- a\n  ```\n  x\n\nb\n\n```\ny\n```\nc", ["x", "y"]),
+        ("- a\n  ```\nx\n- b\n  ```\n  y\n  ```\nc", ["", "y"]),
+        ("- a\n  ```\nx\n  ```py\ny\n  ```\nc", ["", "y"]),
+        ("- a\n\n      ```\n      x\n\n      y\n      ```\nb", ["x\n\ny"]),
+        ("a\n\n    ```\nb\n\n```\ny\n```\nc", ["y"]),
+    ],
+)
+def test_code_goes_on_to_its_own_fence_wherever_its_lines_begin(
+    text: str, shown: Sequence[str]
+) -> None:
+    assert code(inert(text)) == shown
+
+
+def test_an_item_after_text_that_left_its_list_stays_an_item() -> None:
+    shown = inert("1. a\n   ```\n   x\n   ```\n   b\n2. c\n3. d")
+
+    said = [one.content for one in PARSER.parse(shown) if one.type == "inline"]
+    assert said == ["a", "b", "c", "d"]
+
+
+def test_headings_after_a_fence_that_is_none_lie_below_the_documents() -> None:
+    assert nested("a\n\n    ```\n\n# b", 4) == "a\n\n    ```\n\n##### b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("```sh rm -r build", "~~~ about", "1. ~~~ about", "```"),
+        *("> ``` about", "- > ~~~ about", "> - > 1. ```"),
+    ],
+)
 def test_no_line_is_hidden_as_the_name_of_a_language(text: str) -> None:
     (shown,) = (one.content for one in PARSER.parse(bullets([text])) if one.type == "inline")
 
-    assert unescape(shown) == text.removeprefix("1. ")
+    assert unescape(shown) == text.lstrip("->1. ")
 
 
 @pytest.mark.parametrize(
