@@ -52,9 +52,23 @@ from core.turns.verdict_replies import (
 _log = structlog.get_logger(__name__)
 
 _WRITTEN = "this is a written example, and no AI model was asked"
-#: How a form begins that cannot be read: in a block of code or not, with nothing in it at worst.
+#: What a model thought before it wrote.
+_THOUGHT = re.compile(r"\A\s{0,20}<(think(?:ing)?)>.*?</\1>", re.DOTALL)
+#: How a form begins that cannot be read: in a list or block of code or not, cut at its front or its
+#: end, with nothing in it at worst; or a few words before it.
 _FORM = re.compile(
-    r"""(?:```\w{0,20}\s{0,20})?(?:\{|\[\s{0,20}[\[{"'\]]|"[^"\n]{1,60}"\s{0,20}:|</?\w|\Z)"""
+    r"""
+    (?:(?:[-+*>]|[0-9]{1,9}[.)])\s{1,20}){0,5} (?:(?:`{3,9}|~{3,9})[ ]{0,9}\w{0,20}\s{0,20})?
+    (?: \{
+    | \[\s{0,20} (?: [\[{\]] | ["'][^"']{0,400} (?: \Z | ["']\s{0,20}(?:[,\]]|\Z) ) )
+    | ["']?\w{1,60}["']\s{0,20}:
+    | "\w{0,60}\Z
+    | </?\w
+    | \Z
+    )
+    | .{0,300}?\w["']\s{0,20}:\s{0,20} (?: ["'\[{] | -?[0-9] | (?:true|false|null)\b | \Z )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 
 
@@ -219,7 +233,10 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
     chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
-    wrote = (one.text.strip() for one in failed if isinstance(one, ReplyUnreadable))
+    texts = (one.text for one in failed if isinstance(one, ReplyUnreadable))
+    wrote = (
+        _THOUGHT.sub("", text.lstrip("\ufeff"), count=1).strip("\ufeff \n\r\t") for text in texts
+    )
     # Words can be read though they are no verdict; what is left of a form cannot.
     words = next((t for t in wrote if any(map(str.isalpha, t)) and not _FORM.match(t)), "")
     return Verdict(

@@ -65,6 +65,8 @@ PLAIN_WORDS = (
     "```\nUse files.\n```",
     "< 50 ms with files.",
     "✅ Use files.",
+    '["Files" is what they chose]',
+    'I call it "files": it is simple.',
 )
 
 
@@ -262,6 +264,19 @@ async def test_without_a_judge_the_winning_position_stands_and_says_so() -> None
         ("<option>Files</option>", ""),
         ("42", ""),
         ("---", ""),
+        ('~~~json {"entscheidung"', ""),
+        ("````json", ""),
+        ('"decision', ""),
+        ('\ufeff{"decision": "Use', ""),
+        ('- {"decision": "Use', ""),
+        ('decision": "Use files.', ""),
+        ('files.", "option": "Files"}', ""),
+        ('Here it is: {"decision": "Use', ""),
+        ('["Use files.", "Measure."]', ""),
+        ('<think>Which?</think>{"decision": "Use', ""),
+        ("<think>Files or", ""),
+        ('<think>\n{"a": 1}\n</think>\n\nUse files.', "Use files."),
+        ("\ufeffUse files.", "Use files."),
     ],
 )
 async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
