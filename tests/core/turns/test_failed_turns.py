@@ -20,6 +20,7 @@ from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
 from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
+from core.transcript.record import record_json
 from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
 from tests.core.dice import Luck, Play, setups
@@ -153,12 +154,14 @@ async def test_where_only_the_judges_provider_is_missing_another_agents_model_ju
     assert not debate.failures
 
 
-async def test_what_no_database_can_hold_is_taken_out_of_replies() -> None:
+async def test_what_neither_database_nor_record_can_hold_is_taken_out_of_replies() -> None:
     def script(request: ModelRequest) -> str:
         odd = "Use\0 it \ud800now."
         return odd if request.act is Act.PROPOSAL else plausible_reply(request)
 
-    debate = await Bench(ScriptedProvider(script)).run(a_setup(rounds=1))
+    bench = Bench(ScriptedProvider(script))
+    debate = await bench.run(a_setup(rounds=1))
 
     proposals = [m.text for m in debate.contributions.values() if m.turn.act is Act.PROPOSAL]
     assert set(proposals) == {"Use it \ufffdnow."}
+    assert "Use it \ufffdnow." in record_json(await bench.store.events(debate.id))
