@@ -80,8 +80,7 @@ class AnswerQuestions:
         if said.origin in debate.withdrawn:
             return ReplyOutcome.TAKEN  # it was deleted before it was heard
         parsed = _parsed(debate, said.text)
-        is_numbered = bool(parsed.answers) and not parsed.is_plain
-        if _was_taken(debate, said.origin) and not is_numbered:
+        if _was_taken(debate, said.origin) and not parsed.is_numbered:
             # Delivered again. Its question is answered: it must not answer the next one.
             is_note = any(note.id == said.origin for note in debate.notes)
             return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
@@ -90,7 +89,7 @@ class AnswerQuestions:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
         left = [parsed.rest and f"{said.to}{parsed.rest}"]
         for answer in parsed.answers:
-            if await self._record(debate, said, answer, corrects=is_numbered):
+            if await self._record(debate, said, answer, corrects=parsed.is_numbered):
                 continue
             if parsed.is_plain:
                 # Somebody else answered the question meanwhile.
@@ -320,7 +319,7 @@ def _said_now(
         parsed: The same, read as if it were new.
         note: What its note says; empty: it has none.
     """
-    if parsed.answers and not parsed.is_plain:
+    if parsed.is_numbered:
         return parsed.answers, parsed.rest
     known = _answered_by(debate, said.origin)
     if len(known) != 1 or not said.text:

@@ -54,6 +54,8 @@ class ParsedReply:
     answers: Sequence[GivenAnswer] = ()
     #: What is left over; it becomes a note.
     rest: str = ""
+    #: It names its questions; one that it says nothing of, as `2:` alone, has no answer.
+    is_numbered: bool = False
     #: It names no question: its answer is to the only one that is open.
     is_plain: bool = False
     #: Nobody can tell which question it answers, if any; all of it is the rest.
@@ -74,7 +76,8 @@ def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) ->
     if not said or not unanswered:
         return ParsedReply(rest=said)
     if _SKIP_ALL.fullmatch(said):
-        return ParsedReply([GivenAnswer(number, "") for number in unanswered])
+        skipped = [GivenAnswer(number, "") for number in unanswered]
+        return ParsedReply(skipped, is_numbered=True)
     meant = (_MEANT.fullmatch(line) for line in said.splitlines())
     numbers = dict.fromkeys(int(match["number"]) for match in meant if match)
     if unknown := [number for number in numbers if number not in asked]:
@@ -82,7 +85,9 @@ def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) ->
     numbered, rest = _numbered(said, asked)
     if numbered:
         return ParsedReply(
-            [GivenAnswer(number, answer_in(answer)) for number, answer in numbered], rest
+            [GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer],
+            rest,
+            is_numbered=True,
         )
     if len(unanswered) > 1 or is_remark(said):
         return ParsedReply(rest=said, is_unclear=True)
@@ -118,4 +123,4 @@ def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]],
             before.append(line)
     # Joined once, whole: an answer of very many lines must not be copied with each of them.
     answers = [(number, "\n".join(lines).strip()) for number, lines in found]
-    return [(number, answer) for number, answer in answers if answer], "\n".join(before).strip()
+    return answers, "\n".join(before).strip()

@@ -175,6 +175,19 @@ async def test_an_answer_edited_to_nothing_opens_its_question_again() -> None:
     assert texts(await log.debate()) == {1: "Ten"}
 
 
+@pytest.mark.parametrize("number", [2, 3])
+async def test_an_answer_edited_to_its_bare_number_is_taken_back(number: int) -> None:
+    log = Recording()
+    await log.begin(questions(number))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten"))
+
+    assert await answer.edit(edited("1:")) is ReplyOutcome.TAKEN
+
+    assert texts(await log.debate()) == {}
+    assert await notes(log) == []
+
+
 async def test_notes_keep_their_labels_whatever_becomes_of_others() -> None:
     log = Recording()
     await log.begin(questions(3))

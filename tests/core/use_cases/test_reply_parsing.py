@@ -29,6 +29,18 @@ def test_a_numbered_line_answers_its_question_whatever_it_begins_with(
     assert {said.number: said.text for said in found.answers} == answers
 
 
+@pytest.mark.parametrize("unanswered", [[2], [1, 2]])
+@pytest.mark.parametrize(("text", "rest"), [("2:", ""), ("Q2:", ""), ("Hi.\n2:", "Hi.")])
+def test_a_bare_number_says_nothing_of_its_question(
+    text: str, rest: str, unanswered: list[int]
+) -> None:
+    found = parse_reply(text, {1, 2}, unanswered)
+
+    assert not found.answers
+    assert (found.is_numbered, found.is_plain, found.is_unclear) == (True, False, False)
+    assert found.rest == rest
+
+
 @pytest.mark.parametrize("text", ["2:30", "2:30 pm", "2:30pm on weekdays", "2:15, every night"])
 def test_a_time_of_day_is_no_number_of_a_question(text: str) -> None:
     found = parse_reply(text, {1, 2}, [1])
