@@ -79,6 +79,8 @@ class AnswerQuestions:
             return ReplyOutcome.TAKEN if taken else ReplyOutcome.AFTER_END
         if said.origin in debate.withdrawn:
             return ReplyOutcome.TAKEN  # it was deleted before it was heard
+        if not said.edited and said.origin in debate.edits:
+            return ReplyOutcome.TAKEN  # its edit came first: it does not say this any more
         parsed = _parsed(debate, said.text)
         if _was_taken(debate, said.origin) and not parsed.is_numbered:
             # Delivered again. Its question is answered: it must not answer the next one.
@@ -133,8 +135,12 @@ class AnswerQuestions:
             if number not in numbers:
                 await self._withdraw(debate, number, said.origin, f"{said.origin}/{said.edited}")
         # Of what it answered before, only a change is new: others may have corrected the rest.
-        new = [one for one in given if known.get(one.number) != redact(one.text)]
+        # Where they took theirs back, too, the question has only what this message says; but the
+        # same edit, delivered again, does not answer it a second time.
         debate = await self.facts.debate(said.debate_id)
+        again = {n for n in known if f"answer/{n}/{_change(said)}" in debate.times}
+        old = {n: text for n, text in known.items() if n in debate.answers or n in again}
+        new = [one for one in given if old.get(one.number) != redact(one.text)]
         late = [one for one in new if not await self._record(debate, said, one, corrects=True)]
         words = [_about(debate, one) for one in late if one.text]
         note = "\n".join(filter(None, (rest and f"{said.to}{rest}", *words)))
@@ -182,7 +188,9 @@ class AnswerQuestions:
         found = next((one for one in debate.notes if one.id == note), None)
         if found is None or number not in open_numbers(debate):
             raise BadInput(_CLOSED)
-        said = PersonsReply(debate_id=debate_id, by=found.author, origin=note, edited=found.change)
+        # An edit may have left the note as it was, and taken back its answer to this question.
+        edited = debate.edits.get(note, "")
+        said = PersonsReply(debate_id=debate_id, by=found.author, origin=note, edited=edited)
         if not await self._record(debate, said, GivenAnswer(number, answer_in(found.text))):
             raise BadInput(_CLOSED)
 
@@ -232,7 +240,7 @@ class AnswerQuestions:
             return False
         # The first answer has the question's own key, so that of two at once one is the first.
         is_first = f"answer/{number}" not in debate.times
-        change = "/".join(filter(None, (said.origin, said.edited)))
+        change = _change(said)
         was_note = any(note.id == said.origin for note in debate.notes)
         is_whole = not _answered_by(debate, said.origin)
         answer = Answer(
@@ -332,6 +340,11 @@ def _said_now(
     if not is_alone or (is_remark(said.text) and not is_same):
         return (), said.text
     return [GivenAnswer(number, before if is_same else answer_in(said.text))], ""
+
+
+def _change(said: PersonsReply) -> str:
+    """Tells the answers of one message, and of each of its edits, from others to a question."""
+    return "/".join(filter(None, (said.origin, said.edited)))
 
 
 def _is_changeable(debate: Debate, number: int) -> bool:

@@ -175,6 +175,51 @@ async def test_an_answer_edited_to_nothing_opens_its_question_again() -> None:
     assert texts(await log.debate()) == {1: "Ten"}
 
 
+async def test_an_edit_answers_again_what_somebody_corrected_and_then_took_back() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten"))
+    await answer.reply(reply("1: Twenty", "m2"))
+    await answer.withdraw(DEBATE, "m2")
+    assert texts(await log.debate()) == {}
+
+    await answer.edit(edited("1: Ten\n2: Us"))
+
+    assert texts(await log.debate()) == {1: "Ten", 2: "Us"}
+    await answer.reply(reply("1: Thirty", "m3"))
+    await answer.withdraw(DEBATE, "m3")
+    await answer.edit(edited("1: Ten\n2: Us"))  # delivered again
+    assert texts(await log.debate()) == {2: "Us"}
+    assert await notes(log) == []
+
+
+async def test_a_note_whose_answer_was_edited_away_can_be_chosen_for_that_question() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    await answer.reply(reply("As many as last year.\n1: Ten"))
+    assert await answer.edit(edited("As many as last year.")) is ReplyOutcome.UNCLEAR
+
+    for _ in range(2):  # clicked twice
+        await answer.choose(DEBATE, "m1", 1)
+
+    assert texts(await log.debate()) == {1: "As many as last year."}
+    assert await notes(log) == []
+
+
+async def test_a_message_whose_edit_was_heard_first_does_not_say_its_old_words() -> None:
+    log = Recording()
+    await log.begin(questions(3))
+    answer = answering(log)
+    await answer.edit(edited("2: Us"))
+
+    assert await answer.reply(reply("Hello all.\n1: Ten")) is ReplyOutcome.TAKEN
+
+    assert texts(await log.debate()) == {2: "Us"}
+    assert await notes(log) == []
+
+
 @pytest.mark.parametrize("number", [2, 3])
 async def test_an_answer_edited_to_its_bare_number_is_taken_back(number: int) -> None:
     log = Recording()
