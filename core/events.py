@@ -138,10 +138,13 @@ class ClarificationsOpened(Value):
 
 
 class NoteChanged(Value):
-    """A person edited a note while the debate ran: from then on it says this."""
+    """A person edited a note while the debate ran: from then on it says this.
+
+    Also an edit that changed nothing, of a message that may be no note: older ones count no more.
+    """
 
     kind: Literal["note_changed"] = "note_changed"
-    #: Id of the note.
+    #: Id of the note, or of a message that only answered.
     note: str
     text: str
     #: When it was edited, in an order of its surface.
@@ -1042,11 +1045,14 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             edits = _edits(debate, note.id, note.change)
             return debate.replaced(all_notes=notes, references=given, edits=edits)
         case NoteChanged(note=changed, text=text, change=change):
-            is_newer = any(one.id == changed and one.change < change for one in debate.all_notes)
-            if not is_newer or changed in debate.withdrawn:
+            if changed in debate.withdrawn:
                 return debate
+            edits = _edits(debate, changed, change)
+            is_newer = any(one.id == changed and one.change < change for one in debate.all_notes)
+            if not is_newer:
+                return debate.replaced(edits=edits)
             notes = _noted(debate, changed, text=text, change=change)
-            return debate.replaced(all_notes=notes, edits=_edits(debate, changed, change))
+            return debate.replaced(all_notes=notes, edits=edits)
         case NoteWithdrawn(note=gone):
             notes = _noted(debate, gone, text="")
             return debate.replaced(all_notes=notes, withdrawn=debate.withdrawn | {gone})

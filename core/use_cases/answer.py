@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from core.errors import BadInput
-from core.events import AnswerWithdrawn, ClarificationAnswered, NoteWithdrawn
+from core.events import AnswerWithdrawn, ClarificationAnswered, NoteChanged, NoteWithdrawn
 from core.models import Answer, Debate, Person, Status
 from core.redaction import redact
 from core.rules.schedule import open_questions
@@ -149,6 +149,7 @@ class AnswerQuestions:
             await self.note.change(debate, said.origin, note, change=said.edited)
         elif note:
             await self._add_note(said, note)
+        await self._remember_edit(said)
         # Whether it answers what is open by now, only its author knows; of a note that has words
         # they were asked when they wrote it, unless one question is left.
         asks = parsed.is_plain or (parsed.is_unclear and not (noted and noted.text))
@@ -269,6 +270,16 @@ class AnswerQuestions:
         if _is_changeable(debate, number):
             withdrawn = AnswerWithdrawn(number=number, origin=origin, change=change)
             await self.facts.record(debate.id, withdrawn)
+
+    async def _remember_edit(self, said: PersonsReply) -> None:
+        """Record an edit that changed nothing: an older one that comes later must not, either."""
+        debate = await self.facts.debate(said.debate_id)
+        is_known = debate.edits.get(said.origin, "") >= said.edited
+        if is_known or debate.status is not Status.RUNNING:
+            return
+        words = next((note.text for note in debate.all_notes if note.id == said.origin), "")
+        seen = NoteChanged(note=said.origin, text=words, change=said.edited)
+        await self.facts.record(said.debate_id, seen)
 
     async def _add_note(self, said: PersonsReply, text: str) -> bool:
         return await self.note.add(

@@ -208,6 +208,29 @@ async def test_a_note_whose_answer_was_edited_away_can_be_chosen_for_that_questi
     assert await notes(log) == []
 
 
+async def test_an_older_edit_that_comes_after_one_back_to_the_known_words_changes_nothing() -> None:
+    log = Recording()
+    await log.begin(questions(4))
+    answer = answering(log)
+    await answer.reply(reply("1: Ten"))
+    await answer.reply(reply("2: Us", "m2"))
+    await answer.reply(reply("2: All", "m3"))
+    await answer.reply(reply("Mind Kim.", "m4"))
+    said = {"m1": "1: Ten", "m2": "2: Us", "m4": "Mind Kim."}
+
+    for origin, words in said.items():
+        for _ in range(2):  # delivered twice
+            await answer.edit(edited(words, at="6", origin=origin))
+        for late in ("1: Wrong", "2: Wrong", "Wrong", ""):
+            await answer.edit(edited(late, at="5", origin=origin))
+
+    assert texts(await log.debate()) == {1: "Ten", 2: "All"}
+    assert await notes(log) == ["Mind Kim."]
+    for origin in said:
+        await answer.edit(edited("3: Two", at="7", origin=origin))
+    assert texts(await log.debate()) == {2: "All", 3: "Two"}
+
+
 async def test_a_message_whose_edit_was_heard_first_does_not_say_its_old_words() -> None:
     log = Recording()
     await log.begin(questions(3))
