@@ -79,17 +79,25 @@ def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> Non
     ]
     typed = "\n".join(["no protocol", *map(json.dumps, lines), ""])
     one = server(tmp_path, MOOT_LOG_LEVEL="debug")
-    ended = subprocess.run(  # noqa: S603 - our own program
+    with subprocess.Popen(  # noqa: S603 - our own program
         [one.command, *one.args],
-        input=typed,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         env=one.env,
         cwd=tmp_path,
-        capture_output=True,
         text=True,
-        check=True,
-        timeout=50,
-    )
-    said = [json.loads(line) for line in ended.stdout.splitlines()]
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(typed)
+        process.stdin.flush()
+        said = list[dict[str, object]]()
+        # Whoever closes its end does not wait for the answer.
+        while not {1, 2, 3} <= {one.get("id") for one in said}:
+            said.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        said += map(json.loads, process.stdout)
+        assert process.wait() == 0
     assert all(one["jsonrpc"] == "2.0" for one in said)
-    assert {1, 2, 3} <= {one.get("id") for one in said}
     assert (tmp_path / "moot.db").exists()
