@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.listeners.typed import WITH_ID, Unclear, UnknownOption
+from bot.listeners.typed import WITH_ID, TypedQuestion, Unclear, UnknownOption, understood
 from bot.slack.access import Standing
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
@@ -77,6 +77,9 @@ QUESTION_CLOSED = (
     "This question is answered already, or its time is over. Write in the thread what the agents "
     "should know; it reaches them as a note."
 )
+WELCOME = (
+    "You are welcome. Nothing was started; if you asked something, end it with a question mark."
+)
 MENTIONED = "Mention me with a question and I start a debate, or type `/debate help`."
 _ON_BOARD = "on {board}, the debate's first message. `/debate list` links to it."
 _ANSWERING = (
@@ -98,7 +101,7 @@ _INSTEAD = {
     **dict.fromkeys(("answer", "skip"), _ANSWERING),
     **dict.fromkeys(("note", "context", "add"), _NOTING),
     **dict.fromkeys(("accept", "reject", "revisit", "supersede"), _DECIDING),
-    **dict.fromkeys(("start", "new", "begin", "create"), _STARTING),
+    **dict.fromkeys(("start", "new", "begin", "create", "make"), _STARTING),
     **dict.fromkeys(("cancel", "end", "close", "finish", "kill", "abort", "delete"), _ENDING),
     "revoke": "type `/debate token revoke N` or `all`; `/debate token list` shows the numbers.",
     "status": "type `/debate show {id}`, or `/debate list` for all of this channel.",
@@ -213,23 +216,26 @@ def unknown_option(typed: UnknownOption) -> str:
 
 def unclear(typed: Unclear) -> str:
     """Return what to type instead of one lone word, or a few."""
-    word = plain(typed.word)
+    how = "end it with a question mark"
+    if not isinstance(understood(f"{typed.word}?"), TypedQuestion):  # that does not help
+        how = "write it in the form that `/debate` alone opens"
+    is_one = len(typed.word.split()) == 1
+    debated = "" if is_one else f" To debate it all the same, {how}."
     if typed.guess in _INSTEAD:
         found = f" of debate `{typed.debate_id}`" if typed.debate_id else ""
         shown = typed.debate_id or "ID"
         instead = _INSTEAD[typed.guess].format(board=f"the board{found}", of=found, id=shown)
-        return f"There is no `/debate {word}`. Nothing was started. To do that, {instead}"
+        return (
+            f"There is no `/debate {typed.guess}`. Nothing was started. To do that, {instead}"
+            f"{debated}"
+        )
     if typed.word.lower() == "search":
         return "Write what to look for: `/debate search WORDS`. Nothing was started."
     if typed.guess == "token":
         return (
             "Did you mean `/debate token`, `/debate token new NAME`, `/debate token list` or "
-            "`/debate token revoke N`? Nothing was started."
+            f"`/debate token revoke N`? Nothing was started.{debated}"
         )
-    is_one = len(typed.word.split()) == 1
-    is_asked = typed.word.endswith(("?", "？"))  # noqa: RUF001 - as it is typed in Chinese
-    how = "write it as a longer sentence" if is_asked else "end it with a question mark"
-    debated = "" if is_one else f" To debate it all the same, {how}."
     if typed.guess in WITH_ID and typed.debate_id:
         meant = f"`/debate {typed.guess} {typed.debate_id}`"
         return f"Did you mean {meant}? Nothing was started.{debated}"
@@ -239,11 +245,12 @@ def unclear(typed: Unclear) -> str:
             f"`/debate list` shows them. Nothing was started.{debated}"
         )
     if typed.guess:
-        return f"Did you mean `/debate {typed.guess}`? Nothing was started.{debated}"
+        meant = plain(" ".join(typed.guess.replace("`", "").split()))
+        return f"Did you mean `/debate {meant}`? Nothing was started.{debated}"
     return (
-        f"“{word}” is short for a question: write it as a sentence that ends with a question mark, "
-        "for example `/debate Kafka or PostgreSQL as our job queue?` Nothing was started. See also "
-        "`/debate help`."
+        f"“{plain(typed.word)}” is short for a question: write it as a sentence that ends with a "
+        "question mark, for example `/debate Kafka or PostgreSQL as our job queue?` Nothing was "
+        "started. See also `/debate help`."
     )
 
 

@@ -35,6 +35,7 @@ from bot.listeners.typed import (
     Search,
     Show,
     StopDebate,
+    Thanks,
     Typed,
     TypedQuestion,
     Unclear,
@@ -128,6 +129,8 @@ async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that c
     match typed:
         case Help() | OpenForm() | OpenSettings() | SayOutcome():
             return answers.help_text(context.retention_days)
+        case Thanks():
+            return answers.words(answers.WELCOME)
         case Unclear():
             return answers.words(answers.unclear(typed))
         case UnknownOption():

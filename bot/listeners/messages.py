@@ -16,6 +16,7 @@ from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import start_with_links, take_links
 from bot.listeners.typed import (
+    ASKS,
     Doctor,
     MakeToken,
     OpenForm,
@@ -244,9 +245,10 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     said, team = event.message, event.team_id
     words = " ".join("".join(await _as_told(context, team, said)).split())
     typed = understood(words)
-    # Two words can ask something of a judge who has the record: only a slip is answered.
+    # The judge has the record: two words can ask something, "could you show the risks?" does.
+    is_sentence = " " in words and words.endswith(ASKS)
     is_asked = isinstance(typed, TypedQuestion | OpenForm) or (
-        isinstance(typed, Unclear) and not (typed.guess or typed.debate_id)
+        isinstance(typed, Unclear) and not typed.debate_id and (is_sentence or not typed.guess)
     )
     if not is_asked:
         await _answer_mention(context, event, origin)

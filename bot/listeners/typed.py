@@ -55,21 +55,23 @@ _ORDERS = frozenset(
         *("us", "verdict", "vote", "with", "you"),
     }
 )
-#: An order has at most so many words: "stop the debate right now please".
-_ORDER_WORDS = 6
-#: With other words in it, it has fewer, and names a debate: "vote d2345abc for Kafka".
+#: An order has at most so many words: "please cancel the debate about Kafka".
+_ORDER_WORDS = 8
+#: With so many, thanks may stand anywhere, and whoever says "please search" wants a search.
 _FEW_WORDS = 4
 #: What people say to somebody before they tell them what to do, a question mark or not.
 _POLITE = re.compile(
-    r"(?:(?:please|pls|hey|hi|hello|ok|okay|moot|just|now|kindly|(?:can|could|would|will) you)"
-    r"[\s,]+)+(?=\S)",
+    r"(?:(?:please|pls|hey|hi|hello|ok|okay|moot|just|now|kindly|thanks|thank you"
+    r"|(?:can|could|would|will) you)[\s,:.!…]+)+(?=\S)",
     re.IGNORECASE,
 )
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
 _QUOTES = "\"'`“”„’"
 #: What ends a sentence, and says nothing more of a command.
-_ENDS = ".,!?？"  # noqa: RUF001 - as it is typed in Chinese
-_ASKS = ("?", "？")  # noqa: RUF001
+_ENDS = ".,:!?？…"  # noqa: RUF001 - as it is typed in Chinese
+ASKS = ("?", "？")  # noqa: RUF001
+#: What tells Moot to end something; with "debate" after it, it is asked back even as a question.
+_ENDING = ("stop", "cancel", "end", "close", "finish", "kill", "abort", "delete")
 #: What is said to somebody who did something.
 _THANKS = frozenset({"thanks", "thank", "thx", "danke", "merci"})
 #: Subcommands that stand alone, and those that take a debate's id.
@@ -82,8 +84,8 @@ ELSEWHERE = (
     *("vote", "ballot", "pause", "resume", "continue"),
     *("answer", "skip", "note", "context", "add", "status"),
     *("accept", "reject", "revisit", "supersede"),
-    *("start", "new", "begin", "create", "config", "revoke"),
-    *("cancel", "end", "close", "finish", "kill", "abort", "delete"),
+    *("start", "new", "begin", "create", "make", "config", "revoke"),
+    *(ending for ending in _ENDING if ending != "stop"),
 )
 
 
@@ -184,11 +186,17 @@ class RevokeTokens:
 
 
 @dataclass(frozen=True)
+class Thanks:
+    """Thanks, and nothing to do."""
+
+
+@dataclass(frozen=True)
 class Unclear:
     """A word or a few: too little for a question, and no subcommand."""
 
     word: str
-    #: The subcommand, or one of `ELSEWHERE`, that may have been meant; empty if none is close.
+    #: What may have been meant: a subcommand, with what follows it or without, or one of
+    #: `ELSEWHERE`; empty if none is close.
     guess: str
     #: The debate that was named; empty: none.
     debate_id: str = ""
@@ -222,7 +230,8 @@ class TypedQuestion:
 LoneSubcommand = Help | OpenForm | OpenSettings | Doctor | RetryLandings | ListDebates
 OnDebate = Show | StopDebate | SayOutcome | Export | PageOf
 OnTokens = MakeToken | ListTokens | RevokeTokens
-Typed = LoneSubcommand | Search | OnDebate | OnTokens | Unclear | UnknownOption | TypedQuestion
+NotDone = Thanks | Unclear | UnknownOption
+Typed = LoneSubcommand | Search | OnDebate | OnTokens | NotDone | TypedQuestion
 _BY_ID: Mapping[str, type[Show] | type[StopDebate] | type[SayOutcome] | type[Export]] = {
     "show": Show,
     "stop": StopDebate,
@@ -243,7 +252,8 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
 
     A subcommand is one only when nothing else follows it: "stop using Kafka?" and "help us choose a
     queue" are questions. What tells Moot itself to do something is none, however it is put: "please
-    stop the debate", "can you list them?". It is done where it is clear, and asked back where not.
+    stop the debate", "can you list them?". It is done where it is clear, and asked back where not;
+    what cannot be undone is done for its plain subcommand only.
     """
     form = playbook = ""
     when: When | None = None
@@ -263,10 +273,11 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
         return OpenForm(playbook)
     words = text.split()
     first = words[0].lower() if words else ""
-    is_question = text.rstrip().endswith(_ASKS)
+    is_question = text.rstrip().endswith(ASKS)
     alone = first.strip(_ENDS)
-    if len(words) == 1 and alone in (*ALONE, *WITH_ID, *WITH_WORDS, *ELSEWHERE):
-        text, words, first, is_question = alone, [alone], alone, False  # "stop!", "help?"
+    said = {word.lower().strip(_ENDS) for word in words}
+    if said == {alone} and alone in (*ALONE, *WITH_ID, *WITH_WORDS, *ELSEWHERE):
+        text, words, first, is_question = alone, [alone], alone, False  # "stop!", "stop stop"
     if len(words) <= 1 and first in _ALONE:
         return _ALONE[first]
     if text.lower().split() == ["doctor", "retry"]:
@@ -274,7 +285,7 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
     rest = [word.strip(_ENDS) for word in words[1:]]
     ids = [
         found[1].lower()
-        for word in rest
+        for word in (alone, *rest)
         if word.lower() not in _ORDERS and (found := _DEBATE_ID.fullmatch(word))
     ]
     sure = [named for named in ids if not _WORD.fullmatch(named)]
@@ -302,46 +313,60 @@ def understood(text: str) -> Typed:  # noqa: C901, PLR0911, PLR0912, PLR0915 - o
         case _:
             pass
     if first == "search" and not is_question:
-        wanted = text.strip()[len("search") :].strip()
-        return Search(wanted) if wanted else Unclear("search", "search")
-    is_order = _is_order(rest)
-    is_about = is_order or (bool(sure) and first not in ALONE)
-    is_told = len(words) <= (_ORDER_WORDS if is_order else _FEW_WORDS) and not is_question
-    if first in (*ALONE, *WITH_ID, *ELSEWHERE) and is_told and is_about:
-        guess = "token" if {"token", "tokens"} & {word.lower() for word in rest} else first
+        wanted = words[2:] if rest[0:1] == ["for"] and rest[1:] else words[1:]
+        return Search(" ".join(wanted)) if wanted else Unclear("search", "search")
+    # "Stop it, I made a mistake" tells in its first clause what to do.
+    clause = next((end for end, word in enumerate(words, 1) if word.endswith(tuple(_ENDS))), None)
+    is_order = _is_order(rest[: clause - 1 if clause else None])
+    is_told = (clause or len(words)) <= _ORDER_WORDS and not is_question and not _OR & said
+    is_short = len(words) <= _ORDER_WORDS
+    is_ending = is_short and alone in _ENDING and "debate" in said
+    is_about = is_short and bool(sure) and first not in ALONE
+    verb = alone if alone in _ENDING else first
+    if verb in (*ALONE, *WITH_ID, *ELSEWHERE) and (is_ending or is_about or (is_order and is_told)):
+        guess = "token" if {"token", "tokens"} & said else verb
         return Unclear(" ".join(words), guess, next(iter(sure), ""))
-    if first.strip(_ENDS) in _THANKS and is_told:
-        return Unclear(" ".join(words), "")
     asked = text.strip()
     polite = _POLITE.match(asked)
     told = asked[polite.end() :].rstrip(_ENDS) if polite else ""
     # "Can you stop it?" asks no agent; "can you show prices?" does.
     if polite and (not is_question or _YOU.search(polite[0])):
         match understood(told):
-            case TypedQuestion() | OpenForm() | UnknownOption() | Unclear(guess=""):
+            case TypedQuestion() | OpenForm() | UnknownOption() | Thanks() | Unclear(guess=""):
                 pass
             case Unclear(guess=guess, debate_id=named):
-                if not is_question or _is_order(told.split()[1:]):
+                is_asked_back = isinstance(understood(f"{told}?"), Unclear)
+                if not is_question or is_asked_back or _is_order(told.split()[1:]):
                     return Unclear(" ".join(words), guess, named)
+            case Search(words=wanted) if len(wanted.split()) >= _FEW_WORDS:
+                pass  # "please search for a cheaper queue than Kafka"
             case Search() if is_question:
-                pass
+                return Unclear(" ".join(words), told)
+            case StopDebate() | PageOf() | MakeToken() | RevokeTokens() | RetryLandings():
+                return Unclear(" ".join(words), told, next(iter(sure), ""))
             case meant:
                 return meant
+    most = _ORDER_WORDS if alone in _THANKS else _FEW_WORDS
+    if _THANKS & said and len(words) <= most and not is_question and not _OR & said:
+        return Thanks()
     known = (*ALONE, *WITH_ID, *WITH_WORDS)
     if len(words) == 1 and _LONE_WORD.fullmatch(words[0]):
         like = () if first == "how" else get_close_matches(first, known, n=1, cutoff=_LIKE_ALONE)
         return Unclear(words[0], next(iter(like), ""))
-    # A few words that begin like a subcommand or end in an id are no question to pay for.
+    # A few words that begin like a subcommand or name a debate are no question to pay for.
     is_few = 2 <= len(words) <= 3 and not is_question  # noqa: PLR2004 - "list all please"
     # "Stop using Kafka" is a question, and so is "Helm or Kustomize"; "list all" is none.
     is_meant = is_few and first not in (*WITH_ID, *WITH_WORDS) and words[1].lower() not in _OR
     may_slip = is_meant and first not in _NO_SLIPS
     slips = [name for name in known if may_slip and OSA.distance(first, name) <= _SLIPS]
     guess = next(iter(slips), "")
-    is_short = len(words) == 2 and all(map(_SHORT_WORD.fullmatch, words))  # noqa: PLR2004 - "shwo x"
-    named = sure[-1] if sure and sure[-1] in words[-1].lower() else ""
-    if is_few and (guess or is_short or named):
-        return Unclear(" ".join(words), guess, named)
+    is_tiny = len(words) == 2 and all(map(_SHORT_WORD.fullmatch, words))  # noqa: PLR2004 - "shwo x"
+    if is_short and sure:  # "what's the status of d2345abc?"
+        return Unclear(" ".join(words), guess or "show", sure[-1])
+    if is_few and (guess or is_tiny):
+        return Unclear(" ".join(words), guess)
+    if rest and rest[-1].lower() == "running" and _is_order(rest):  # "is anything running?"
+        return Unclear(" ".join(words), "list")
     return TypedQuestion(asked)
 
 

@@ -13,6 +13,7 @@ from bot.listeners.typed import (
     Search,
     Show,
     StopDebate,
+    Thanks,
     Typed,
     TypedQuestion,
     Unclear,
@@ -65,7 +66,7 @@ from core.models import When
         ("lsit all now", Unclear("lsit all now", "list")),
         ("shwo x?", TypedQuestion("shwo x?")),
         ("shwo kafka debate", Unclear("shwo kafka debate", "show")),
-        ("exprot dabc2345 md", Unclear("exprot dabc2345 md", "export")),
+        ("exprot dabc2345 md", Unclear("exprot dabc2345 md", "export", "dabc2345")),
         ("Report says no", TypedQuestion("Report says no")),
         ("Shop local first", TypedQuestion("Shop local first")),
         ("Research pays off", TypedQuestion("Research pays off")),
@@ -95,8 +96,14 @@ from core.models import When
         ("vote?", Unclear("vote", "vote")),
         ("token?", Unclear("token?", "token")),
         ("please list", ListDebates()),
-        ("can you stop dabcd234?", StopDebate("dabcd234")),
+        ("can you show dabcd234?", Show("dabcd234")),
         ("Hey Moot, search kafka retries", Search("kafka retries")),
+        ("please search for kafka retries", Search("kafka retries")),
+        ("search for kafka", Search("kafka")),
+        ("search for", Search("for")),
+        ("thanks: list", ListDebates()),
+        ("stop stop stop", Unclear("stop", "stop")),
+        ("stop…", Unclear("stop", "stop")),
         ("Helm or Kustomize", TypedQuestion("Helm or Kustomize")),
         ("Export to S3", TypedQuestion("Export to S3")),
         ("list all now", Unclear("list all now", "list")),
@@ -110,7 +117,10 @@ from core.models import When
         ),
         ("stop using Kafka?", TypedQuestion("stop using Kafka?")),
         ("list or set?", TypedQuestion("list or set?")),
-        ("show dabcd234 to everybody?", TypedQuestion("show dabcd234 to everybody?")),
+        (
+            "Why did agents in d2345abc call Kafka too costly for us?",
+            TypedQuestion("Why did agents in d2345abc call Kafka too costly for us?"),
+        ),
         ("  Kafka\nor PostgreSQL?  ", TypedQuestion("Kafka\nor PostgreSQL?")),
         ("<script>alert(1)</script> ok?", TypedQuestion("<script>alert(1)</script> ok?")),
         ("数据库 还是 队列?", TypedQuestion("数据库 还是 队列?")),
@@ -157,7 +167,25 @@ def test_what_is_typed_is_understood(text: str, expected: Typed):
         ("delete all my tokens", "token", ""),
         ("create a new token please", "token", ""),
         ("revoke all of them", "revoke", ""),
-        ("Thanks for the debate!", "", ""),
+        ("the status of d2345abc", "show", "d2345abc"),
+        ("what's the status of d2345abc?", "show", "d2345abc"),
+        ("d2345abc?", "show", "d2345abc"),
+        ("outcome of d2345abc?", "outcome", "d2345abc"),
+        ("show d2345abc to everybody?", "show", "d2345abc"),
+        ("please don't stop d2345abc", "show", "d2345abc"),
+        ("stop the debate？", "stop", ""),  # noqa: RUF001 - as it is typed in Chinese
+        ("stop d2345abc now?", "stop", "d2345abc"),
+        ("stop the debate…", "stop", ""),
+        ("stop it, I made a mistake", "stop", ""),
+        ("cancel the kafka debate", "cancel", ""),
+        ("please cancel the debate about Kafka", "cancel", ""),
+        ("can you cancel the debate about Kafka?", "cancel", ""),
+        ("moot: stop", "stop", ""),
+        ("thanks please stop the debate", "stop", ""),
+        ("could you end this? it is too expensive", "end", ""),
+        ("can you make a token?", "token", ""),
+        ("is anything running?", "list", ""),
+        ("can you search for kafka?", "search for kafka", ""),
     ],
 )
 def test_an_order_starts_no_debate(text: str, guess: str, debate_id: str):
@@ -169,12 +197,78 @@ def test_an_order_starts_no_debate(text: str, guess: str, debate_id: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "command", "debate_id"),
+    [
+        ("can you token revoke all?", "token revoke all", ""),
+        ("please token revoke 2", "token revoke 2", ""),
+        ("could you token new laptop?", "token new laptop", ""),
+        ("can you export d2345abc page off?", "export d2345abc page off", "d2345abc"),
+        ("can you stop d2345abc?", "stop d2345abc", "d2345abc"),
+        ("please stop d2345abc", "stop d2345abc", "d2345abc"),
+        ("please doctor retry", "doctor retry", ""),
+    ],
+)
+def test_what_cannot_be_undone_is_done_for_its_plain_command_only(
+    text: str, command: str, debate_id: str
+):
+    found = understood(text)
+
+    assert isinstance(found, Unclear)
+    assert found == Unclear(text, command, debate_id)
+    assert f"Did you mean `/debate {command}`? Nothing was started." in answers.unclear(found)
+    assert not isinstance(understood(command), Unclear | TypedQuestion)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks",
+        "Danke!",
+        "great, thanks",
+        "that helped, thanks!",
+        "Thank you very much…",
+        "Thanks for the debate!",
+    ],
+)
+def test_thanks_start_nothing(text: str):
+    assert understood(text) == Thanks()
+    assert isinstance(understood(f"{text}?"), TypedQuestion)  # as the answer to thanks says
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("Can you add tokens to the list?", "write it in the form"),
+        ("Can you add a list to the page?", "write it in the form"),
+        ("Continue with the old one", "end it with a question mark"),
+        ("Add another question to the list", "end it with a question mark"),
+        ("show prices", "end it with a question mark"),
+        ("End the debate about tabs?", "write it in the form"),
+        ("Is d2345abc still true?", "write it in the form"),
+    ],
+)
+def test_a_question_that_is_taken_for_an_order_can_be_debated_all_the_same(text: str, way: str):
+    found = understood(text)
+
+    assert isinstance(found, Unclear)
+    said = answers.unclear(found)
+    assert f"To debate it all the same, {way}" in said
+    assert f"/debate {text}" not in said
+    is_enough = isinstance(understood(f"{text}?"), TypedQuestion)
+    assert is_enough == (way == "end it with a question mark")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Stop using Kafka",
         "Stop it now?",
-        "stop the debate？",  # noqa: RUF001 - as it is typed in Chinese
-        "stop d2345abc now?",
+        "Continue with the old one, or rewrite it",
+        "Add an index, then shard the table",
+        "should we end the debate about tabs?",
+        "please search for a cheaper queue than Kafka",
+        "moot: should Kafka run our jobs?",
+        "Kafka or Redis, thanks",
         "Show the whole debate",
         "end all the debates about tabs",
         "Help document our API",
@@ -218,7 +312,7 @@ def test_anything_can_be_typed_and_no_question_loses_a_word(text: str):
         ("shwo x", "show", "To debate it all the same, end it with a question mark"),
         ("serach", "search", "Did you mean `/debate search`?"),
         ("Kafka Postgres", "", "write it as a sentence that ends with a question mark"),
-        ("can you stop it?", "stop", "To debate it all the same, write it as a longer sentence"),
+        ("can you stop it?", "stop", "To debate it all the same, write it in the form"),
         ("revoke", "revoke", "type `/debate token revoke N` or `all`"),
     ],
 )

@@ -67,6 +67,28 @@ async def test_a_mention_in_the_thread_is_answered_from_the_record_with_checked_
     assert debate.status == ended.status
 
 
+async def test_a_question_reaches_the_judge_though_it_begins_like_an_order_and_thanks_do_not() -> (
+    None
+):
+    provider = ScriptedProvider(answering)
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+        await team.say("@Moot thanks!", board, user="alex")
+        await team.workspace.wait_for(lambda: team.told("alex"))
+        asked = "could you show me the open questions?"
+        await team.say(f"@Moot {asked}", board)
+        await answers(team, board)
+        await team.say("@Moot Would you accept this?", board)
+        await answers(team, board, 2)
+        told = team.told("alex")
+    assert "You are welcome. Nothing was started" in told[-1]
+    prompts = [str(request.parts) for request in provider.asked(Act.FOLLOW_UP)]
+    assert len(prompts) == 2
+    assert asked in prompts[0]
+    assert "Would you accept this?" in prompts[1]
+
+
 async def test_an_answer_may_quote_the_debates_sources() -> None:
     quotes = (
         'It is [e1: "costs $1,840 per month"], not [e1: "costs $840 per month"]: '
