@@ -36,6 +36,10 @@ _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
 def main() -> None:
     """Run the command line; expected errors become words and an exit code."""
     try:
+        for typed in sys.argv[1:]:
+            # Python keeps other bytes as halves of characters, which nothing can store or print.
+            if any("\ud800" <= char <= "\udfff" for char in typed):
+                raise BadInput(f"{typed!a} is no UTF-8 text.")
         app()
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)

@@ -128,6 +128,15 @@ def test_every_way_to_end_has_its_exit_code_and_words(
     assert code in {0, 3} or done.stdout == ""
 
 
+def test_what_is_no_text_is_refused_in_words(shell: Shell) -> None:
+    odd = os.fsdecode(b"Rust or \xff Go?")
+
+    refused = shell.run("debate", odd)
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == "Error: 'Rust or \\udcff Go?' is no UTF-8 text.\n"
+
+
 def test_a_missing_key_is_a_matter_of_configuration(shell: Shell) -> None:
     (shell.folder / "key.yaml").write_text("default_model: {provider: openai}", encoding="utf-8")
     done = shell.run("debate", "x", "--config", "key.yaml")
