@@ -12,12 +12,15 @@ _MOST_NAMES = 40
 _MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
 _LEADING_MENTION = re.compile(rf"{_MENTION.pattern}[ ,:\n\t]*")
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
-#: A link as Slack marks it, or as it stands in what Slack does not mark: forms and commands.
+#: A link as Slack marks it, or as it stands in what Slack does not mark: forms and commands. There
+#: a quotation mark ends it, a bracket before a comma, and a comma before the next one.
 _LINK = re.compile(
     r"<(?P<marked>https?://[^<>|\s]{1,2000})(?:\|(?P<label>[^<>]{0,3000}))?>"
-    r"|(?P<bare>https?://[^<>|\s]{1,2000})",
+    r"|(?P<bare>https?://(?:(?!&[lg]t;|[)\]}'],|,https?://)[^<>|\s\"“”„«»`]){1,2000})",
     re.IGNORECASE,
 )
+#: What may follow an address without a space and is no part of it.
+_AFTER_LINK = tuple(".,;:!?]}'’*_~")
 
 
 def mentioned_in(texts: Iterable[str]) -> Sequence[str]:
@@ -29,14 +32,20 @@ def mentioned_in(texts: Iterable[str]) -> Sequence[str]:
 def links_in(text: str) -> Sequence[str]:
     """The addresses of pages that somebody wrote or pasted, each once.
 
-    Names such as "socket.io", which Slack makes links of by itself, are none.
+    Names such as "socket.io", which Slack makes links of by itself, are none; with a path they are.
     """
     found = list[str]()
     for link in _LINK.finditer(text):
         marked, label = link["marked"], link["label"] or ""
         if marked is None:
-            found.append(plain(link["bare"]).rstrip(".,;:!?)]}'\"’”*_~`"))
-        elif marked.partition("://")[2] != label:
+            address = plain(link["bare"])
+            # A bracket at the end is the address's own where it was opened there: /Rust_(language)
+            unopened = address.count(")") - address.count("(")
+            while address.endswith(_AFTER_LINK) or (unopened > 0 and address.endswith(")")):
+                unopened -= address.endswith(")")
+                address = address[:-1]
+            found.append(address)
+        elif marked.partition("://")[2] != label or "/" in label.rstrip("/"):
             found.append(plain(marked))
     return list(dict.fromkeys(found))
 

@@ -51,6 +51,21 @@ def test_marks_are_read_as_names_and_addresses(typed: str, read: str):
         # Slack makes links of names by itself.
         ("use <http://socket.io|socket.io> or <mailto:a@example.com|a@example.com>", ""),
         ("<https://example.com/a b> is https:// nothing", "https://example.com/a"),
+        ("use <http://example.com/|example.com/>", ""),
+        # What has a path was meant as a page.
+        ("<http://example.com/docs/x|example.com/docs/x>", "http://example.com/docs/x"),
+        ("(https://example.com/Rust_(language)).", "https://example.com/Rust_(language)"),
+        ("https://example.com/Rust_(language)", "https://example.com/Rust_(language)"),
+        ("(https://a.example/x),(https://b.example/y)", "https://a.example/x https://b.example/y"),
+        ("https://a.example/x,https://b.example/y", "https://a.example/x https://b.example/y"),
+        (
+            '{"a":"https://a.example/x","b":["https://b.example/y"]}',
+            "https://a.example/x https://b.example/y",
+        ),
+        (
+            "&lt;https://a.example/x&gt;,&lt;https://b.example/?c=1&amp;d=2&gt;",
+            "https://a.example/x https://b.example/?c=1&d=2",
+        ),
     ],
 )
 def test_links_are_found_where_somebody_wrote_an_address(typed: str, links: str):
