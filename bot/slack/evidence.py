@@ -355,9 +355,13 @@ async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
     timeout, content = aiohttp.ClientTimeout(total=_SECONDS), bytearray()
     try:
         async with (
-            aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+            # The SDK knows the environment's proxy; with `trust_env` a password in ~/.netrc for any
+            # host would stand against the token.
+            aiohttp.ClientSession(timeout=timeout) as session,
             # Whoever may not read it is led to a page to log in, with the code 302 or 200.
-            session.get(url, headers=headers, allow_redirects=False) as response,
+            session.get(
+                url, headers=headers, proxy=client.proxy, allow_redirects=False
+            ) as response,
         ):
             if response.status != _OK:
                 raise BadInput(_NO_SCOPE)
