@@ -39,7 +39,7 @@ from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
 from core.rules.formats.registry import Format, formats_with
 from core.rules.formats.review import NAME as REVIEW
-from core.rules.sources import KINDS
+from core.rules.sources import KINDS, MOST_SOURCES, linked_anew
 from core.settings import (
     DEFAULT_ROSTER,
     ROLE_ALIASES,
@@ -198,10 +198,9 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
 
 
 def _linked(request: DebateRequest, form: str) -> Sequence[SourceReference]:
-    """What the words link to and nobody gave besides; a review reads what it was given only."""
-    given = {(one.kind, one.fetch) for one in request.references}
-    found = [one for one in request.linked if (one.kind, one.fetch) not in given]
-    return () if form == REVIEW else found
+    """What words link to and nobody gave, if there is room; a review reads what it was given."""
+    room = max(0, MOST_SOURCES - len(request.references))
+    return () if form == REVIEW else linked_anew(request.linked, request.references)[:room]
 
 
 def with_subject(request: DebateRequest) -> DebateRequest:

@@ -6,21 +6,25 @@ from dataclasses import replace
 
 from bot.listeners.context import ListenerContext
 from bot.slack.evidence import WrittenLinks, written_links
+from bot.slack.ids import board_key
 from bot.slack.mrkdwn.escape import plain
 from bot.slack.typed_text import links_in
 from bot.store.posts import NewPost
+from core.errors import BadInput
 from core.models import Debate, Person, Place, Status
 from core.opening import DebateRequest
 from core.rules.formats.review import NAME as REVIEW
+from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.choices import Choices
 from core.use_cases.start import StartedDebate
 
-#: Reasons that are told at once, and links that a note names; of more, how many.
-_MOST_TOLD = 3
-_MOST_NAMED = 10
+#: Reasons that have a post of their own; of more at once the rest share one.
+_MOST_ALONE = 5
 _IN_REVIEW = (
     "In a review only what was handed in to be reviewed is read. Attach what matters as a file."
 )
+_NO_ROOM = f"A debate has {MOST_SOURCES} sources at most; what is linked beyond them is not read."
+_NO_NOTES = "This debate takes no more notes, and so nothing more that is linked either."
 
 
 async def linked_in(
@@ -74,10 +78,10 @@ async def start_with_links(
     begun = await context.start.start(
         replace(request, linked=found.references), origin=origin, choices=choices or Choices()
     )
-    unread = found.unread
-    if begun.setup.format == REVIEW and not set(found.references) <= set(begun.setup.references):
-        unread = (*unread, _IN_REVIEW)
-    await tell_unread(context, here, unread, by=by, debate_id=begun.debate_id, thread=thread)
+    refusals = list(found.refusals)
+    if linked_anew(found.references, begun.setup.references):
+        refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
+    await tell_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
     return begun
 
 
@@ -92,7 +96,8 @@ async def take_links(
 ) -> None:
     """Take what somebody's words link to as evidence of a running debate, with a note of its own.
 
-    What the debate has already is not taken again.
+    What the debate has already is not taken again, nor is its own thread. Their author is told why
+    others are not read.
 
     Args:
         context: What listeners work with.
@@ -101,30 +106,32 @@ async def take_links(
         by: Who wrote it.
         note: Id of that note.
         thread: The debate's thread, if it was written there.
-
-    Raises:
-        BadInput: The debate takes no more notes.
     """
-    if debate.status is not Status.RUNNING:
+    if debate.status is not Status.RUNNING or not links_in(text):
         return
-    here = debate.setup.place
-    found = await linked_in(context, here, text, by, thread=thread)
-    known = {(one.kind, one.fetch) for one in debate.references}
-    new = [one for one in found.references if (one.kind, one.fetch) not in known]
+    here, board = debate.setup.place, await context.posts.row_by_key(board_key(debate.id))
+    # In a form, too, people may link to the debate's own thread.
+    root = (board and board.ts) or thread
+    found = await linked_in(context, here, text, by, thread=root)
+    refusals = list(found.refusals)
     if debate.setup.format == REVIEW:
-        new, found = [], WrittenLinks(unread=(*found.unread, *([_IN_REVIEW] if new else ())))
-    if new:
-        titles = [one.title for one in new]
-        more = f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
-        text = f"[Linked as evidence: {', '.join(titles[:_MOST_NAMED])}{more}]"
-        await context.answer.note.add(debate.id, note_id=note, author=by, text=text, references=new)
-    await tell_unread(context, here, found.unread, by=by, debate_id=debate.id, thread=thread)
+        if linked_anew(found.references, debate.references):
+            refusals.append(_IN_REVIEW)
+    else:
+        try:
+            if await context.answer.note.link(
+                debate.id, note_id=note, author=by, links=found.references
+            ):
+                refusals.append(_NO_ROOM)
+        except BadInput:
+            refusals.append(_NO_NOTES)
+    await tell_refusals(context, here, refusals, by=by, debate_id=debate.id, thread=thread)
 
 
-async def tell_unread(
+async def tell_refusals(
     context: ListenerContext,
     here: Place,
-    unread: Sequence[str],
+    refusals: Sequence[str],
     *,
     by: Person,
     debate_id: str,
@@ -135,28 +142,37 @@ async def tell_unread(
     Args:
         context: What listeners work with.
         here: The channel.
-        unread: Why, in sentences.
+        refusals: Why, in sentences.
         by: Who wrote them.
         debate_id: The debate they are about.
         thread: Where they wrote; empty: in the channel.
     """
-    if not unread:
-        return
-    reasons = "\n".join(f"• {plain(reason)}" for reason in unread[:_MOST_TOLD])
-    more = f"\n• … and {len(unread) - _MOST_TOLD} more" if len(unread) > _MOST_TOLD else ""
-    digest = hashlib.sha256("\n".join(unread).encode()).hexdigest()[:16]
-    post = NewPost(
-        key=f"{debate_id}/unread/{by.id}/{digest}",
-        workspace=here.workspace,
-        channel=here.channel,
-        method="ephemeral",
-        payload={
+    keys = {
+        reason: f"{debate_id}/unread/{by.id}/{hashlib.sha256(reason.encode()).hexdigest()[:16]}"
+        for reason in refusals
+    }
+    new = [one for one, key in keys.items() if not await context.posts.row_by_key(key)]
+    told = [(keys[one], [one]) for one in new[:_MOST_ALONE]]
+    if rest := new[_MOST_ALONE:]:
+        digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()[:16]
+        told.append((f"{debate_id}/unread/{by.id}/{digest}", rest))
+    posts: list[NewPost] = []
+    for key, reasons in told:
+        lines = "\n".join(f"• {plain(reason)}" for reason in reasons)
+        payload = {
             "user": by.id,
-            "text": "The agents see the address of a link you wrote, but not what is behind it.\n"
-            f"{reasons}{more}",
+            "text": f"The agents do not see what is behind a link you wrote.\n{lines}",
             **({"thread_ts": thread} if thread else {}),
-        },
-        debate_id=debate_id,
-        urgent=True,
-    )
-    await context.outbox.post([post])
+        }
+        post = NewPost(
+            key=key,
+            workspace=here.workspace,
+            channel=here.channel,
+            method="ephemeral",
+            payload=payload,
+            debate_id=debate_id,
+            urgent=True,
+        )
+        posts.append(post)
+    if posts:
+        await context.outbox.post(posts)

@@ -112,41 +112,53 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
 async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
     message = event.message
-    if message.is_thread_reply_of_person:
-        await _take_evidence(context, event.team_id, message)
-    if message.is_thread_reply_of_person and has_words(message.text):
-        await _take(context, event.team_id, message, context.answer.reply)
+    if not message.is_thread_reply_of_person:
+        return
+    # First the words: what they link to must not take the room of the last note from them.
+    is_heard = not has_words(message.text) or await _take(
+        context, event.team_id, message, context.answer.reply
+    )
+    await _take_evidence(context, event.team_id, message, has_links=is_heard)
 
 
-async def _take_evidence(context: ListenerContext, team: str, message: PostedMessage) -> None:
-    """Take the files of a reply, and what it links to, as evidence, with notes of their own."""
-    if not message.files and not links_in(message.text):
+async def _take_evidence(
+    context: ListenerContext, team: str, message: PostedMessage, *, has_links: bool
+) -> None:
+    """Take the files of a reply, and what it links to, as evidence, with notes of their own.
+
+    Args:
+        context: What listeners work with.
+        team: The workspace.
+        message: The reply.
+        has_links: Whether its links count: those in words that were refused do not.
+    """
+    if not message.files and not (has_links and links_in(message.text)):
         return
     debate_id = await debate_of_thread(context, team, message)
     if debate_id is None:
         return
     by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
-    origin, is_read = note_id(message.channel, message.ts), True
+    origin, was_taken = note_id(message.channel, message.ts), True
     names = ", ".join(file.name or file.id for file in message.files)
     try:
         if message.files:
-            is_read = await context.answer.note.add(
+            was_taken = await context.answer.note.add(
                 debate_id,
                 note_id=origin + FILES,
                 author=by,
                 text=f"[Attached as evidence: {names}]",
                 references=file_references(message.files, by),
             )
-        debate = await context.answer.facts.debate(debate_id)
+    except BadInput as refusal:
+        refused = {"text": f"About what you attached: {refusal}"}
+        await whisper(context, team, message, refused, key=f"{origin}{FILES}/answer")
+    debate = await context.answer.facts.debate(debate_id)
+    if has_links and origin not in debate.withdrawn:
         # An edit that brings links has a note of its own.
         note = "/".join(filter(None, (origin + LINKS, message.edited_at)))
         thread = message.thread_ts
         await take_links(context, debate, message.text, by, note=note, thread=thread)
-    except BadInput as refusal:
-        refused = {"text": str(refusal)}
-        await whisper(context, team, message, refused, key=f"{origin}{FILES}/answer")
-        return
-    if not is_read and not has_words(message.text):  # else its words are answered
+    if not was_taken and not has_words(message.text):  # else its words are answered
         told, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by.id)
         await whisper(context, team, message, told, key=key, debate_id=debate_id)
 
@@ -156,8 +168,8 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
 
     Its files are taken, too, where nobody listened when it was written, and links that are new.
     """
-    await _take_evidence(context, team, message)
-    await _take(context, team, message, context.answer.edit)
+    is_heard = await _take(context, team, message, context.answer.edit)
+    await _take_evidence(context, team, message, has_links=is_heard)
 
 
 async def take_deletion(context: ListenerContext, team: str, message: PostedMessage) -> None:
@@ -173,11 +185,15 @@ async def _take(
     team: str,
     message: PostedMessage,
     record: Callable[[PersonsReply], Awaitable[ReplyOutcome]],
-) -> None:
-    """Record what somebody wrote in a debate's thread, and say what only they need to know."""
+) -> bool:
+    """Record what somebody wrote in a debate's thread, and say what only they need to know.
+
+    Returns:
+        Whether it was not refused.
+    """
     debate_id = await debate_of_thread(context, team, message)
     if debate_id is None:
-        return
+        return True
     by = message.user
     (to, text), name = await asyncio.gather(
         _as_told(context, team, message), context.access.of(team).name_of(by)
@@ -196,13 +212,13 @@ async def _take(
         outcome = await record(reply)
     except BadInput as refusal:
         await whisper(context, team, message, {"text": str(refusal)}, key=f"{version}/answer")
-        return
+        return False
     if outcome is ReplyOutcome.TAKEN:
-        return
+        return True
     debate = await context.answer.facts.debate(debate_id)
     bot = (await context.clients.of(team)).identity.user_id
     if outcome is ReplyOutcome.AFTER_END and debate.verdict and message.mentions(bot):
-        return  # it is a question: Slack delivers it once more, as a mention
+        return True  # it is a question: Slack delivers it once more, as a mention
     if outcome is ReplyOutcome.AFTER_END:
         # By its key each person hears it once.
         payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
@@ -210,6 +226,7 @@ async def _take(
     elif open_questions(debate):
         asking = which_question(debate, reply.origin, redact(reply.text)).payload
         await whisper(context, team, message, asking, key=f"{version}/which", debate_id=debate_id)
+    return True
 
 
 async def take_mention(context: ListenerContext, event: MessageEvent) -> None:

@@ -30,6 +30,7 @@ from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined
 from core.figures import size, when
 from core.models import Person, Place, SourceKind, SourceReference, SourceText
+from core.redaction import redact
 from core.rules.sources import MOST_SOURCES
 
 #: Slack's own hosts: the bot's token is sent nowhere else.
@@ -52,6 +53,11 @@ _NO_SCOPE = (
     "Moot lacks the permission files:read; whoever administers Slack can allow it, "
     "or paste the text into the thread"
 )
+_NOT_PUBLIC = (
+    "A link that holds a name, a password or what looks like another secret is not read: everybody "
+    "in the channel would see it. Attach what is behind it as a file."
+)
+_FIRST_LINKS = f"Of one text the first {MOST_SOURCES} links are looked at; more are not read."
 
 
 def thread_reference(
@@ -133,7 +139,7 @@ class WrittenLinks:
 
     references: Sequence[SourceReference] = ()
     #: Why others are not read, in words for people.
-    unread: Sequence[str] = ()
+    refusals: Sequence[str] = ()
 
 
 def written_links(
@@ -155,8 +161,9 @@ def written_links(
         by: Who wrote it.
         thread: The first message of the thread it was written in, which is no source of its own.
     """
-    found, unread = dict[str, SourceReference](), dict[str, None]()
-    for link in links_in(text)[:MOST_SOURCES]:
+    links = links_in(text)
+    found, refusals = dict[str, SourceReference](), dict[str, None]()
+    for link in links[:MOST_SOURCES]:
         try:
             if not urlsplit(link).hostname:
                 continue
@@ -167,22 +174,26 @@ def written_links(
                 link, channel, workspace_url=workspace_url, hosts=hosts, by=by
             )
         except BadInput as refusal:
-            unread[str(refusal)] = None
+            refusals[str(refusal)] = None
             continue
         found |= {
             one.fetch: one.model_copy(update={"in_words": True})
             for one in given
             if not (thread and one.kind is SourceKind.THREAD and f"/{thread}/" in one.fetch)
         }
-    return WrittenLinks(tuple(found.values()), tuple(unread))
+    if len(links) > MOST_SOURCES:
+        refusals[_FIRST_LINKS] = None
+    return WrittenLinks(tuple(found.values()), tuple(refusals))
 
 
 def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:
     """What a link leads to.
 
     Raises:
-        BadInput: Nowhere, or into another channel.
+        BadInput: Nowhere, or into another channel; or it holds a secret, which would be stored.
     """
+    if any(redact(one) != one for one in (link, unquote(link))):
+        raise BadInput(_NOT_PUBLIC)
     try:
         parts = urlsplit(link)
         is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
@@ -191,7 +202,9 @@ def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceRe
         parts = urlsplit("")
     if not is_web:
         raise BadInput(f"“{link[:_LONGEST_TITLE]}” is no link. Put links only, one a line.")
-    # A host's capitals say nothing; a port and a name before it lead elsewhere.
+    if "@" in parts.netloc:
+        raise BadInput(_NOT_PUBLIC)
+    # A host's capitals say nothing; a port leads elsewhere.
     if parts.netloc.lower() != urlsplit(workspace_url).netloc.lower():
         return SourceReference(
             kind=SourceKind.LINK, title=link[:_LONGEST_TITLE], address=link, fetch=link, by=by

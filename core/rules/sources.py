@@ -46,6 +46,19 @@ def lost(debate: Debate) -> Sequence[Source]:
     ]
 
 
+def linked_anew(
+    links: Sequence[SourceReference], there: Sequence[SourceReference]
+) -> Sequence[SourceReference]:
+    """What words link to that a debate does not have yet, in order; it may be more than it takes.
+
+    Args:
+        links: What they link to.
+        there: What the debate has.
+    """
+    known = {(one.kind, one.fetch) for one in there}
+    return [one for one in links if (one.kind, one.fetch) not in known]
+
+
 def none_read(debate: Debate) -> str:
     """Why a debate whose given sources are all lost is not held; empty where it is.
 
@@ -60,8 +73,9 @@ def none_read(debate: Debate) -> str:
     given = [one for one in debate.setup.references if one.kind in KINDS and not one.in_words]
     if debate.setup.mention:
         given = [one for one in given if one.kind is not SourceKind.THREAD]
-    gone = lost(debate)
-    if not given or not gone or any(one.reference.kind in KINDS for one in debate.evidence):
+    gone = [one for one in lost(debate) if not one.reference.in_words]
+    read = [one.reference for one in debate.evidence if not one.reference.in_words]
+    if not given or not gone or any(one.kind in KINDS for one in read):
         return ""
     told = "; ".join(f"{one.reference.title}: {one.fault}" for one in gone)
     return (

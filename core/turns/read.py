@@ -28,7 +28,12 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
             fault = str(error)
     # A decision that was given by hand is found by itself as well.
     known = {(one.kind, one.fetch) for one in debate.references}
-    fresh = tuple(one for one in found.references if (one.kind, one.fetch) not in known)
+    # What hangs in a thread that words link to was not chosen as a source either.
+    fresh = tuple(
+        one.model_copy(update={"in_words": reference.in_words})
+        for one in found.references
+        if (one.kind, one.fetch) not in known
+    )
     whole = {} if fault else dict(found.model_copy(update={"references": fresh}))
     label = label_of(debate.references, number)
     return SourceRead(

@@ -167,7 +167,8 @@ class AnswerQuestions:
         for number in [n for n, one in debate.answers.items() if one.origin == origin]:
             await self._withdraw(debate, number, origin, f"{origin}/deleted")
         debate = await self.facts.debate(debate_id)
-        said = [one.id for one in debate.notes if not one.references]
+        # Files that it brought stay; what its words linked to is said no more.
+        said = [one.id for one in debate.notes if all(ref.in_words for ref in one.references)]
         gone = [note for note in said if note == origin or note.startswith(f"{origin}/")]
         if origin not in gone and all(one.origin != origin for one in debate.answers.values()):
             # It says nothing any more, or is only on its way: it is not taken any more, and no

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 from core.events import NoteAdded, NoteChanged
 from core.models import Debate, Note, Person, SourceReference, Status
 from core.redaction import redact
+from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_notes, check_size
+
+#: Links that a note names; of more it says how many.
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,46 @@ class AddNote:
             )
             await self.facts.record(debate_id, NoteAdded(note=note))
         return True
+
+    async def link(
+        self,
+        debate_id: str,
+        *,
+        note_id: str,
+        author: Person,
+        links: Sequence[SourceReference],
+    ) -> Sequence[SourceReference]:
+        """Take what somebody's words link to as sources of a running debate, with a note.
+
+        What the debate has already is not taken again.
+
+        Returns:
+            What it has no room for.
+
+        Raises:
+            BadInput: The debate takes no more notes.
+        """
+        async with self._adding:
+            debate = await self.facts.debate(debate_id)
+            new = linked_anew(links, debate.references)
+            is_known = note_id in debate.withdrawn | {note.id for note in debate.all_notes}
+            if debate.status is not Status.RUNNING or is_known:
+                return ()
+            room = max(0, MOST_SOURCES - len(debate.references))
+            if taken := new[:room]:
+                check_notes(debate, self.bounds)
+                names = ", ".join(one.title for one in taken[:_MOST_NAMED])
+                more = len(taken) - _MOST_NAMED
+                names += f" and {more} more" if more > 0 else ""
+                note = Note(
+                    id=note_id,
+                    author=author,
+                    text=f"[Linked as evidence: {names}]",
+                    after=len(debate.contributions),
+                    references=tuple(taken),
+                )
+                await self.facts.record(debate_id, NoteAdded(note=note))
+        return new[room:]
 
     async def change(self, debate: Debate, note_id: str, text: str, *, change: str) -> None:
         """Have a note of a running debate say something else from the next turn on.

@@ -183,6 +183,20 @@ def test_what_words_link_to_is_a_source_once_but_no_subject_of_a_review() -> Non
     assert review.references == (given,)
 
 
+def test_words_link_to_no_more_sources_than_a_debate_has() -> None:
+    def links(count: int, host: str) -> list[SourceReference]:
+        names = [f"https://{host}/{number}" for number in range(count)]
+        kind, by = SourceKind.LINK, WISH.asked_by
+        return [SourceReference(kind=kind, title=one, fetch=one, by=by) for one in names]
+
+    given, linked = links(48, "a.example"), links(5, "b.example")
+    wish = replace(WISH, references=given, linked=linked)
+
+    assert open_debate(wish, Settings(), delimiter="ab").references == (*given, *linked[:2])
+    full = replace(WISH, references=links(60, "a.example"), linked=linked)
+    assert len(open_debate(full, Settings(), delimiter="ab").references) == 60
+
+
 def test_disabled_agents_stay_out() -> None:
     ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
     bob = ann.model_copy(update={"id": "bob", "enabled": False})

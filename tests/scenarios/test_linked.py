@@ -1,14 +1,20 @@
 """Links in what people write: sources where they may be, else their author is told why, once."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+from bot.slack.ids import ActionId, CallbackId, question_field
 from bot.slack.outbox.methods import slack_client
 from bot.slack.payloads import Permalink
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Clarifying, Debate
+from core.models import Clarifying, Debate, Status
 from core.rules.sources import KINDS
 from core.testing import ScriptedProvider
+from core.use_cases.limits import Bounds
 from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
+from tests.scenarios.test_starting import chosen, form_of
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 NOT_READ = "Pages of docs.example.com are not read here"
@@ -108,3 +114,107 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
     marked = next(one for one in team.thread(board) if one["ts"] == said["ts"])
     assert "eyes" in json.dumps(marked.get("reactions", []))
     assert "Linked as evidence" not in json.dumps(team.replies(board)[:3])
+
+
+def typed(values: Mapping[str, str]) -> dict[str, Any]:
+    """The state of a form's fields for text."""
+    return {name: {name: {"value": value}} for name, value in values.items()}
+
+
+async def test_a_debates_own_thread_is_no_source_of_it_wherever_it_is_linked() -> None:
+    async with team_at_work(spec=asking_first()) as team:
+        first = await team.say("We lose about 20 jobs a week.", user="alex")
+        board = await team.debate(QUESTION)
+        card = await card_of(team, board)
+        text = f"{await link_to(team, card)} and {await link_to(team, team.thread(board)[0])}"
+        await team.click(board, ActionId.ADD_CONTEXT.value)
+        view = await form_of(team)
+        await team.workspace.submit(team.user, view["id"], chosen(context=f"See {text}"))
+        await team.workspace.click(team.user, team.channel, card["ts"], ActionId.ANSWER.value)
+        answer = f"As in {text}, and {await link_to(team, first)}"
+        (view,) = await team.workspace.wait_for(
+            lambda: [
+                one
+                for one in team.workspace.views(team.user)
+                if one["callback_id"] == CallbackId.ANSWER_FORM
+            ]
+        )
+        await team.workspace.submit(team.user, view["id"], typed({question_field(1): answer}))
+        debate = await team.wait_for_log(board, linked)
+    assert [one.fetch.split("/")[1] for one in debate.references] == [first["ts"]]
+
+
+async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_once() -> None:
+    spec = replace(asking_first(), bounds=Bounds(notes_per_debate=1))
+    async with team_at_work(spec=spec) as team:
+        first = await team.say("We lose about 20 jobs a week.", user="alex")
+        link = await link_to(team, first)
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        await team.click(board, ActionId.ADD_CONTEXT.value)
+        view = await form_of(team)
+        assert not await team.workspace.submit(
+            team.user, view["id"], chosen(context=f"Ten, see {link}")
+        )
+        await team.say(f"1: twenty, as in {link}", board)
+        await card_saying(team, board, "twenty, as in")
+        await team.say("2: us, see https://docs.example.com/q", board)
+        await told_why(team)
+        debate = await debate_at(team, board)
+        told = team.told()
+    assert [note.text for note in debate.notes] == [f"Ten, see {link}"]
+    assert set(debate.answers) == {1, 2}
+    assert not linked(debate)
+    assert len([one for one in told if "takes no more notes" in one]) == 1
+    assert not [one for one in told if "did not get yours" in one]
+
+
+async def test_each_reason_is_told_once_and_none_is_left_out() -> None:
+    hosts = [f"{name}.example" for name in "abcdefghi"]
+    async with team_at_work(spec=asking_first()) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        for number, some in enumerate((hosts[:1], hosts[:2], hosts[1:2], hosts), start=1):
+            text = " ".join(f"https://{host}/{number}" for host in some)
+            await team.say(f"See {text}", board)
+        said = await team.workspace.wait_for(
+            lambda: team.told() if f"Pages of {hosts[-1]}" in str(team.told()) else None
+        )
+    assert [str(said).count(f"Pages of {host} are") for host in hosts] == [1] * len(hosts)
+
+
+async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -> None:
+    async with team_at_work() as team:
+        root = await team.say("We lose about 20 jobs a week.", user="alex")
+        link = await link_to(team, root)
+        await team.type("")
+        view = await form_of(team)
+        filled = typed({"question": f"Is {link} ready?", "sources": link})
+        await team.workspace.submit(team.user, view["id"], {**filled, **chosen(format="review")})
+        boards = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        debate = await debate_at(team, boards[0]["ts"])
+        await team.wait_until_sent()
+        told = [one for one in team.told() if "In a review only" in one]
+    assert (linked(debate), told) == (["a thread of this channel"], [])
+
+
+async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -> None:
+    async with team_at_work() as team:
+        root = await team.say("We lose about 20 jobs a week.", user="alex")
+        await team.workspace.share_file(
+            "alex", team.channel, "load.csv", b"month,jobs", thread_ts=root["ts"]
+        )
+        asked = f"@Moot {QUESTION} See {await link_to(team, root)}"
+        await team.workspace.share_file(team.user, team.channel, "plan.pdf", b"%PDF-", text=asked)
+        boards = await team.workspace.wait_for(
+            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        )
+        debate = await team.wait_for_end(boards[0]["ts"])
+    assert debate.status is Status.FAILED
+    assert [one.reference.title for one in debate.evidence] == [
+        "a thread of this channel",
+        "load.csv",
+    ]
+    assert not debate.contributions

@@ -37,8 +37,10 @@ async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
     runner = web.AppRunner(app, shutdown_timeout=0.5)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}", asked
-    await runner.cleanup()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}", asked
+    finally:
+        await runner.cleanup()
 
 
 async def fetched(address: str) -> bytes:

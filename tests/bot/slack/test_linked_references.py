@@ -1,5 +1,7 @@
 """Links that people paste into the form: what becomes of each, and what is refused in words."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from bot.slack.evidence import linked_references, written_links
@@ -90,7 +92,7 @@ def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> No
         "C0HERE/1700000000.123456/",
         "https://docs.example.com/queues",
     ]
-    (why,) = found.unread
+    (why,) = found.refusals
     assert "Pages of example.net are not read here" in why
 
 
@@ -102,4 +104,42 @@ def test_the_thread_that_words_stand_in_is_no_source_of_its_own() -> None:
     found = written_links(said, HERE, workspace_url=TEAM, hosts=(), by=ANN, thread=root)
 
     assert not found.references
-    assert not found.unread
+    assert not found.refusals
+
+
+KEY = "sk-ant-" + "api03-abcdefghijklmnop1234"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        f"https://docs.example.com/x?token={KEY}",
+        f"https://docs.example.com/x?token={KEY.replace('-', '%2D')}",
+        "https://ann:hunter22@docs.example.com/x",
+        "https://ann@docs.example.com/x",
+        f"{TEAM}/files/U1/F0OFFER/{KEY}.txt",
+    ],
+)
+def test_a_link_with_a_secret_is_no_source_however_it_is_given(link: str) -> None:
+    with pytest.raises(BadInput, match="looks like another secret") as told:
+        linked(link)
+    found = written_links(
+        f"See {link}", HERE, workspace_url=TEAM, hosts=("docs.example.com",), by=ANN
+    )
+
+    assert (found.references, found.refusals) == ((), (str(told.value),))
+    assert KEY not in str(told.value)
+    assert "hunter22" not in str(told.value)
+
+
+def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:
+    def found(count: int) -> tuple[int, Sequence[str]]:
+        text = " ".join(f"https://docs.example.com/{n}" for n in range(count))
+        links = written_links(text, HERE, workspace_url=TEAM, hosts=("docs.example.com",), by=ANN)
+        return len(links.references), links.refusals
+
+    assert found(50) == (50, ())
+    assert found(60) == (
+        50,
+        ("Of one text the first 50 links are looked at; more are not read.",),
+    )
