@@ -1,10 +1,21 @@
 """A port of the loopback for a program that has to be told one."""
 
+import secrets
 import socket
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on, as long as nobody else takes it first."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Return a port that nobody listens on.
+
+    It is below those that systems give to connections by themselves. One of these may be taken by
+    any test that connects somewhere before the program listens; who tries it until the program does
+    may even be connected to itself.
+    """
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)
+        with socket.socket() as found:
+            try:
+                found.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from core.llm.providers.testing.script import Asked, Say
 from core.llm.providers.testing.server import Vendor
+from tests.free_port import free_port
 from tests.vendor_replies import good_reply
 
 _SECONDS = 60.0
@@ -22,7 +23,7 @@ class VendorProcess:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self.port = 0
+        self.port = free_port()
         #: Paths of requests, those of killed processes included.
         self.paths: list[str] = []
         self._process: Process | None = None

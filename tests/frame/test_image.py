@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -24,6 +23,7 @@ import pytest
 
 from slack_on_loopback import run_workspace
 from tests.frame.files import ROOT, project_files, read
+from tests.free_port import free_port
 from tests.scenarios.test_http_mode import without_socket_mode
 
 SLACK = ROOT / "packages" / "slack-on-loopback"
@@ -252,9 +252,7 @@ async def test_the_image_runs_is_healthy_and_stops(moot: Path, data: Path) -> No
     lines = read("Dockerfile")
     started = json.loads(re.findall(r"^CMD (.+)$", lines, re.MULTILINE)[-1])
     asked = json.loads(re.findall(r"CMD (\[\"moot\", \"health\"\])", lines)[0])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     async with run_workspace(without_socket_mode()) as workspace:
         env = {
             "PATH": os.defpath,

@@ -21,6 +21,7 @@ from core.models import Person, Place, SourceKind, SourceText
 from core.settings import EvidenceLimits, ToolServer
 from tests.core.evidence.office import a_pdf
 from tests.core.evidence.scarce import files_left, open_files
+from tests.free_port import free_port
 
 SERVER = Path(__file__).with_name("tool_server.py")
 QUESTION = "Is Kafka or SQS better for our queue?"
@@ -65,9 +66,7 @@ async def refusal(server: ToolServer, place: Place = HERE, **bounds: int) -> str
 @contextmanager
 def over_http() -> Generator[str]:
     """The address of a server of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+    port = free_port()
     process = subprocess.Popen([*STDIO, str(port)], stderr=subprocess.DEVNULL)  # noqa: S603 - ours
     try:
         for _ in range(600):
