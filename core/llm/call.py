@@ -170,8 +170,8 @@ class ModelCalls:
             ProviderMissing: The agent's provider is not set up.
         """
         async with self._usage_of(options, agent) as so_far:
-            come = await self._reply(self._for(agent, request), agent, so_far)
-            return ModelAnswer(come[1].text, self._call(*come, so_far))
+            ref, reply = await self._reply(self._for(agent, request), agent, so_far)
+            return ModelAnswer(reply.text, self._call(ref, reply, so_far))
 
     async def ask_for(
         self,
@@ -199,18 +199,18 @@ class ModelCalls:
         """
         request = replace(self._for(agent, request), answer=answer_form(answer_type))
         async with self._usage_of(options, agent) as so_far:
-            come = _, reply = await self._reply(request, agent, so_far)
+            ref, reply = await self._reply(request, agent, so_far)
             try:
                 value = read_answer(reply.text, answer_type, check)
             except ReplyUnreadable as first:
                 parts = (*request.parts, *repair_parts(reply.text, str(first)))
-                come = await self._reply(replace(request, parts=parts), agent, so_far)
+                ref, reply = await self._reply(replace(request, parts=parts), agent, so_far)
                 try:
-                    value = read_answer(come[1].text, answer_type, check)
+                    value = read_answer(reply.text, answer_type, check)
                 except ReplyUnreadable as error:
-                    error.text, error.call = come[1].text, self._call(*come, so_far)
+                    error.text, error.call = reply.text, self._call(ref, reply, so_far)
                     raise
-            return ModelAnswer(value, self._call(*come, so_far))
+            return ModelAnswer(value, self._call(ref, reply, so_far))
 
     async def load(self, providers: Collection[str], *, rehearse: bool = True) -> None:
         """Load what these providers take to be asked; `rehearse` as in `LoadsSlowly.load`."""
@@ -251,7 +251,7 @@ class ModelCalls:
         while True:
             comebacks = self._outages.comebacks(refs)
             try:
-                come = await self._first_reply(refs, request, so_far)
+                found = await self._first_reply(refs, request, so_far)
             except (ProviderDown, ProviderBusy) as error:
                 left = so_far.seconds_left
                 asked_for = isinstance(error, ProviderBusy) and error.retry_after
@@ -268,7 +268,7 @@ class ModelCalls:
                 so_far.away = ""
                 if self._tell_away:
                     await self._tell_away("")
-                return come
+                return found
 
     async def _first_reply(
         self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage

@@ -63,9 +63,7 @@ def _inert_lines(lines: list[str]) -> Iterator[str]:
     comes, it stays whole.
     """
     fence, column, block, before, items = "", 0, _Block(), "", _Items()
-    opened = kept = (
-        0  # the line that opened the block, and the one to which no item's end closes it
-    )
+    opened = kept = 0  # the line that opened it, and the one to which no item's end closes it
     was_moved = False  # whether the line before is text that left its item for the margin
     for at, line in enumerate(lines):
         if fence and at > kept and items.end_before(line):
