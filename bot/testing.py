@@ -9,7 +9,7 @@ async with run_workspace(quick_workspace()) as workspace:
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -41,6 +41,8 @@ from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
 WAIT_SECONDS = 45.0
+#: Seconds in which all sinks have heard of an event, if they are told of it at all for now.
+_TOLD_SECONDS = 5.0
 #: Who acts when nobody is named, and where.
 USER = "dana"
 CHANNEL = "architecture"
@@ -123,8 +125,17 @@ class Team:
         """Wait until a debate has ended and all of it is in the workspace; return it."""
         debate_id = debate_of(self.thread(board)[0])
         await self.workspace.wait_for(lambda: self._has_ending(board), timeout=seconds)
+        await self._wait_until_told(debate_id)
         await self.wait_until_sent()
         return fold(await self.moot.store.events(debate_id))
+
+    async def _wait_until_told(self, debate_id: str) -> None:
+        """Wait until all who hear of a debate's events have heard of the last, and queued posts."""
+        last = (await self.moot.store.events(debate_id))[-1].seq
+        with suppress(TimeoutError):  # not while a question in it is owed an answer
+            async with asyncio.timeout(_TOLD_SECONDS):
+                while await self.moot.store.published(debate_id) < last:
+                    await self.moot.outbox.clock.sleep(0.02)
 
     async def wait_for_log(self, board: str, has: Callable[[Debate], object]) -> Debate:
         """Wait until this holds of a debate as its log says; return it then."""

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.chromium import CHROMIUM, HOW_TO_INSTALL
-from tests.late_sockets import LateSelector, by_chance
+from tests.late import LateSelector, by_chance, make_commits_late
 from tests.postgres import PostgresForTests, running_postgres
 
 ENV_EXAMPLE = Path(__file__).parents[1] / ".env.example"
@@ -46,18 +46,19 @@ settings.load_profile("small")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take a seed for sockets that are seen late."""
-    words = "See sockets late by chance, as on a busy machine; failures of a run repeat mostly."
-    parser.addoption("--late-sockets", type=int, metavar="SEED", help=words)
+    """Take a seed for sockets and commits that are late."""
+    words = "Sockets and commits late by chance, as on a busy machine; failures repeat mostly."
+    parser.addoption("--late", type=int, metavar="SEED", help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make sockets late where that is asked for; write into memory, if there is enough of it."""
-    if (seed := config.getoption("late_sockets")) is not None:
+    """Make sockets and commits late if asked to; write into memory, if there is enough of it."""
+    if (seed := config.getoption("late")) is not None:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # noqa: TID251 - not the bot's
         draw = by_chance(f"{seed}/{worker}")
         # asyncio asks for it by this name whenever it makes a loop.
         selectors.DefaultSelector = partial(LateSelector, draw)
+        make_commits_late(by_chance(f"commits/{seed}/{worker}"))
     elsewhere = "TMPDIR" in os.environ  # noqa: TID251 - somebody chose another place
     if elsewhere or not MEMORY.is_dir():
         return

@@ -177,7 +177,9 @@ async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
     await team.say("@alex 2: Three people\n1: ten", board)
     await team.say("@alex thanks!", board)
     await team.workspace.wait_for(lambda: [one for one in team.told() if "thanks!" in one])
-    debate = await debate_at(team, board)
+    debate = await team.wait_for_log(
+        board, lambda debate: len(debate.answers) == 2 and debate.notes
+    )
     assert {n: one.text for n, one in debate.answers.items()} == {1: "ten", 2: "Three people"}
     assert [note.text for note in debate.notes] == ["@alex thanks!"]
 

@@ -15,6 +15,7 @@ import pytest
 from bot.slack.ids import ActionId, board_key, rank_field, vote_key
 from bot.store.posts import NewPost
 from bot.testing import (
+    WAIT_SECONDS,
     BotSpec,
     Message,
     Team,
@@ -370,9 +371,20 @@ async def test_revisiting_names_the_day_on_the_board(team: Team):
     await board_saying(team, board, f"To be revisited on {day}")
 
 
-async def planned(team: Team) -> Sequence[datetime]:
+async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
+    """Wait until so many dates are kept, which they are after the board says so; return them."""
     long_after = datetime(2100, 1, 1, tzinfo=UTC)
-    return [one.due_at for one in await team.moot.context.remind.reminders.due(long_after)]
+
+    async def kept() -> Sequence[datetime]:
+        return [one.due_at for one in await team.moot.context.remind.reminders.due(long_after)]
+
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            while len(found := await kept()) != count:
+                await team.moot.outbox.clock.sleep(0.05)
+    except TimeoutError:
+        pytest.fail(f"{len(await kept())} dates are kept, not {count}")
+    return found
 
 
 async def put_off(team: Team, board: str, day: date) -> None:
@@ -467,6 +479,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             await team.moot.reminders.close()
             await team.moot.context.decide.facts.record(debate.id, revisit(debate, "V1"))
             await board_saying(team, board, "To be revisited on 2020-01-01")
+            await planned(team)
             assert await reminders_in(team, board) == []
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
             await again.workspace.wait_for(
@@ -489,7 +502,7 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         await team.moot.reminders.close()
         for one in (broken, debate):
             await team.moot.context.decide.facts.record(one.id, revisit(one, f"V-{one.id}"))
-        await board_saying(team, board, "To be revisited on 2020-01-01")
+        await planned(team, 2)
         damage(path, broken.id)
         await team.moot.context.remind.look()
         await team.workspace.wait_for(
@@ -504,6 +517,7 @@ async def test_a_decision_that_no_longer_stands_reminds_nobody(team: Team):
     await board_saying(team, board, "To be revisited")
     await decide(team, board, ActionId.ACCEPT)
     await board_saying(team, board, "*Accepted*")
+    await planned(team, 2)
     await team.moot.context.remind.look()
     log = await team.moot.store.events(debate.id)
     assert not any(isinstance(one.event, ReminderDue) for one in log)

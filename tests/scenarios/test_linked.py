@@ -94,14 +94,17 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
         board = await team.debate(QUESTION)
         await card_of(team, board)
         said = await team.say(f"1: ten, as in {await link_to(team, first)}", board)
-        await card_saying(team, board, "ten, as in")
-        debate = await debate_at(team, board)
+        debate = await team.wait_for_log(board, lambda debate: linked(debate) and debate.answers)
         assert linked(debate) == ["a thread of this channel"]
         words = f"1: twenty, as in {await link_to(team, first)} and {await link_to(team, second)}"
         await team.workspace.edit(team.user, team.channel, said["ts"], words)
-        await card_saying(team, board, "twenty, as in")
-        debate = await debate_at(team, board)
-        assert len({one.fetch for one in debate.references}) == len(linked(debate)) == 2
+        debate = await team.wait_for_log(
+            board,
+            lambda debate: (
+                len(linked(debate)) == 2 and debate.answers[1].text.startswith("twenty, as in")
+            ),
+        )
+        assert len({one.fetch for one in debate.references}) == 2
         own = await link_to(team, said)
         await team.say(f"2: {own} and https://docs.example.com/q", board)
         await told_why(team)

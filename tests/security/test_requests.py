@@ -74,7 +74,8 @@ async def test_a_forged_request_is_refused(team: Team, forgery: str) -> None:
     assert await debates(team) == 0
 
 
-@pytest.mark.parametrize("seconds", [-3600, -301, 301, 3600])
+# A time to come is nearer when the request arrives: on a busy machine by seconds.
+@pytest.mark.parametrize("seconds", [-3600, -301, 360, 3600])
 async def test_a_signature_is_good_for_five_minutes_only(team: Team, seconds: int) -> None:
     body = urlencode(a_command(team, QUESTION))
     headers = signed(team, body, at=time.time() + seconds)

@@ -15,6 +15,8 @@ class Desk:
         self.made: list[str] = []
         self.queued: list[str] = []
         self.refusals = 0
+        #: Set when the first edit is being made.
+        self.making = asyncio.Event()
         self.edits = LaterEdits(self._replace, pause)
 
     def put(self, key: str, state: str) -> None:
@@ -28,6 +30,7 @@ class Desk:
 
     def _maker(self, key: str, state: str) -> Callable[[], Awaitable[NewPost]]:
         async def make() -> NewPost:
+            self.making.set()
             await asyncio.sleep(0.01)
             self.made.append(state)
             return NewPost(
@@ -53,10 +56,20 @@ async def test_of_many_states_the_first_and_the_newest_are_made():
     assert desk.made == ["one", "three"]
 
 
+async def test_what_is_dropped_before_it_is_made_is_never_made():
+    desk = Desk()
+    desk.put("board", "one")
+    await desk.edits.drop("board")
+    desk.put("other", "two")
+    assert await desk.queues(1) == ["two"]
+    await desk.edits.close()
+    assert desk.made == ["two"]
+
+
 async def test_what_was_dropped_is_never_queued_not_even_when_under_way():
     desk = Desk()
     desk.put("board", "one")
-    await asyncio.sleep(0.005)  # under way
+    await desk.making.wait()
     desk.put("board", "two")
     await desk.edits.drop("board")
     queued = list(desk.queued)
@@ -67,14 +80,15 @@ async def test_what_was_dropped_is_never_queued_not_even_when_under_way():
 
 async def test_what_was_dropped_is_not_tried_again_when_the_database_refuses_it():
     desk = Desk()
-    desk.refusals = 1
+    desk.refusals = 2
     desk.put("board", "one")
-    await asyncio.sleep(0.005)  # under way
+    await desk.making.wait()
     await desk.edits.drop("board")
-    await asyncio.sleep(1.1)  # the supervisor has begun again
-    assert desk.queued == []
-    desk.put("board", "two")
+    desk.put("other", "two")  # refused after the board, so it is tried again after the board's turn
     assert await desk.queues(1) == ["two"]
+    assert (desk.refusals, desk.made) == (0, ["one", "two", "two"])
+    desk.put("board", "three")
+    assert await desk.queues(2) == ["two", "three"]
     await desk.edits.close()
 
 

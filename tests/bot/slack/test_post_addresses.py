@@ -60,8 +60,7 @@ async def post(posts: Posts, key: str) -> None:
 
 
 async def send(posts: Posts, key: str, ts: str) -> None:
-    await posts.mark_sending(key, "process-1", NOON)
-    await posts.mark_sent(key, ts)
+    await posts.mark_sent(await posts.mark_sending(key, "process-1", NOON), ts)
 
 
 def addresses(posts: Posts, clock: ManualClock | None = None) -> PostAddresses:

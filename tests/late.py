@@ -1,7 +1,8 @@
-"""Sockets that are seen late by chance, as on a busy machine: `make test ARGS='--late-sockets=1'`.
+"""Sockets and commits that are late by chance, as on a busy machine: `make test ARGS='--late=1'`.
 
-Whatever is ready may come later on any network; a test that fails then has left something a time
-that should suffice, or looked for what is there only for a moment.
+Whatever is ready may come later on any network, and any commit may take its time; a test that fails
+then has left something a time that should suffice, looked for what is there only for a moment, or
+took for recorded what another step records.
 """
 
 import selectors
@@ -10,12 +11,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from sqlalchemy import Connection, Engine, event
+
 #: Seconds until what is held back is looked at again.
 _GLANCE = 0.002
 
 
 def by_chance(seed: str) -> Callable[[], float]:
-    """Return what draws for how many seconds something ready is not seen; mostly for none."""
+    """Return what draws for how many seconds something is late; mostly for none."""
     chance = Random(seed)
 
     def draw() -> float:
@@ -65,3 +68,19 @@ class LateSelector(selectors.DefaultSelector):
         key = super().unregister(fileobj)
         self._held.pop(key.fd, None)
         return key
+
+
+def make_commits_late(draw: Callable[[], float]) -> Callable[[], None]:
+    """Have each commit to SQLite begin as many seconds late as are drawn, in its own thread.
+
+    Returns:
+        What ends it.
+    """
+
+    def wait(connection: Connection) -> None:
+        # PostgreSQL's are made in the event loop, which nothing may hold up.
+        if connection.dialect.name == "sqlite":
+            time.sleep(draw())
+
+    event.listen(Engine, "commit", wait)
+    return lambda: event.remove(Engine, "commit", wait)
