@@ -73,7 +73,7 @@ class TellsContext(Protocol):
 
 @runtime_checkable
 class LoadsSlowly(Protocol):
-    """A provider whose SDK takes a second to load; it is loaded with the first request at last."""
+    """A provider that takes long to load; it is loaded with the first request at last."""
 
     async def load(self, *, rehearse: bool = True) -> None:
         """Load it now, without blocking the event loop.

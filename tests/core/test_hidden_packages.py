@@ -44,6 +44,22 @@ import bot.serving, bot.terminal.debating
 print([one for one in ("rich.console", "rich.traceback", "pygments") if one in sys.modules])
 """
 
+#: Loads what `moot debate` loads before a model is asked, without the vendor's SDK.
+DEBATE = """
+import sys
+from bot.gc_settings import load_quickly
+
+load_quickly()
+import bot.terminal.debating
+unwanted = (
+    *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
+    *("anthropic", "aiohttp", "slack_sdk", "slack_bolt", "mcp"),
+    *("prometheus_client", "opentelemetry", "PIL", "lxml", "docx", "pptx", "openpyxl", "pypdf"),
+    *("bot.listeners", "bot.landing", "bot.slack"),
+)
+print([one for one in unwanted if one in sys.modules])
+"""
+
 
 def printed(program: str) -> str:
     """What a program writes in a process of its own."""
@@ -64,3 +80,7 @@ def test_a_hidden_package_is_found_by_other_threads_and_afterwards(
 
 def test_what_prints_tracebacks_in_colours_is_not_loaded() -> None:
     assert printed(COMMANDS) == "[]\n"
+
+
+def test_a_debate_in_the_terminal_loads_nothing_of_slack_servers_and_files() -> None:
+    assert printed(DEBATE) == "[]\n"

@@ -7,12 +7,20 @@ import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 
-from core.llm.providers.offline_engine.checklist_replies import answer
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 
 #: The only model it serves.
 MODEL = "offline-checklists"
+
+
+def _answering() -> Callable[[ModelRequest], str]:
+    """What answers; read when it is needed, since mostly models answer."""
+    from core.llm.providers.offline_engine.checklist_replies import answer  # noqa: PLC0415 - above
+    from core.llm.providers.offline_engine.checklists import checklists  # noqa: PLC0415 - above
+
+    checklists()
+    return answer
 
 
 class OfflineProvider:
@@ -28,6 +36,11 @@ class OfflineProvider:
         """
         self._latency = latency
 
+    async def load(self, *, rehearse: bool = True) -> None:
+        """Read what it knows now, without blocking the event loop; there is nothing to rehearse."""
+        del rehearse
+        await asyncio.to_thread(_answering)
+
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
@@ -37,7 +50,7 @@ class OfflineProvider:
             RequestRejected: The request is for scores, which the engine does not give.
         """
         await asyncio.sleep(self._latency)
-        text = answer(request)
+        text = _answering()(request)
         on_first_token()
         usage = Usage(cost=Decimal(0), attempts=1)
         return ModelReply(text=text, usage=usage, model=MODEL)

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import httpx2
@@ -122,7 +122,7 @@ class OpenAIProvider:
         self._key = key
         self._dialect = dialect
         self._base_url = base_url or dialect.base_url
-        self._limits = partial(capability, dialect.name, overrides=records)
+        self._limits = lru_cache(maxsize=64)(partial(capability, dialect.name, overrides=records))
         self._stall_seconds = stall_seconds
         self._has_responses = "responses" in dialect.apis
         #: What a server refused, by model: ways to ask for a structure, fields.
@@ -131,13 +131,15 @@ class OpenAIProvider:
         self._loading = asyncio.Lock()
 
     async def load(self, *, rehearse: bool = True) -> None:
-        """Load the SDK, in a thread: that takes a second."""
+        """Load the SDK, in a thread."""
         async with self._loading:
             if self._sdk is None:
                 by_chat = (chat.REHEARSED, partial(self._rehearse, _CHAT))
                 both = ((responses.REHEARSED, partial(self._rehearse, _RESPONSES)), by_chat)
                 rehearsals = both if self._has_responses else (by_chat,)
-                self._sdk = await load(self._new_client, *(rehearsals if rehearse else ()))
+                self._sdk = await load(
+                    "openai", self._new_client, *(rehearsals if rehearse else ())
+                )
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None

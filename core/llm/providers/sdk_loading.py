@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import httpx2
 
 from core.hidden_packages import hidden
+from core.late_packages import late_or_whole
 
 T = TypeVar("T")
 
@@ -24,19 +25,24 @@ T = TypeVar("T")
 Rehearsal = tuple[Sequence[Mapping[str, Any]], Callable[[httpx2.AsyncClient], Awaitable[None]]]
 
 
-async def load(make: Callable[[], T], *rehearsals: Rehearsal) -> T:
+async def load(package: str, make: Callable[[], T], *rehearsals: Rehearsal) -> T:
     """Make an SDK's client and load whatever reading these replies takes, in a thread.
 
+    What else the SDK's `__init__` does (it renames the module of its errors, for tracebacks) is
+    done when it is read, if ever.
+
     Args:
+        package: The name the SDK is imported by.
         make: Makes the client; imports the SDK.
         rehearsals: One for each API of the vendor.
     """
 
     def made() -> T:
         # SDKs import it wherever it is installed, for a client of theirs that nobody here uses:
-        # 0.12 s, and the core is to do without it.
+        # 0.12 s, and the core is to do without it. And most of an SDK's modules have types of
+        # requests and replies that nobody here asks for: 0.25 s of OpenAI's, 0.8 s of Anthropic's.
         with hidden("aiohttp"):
-            client = make()
+            client = late_or_whole(package, make)
         # Where there is no room for a socket, the first reply takes longer, and that is all.
         with suppress(Exception):
             asyncio.run(_rehearse(rehearsals))
@@ -52,6 +58,11 @@ async def read_through(events: AsyncIterable[object]) -> None:
 
 
 async def _rehearse(rehearsals: Sequence[Rehearsal]) -> None:
+    async def ask_plainly(request: httpx2.Request) -> None:
+        """Without TLS, which vendors' own addresses have and this socket does not."""
+        request.url = request.url.copy_with(scheme="http")
+
+    hooks = {"request": [ask_plainly]}
     with TemporaryDirectory(prefix="moot-") as folder:
         socket = str(Path(folder) / "rehearsal")
         for events, ask in rehearsals:
@@ -63,16 +74,27 @@ async def _rehearse(rehearsals: Sequence[Rehearsal]) -> None:
                 name = f"event: {event['type']}\n" if "type" in event else ""
                 lines.append(f"{name}data: {json.dumps(event)}\n\n")
             stream = head + "".join(lines).encode()
-            server = await asyncio.start_unix_server(partial(_answer, stream), socket)
+            hung_up = asyncio.Event()
+            answer = partial(_answer, stream, hung_up)
+            server = await asyncio.start_unix_server(answer, socket)
             transport = httpx2.AsyncHTTPTransport(uds=socket)
-            async with server, httpx2.AsyncClient(transport=transport) as http:
+            async with server, httpx2.AsyncClient(transport=transport, event_hooks=hooks) as http:
                 await ask(http)
+                await hung_up.wait()  # the event loop ends soon, and would leave its socket open
 
 
 async def _answer(
-    answer: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    answer: bytes,
+    hung_up: asyncio.Event,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
 ) -> None:
-    await reader.readuntil(b"\r\n\r\n")
-    writer.write(answer)
-    await writer.drain()
-    writer.close()
+    try:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+        hung_up.set()

@@ -44,8 +44,9 @@ _ALWAYS_ALLOWED = 10_000
 
 #: Between two rests a stream is read for so many seconds; then for so long events are left to
 #: gather, as nobody reads along once it has begun. Each read of the network costs more than the
-#: event it brings. A reply comes later by this share of its time at most.
-_READING_SECONDS, _LONGEST_REST, _REST_SHARE = 0.002, 0.1, 0.02
+#: event it brings. A reply comes later by this share of its time at most: with less, most reads of
+#: its first seconds bring one event.
+_READING_SECONDS, _LONGEST_REST, _REST_SHARE = 0.002, 0.1, 0.1
 _END_OF_LINE = re.compile(rb"\r\n|\n|\r")
 #: Bytes of one event at most, or of a reply in one piece: the last event may hold a whole reply,
 #: which is far shorter.

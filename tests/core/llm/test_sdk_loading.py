@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from core.clock import SystemClock
@@ -11,6 +12,7 @@ from core.llm.call import ModelCalls
 from core.llm.providers import factory
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OPENROUTER, OpenAIProvider
+from core.llm.providers.sdk_loading import load
 from core.models import Agent
 from core.ports import LoadsSlowly, ModelProvider
 from core.settings import ModelChoice, Settings
@@ -56,7 +58,7 @@ async def main():
 
 asyncio.run(main())
 """
-#: Asks OpenAI without a rehearsal, and says which of the SDK's typed resources that took.
+#: Asks a vendor without a rehearsal, and says which of these packages of the SDK that took.
 TYPED = """
 import asyncio, sys
 from core.llm.providers import factory
@@ -64,18 +66,66 @@ from core.llm.providers.testing.server import Vendor
 from core.models import Act
 from core.request import ModelRequest
 
-async def main(name):
+async def main(name, path, *typed):
     async with Vendor() as vendor:
-        provider = factory.build(name, "sk-test", f"{vendor.url}/v1")
+        provider = factory.build(name, "sk-test", vendor.url + path)
         await provider.load(rehearse=False)
         await provider.complete(ModelRequest(
             model="any", act=Act.PROPOSAL, role="architect", system="Propose.", delimiter="~~",
             parts=(),
         ))
         await provider.close()
-    print([one for one in sys.modules if one.startswith("openai.resources.")])
+    print([one for one in sys.modules if one.startswith(typed)])
 
 asyncio.run(main(*sys.argv[1:]))
+"""
+#: Asks OpenAI for embeddings, and says the same.
+EMBEDDED = """
+import asyncio, json, sys
+from core.llm.providers.embeddings import OpenAIEmbedder
+from core.llm.providers.testing.script import Reject
+from core.llm.providers.testing.server import Vendor, always
+
+async def main():
+    body = json.dumps({"data": [{"index": 0, "embedding": [1.0]}]})
+    async with Vendor(always(Reject(status=200, body=body))) as vendor:
+        embedder = OpenAIEmbedder("sk-test", "m", f"{vendor.url}/v1")
+        found = await embedder.embed(["a queue"])
+        await embedder.close()
+    typed = ("openai.resources.", "openai.types.create_embedding", "openai.types.beta.")
+    print(found, [one for one in sys.modules if one.startswith(typed)])
+
+asyncio.run(main())
+"""
+#: Asks the same server with the SDK's typed resources, once ours is loaded.
+TYPED_AFTERWARDS = """
+import asyncio
+from core.llm.providers import factory
+from core.llm.providers.testing.server import Vendor
+
+async def main():
+    await factory.build("openai", "sk-test").load()
+    await factory.build("anthropic", "sk-test").load()
+    import anthropic, openai
+    from anthropic.types import Message, beta
+    from openai.types import chat, responses
+    async with Vendor() as vendor, openai.AsyncOpenAI(
+        api_key="sk-test", base_url=f"{vendor.url}/v1"
+    ) as client:
+        asked = await client.chat.completions.create(
+            model="any", messages=[{"role": "user", "content": "Propose."}]
+        )
+    print(isinstance(asked, chat.ChatCompletion), responses.Response.__name__)
+    async with Vendor() as vendor, anthropic.AsyncAnthropic(
+        api_key="sk-test", base_url=vendor.url
+    ) as client:
+        asked = await client.messages.create(
+            model="any", max_tokens=9, messages=[{"role": "user", "content": "Propose."}]
+        )
+    print(isinstance(asked, Message), beta.BetaMessage.__name__, anthropic.__version__ > "0")
+    print(anthropic.AnthropicVertex.__name__, anthropic._exceptions.__name__)
+
+asyncio.run(main())
 """
 #: Imports aiohttp in one thread while the SDK is loaded, and does not find it, in another.
 MEANWHILE = """
@@ -96,7 +146,7 @@ def make():
     return outcome
 
 async def main():
-    making = asyncio.create_task(load(make))
+    making = asyncio.create_task(load("openai", make))
     await asyncio.to_thread(tried.wait)
     import aiohttp
     found.set()
@@ -121,11 +171,35 @@ def test_who_does_not_want_it_gets_the_sdk_alone_without_a_rehearsal() -> None:
     assert done.stdout == "['openai', 'anthropic'] []\n", done.stderr
 
 
-@pytest.mark.parametrize("name", ["openai", "openrouter"])
-def test_asking_loads_none_of_the_typed_resources(name: str) -> None:
-    command = [sys.executable, "-c", TYPED, name]
+@pytest.mark.parametrize(
+    ("provider", "path", "unwanted"),
+    [
+        ("openai", "/v1", ["resources.", "types.responses.response", "types.beta.", "lib.azure"]),
+        ("openrouter", "/v1", ["resources.", "types.responses.response", "types.beta."]),
+        ("anthropic", "", ["resources.beta.", "types.beta.organization.analytics", "lib.vertex"]),
+    ],
+)
+def test_asking_loads_little_of_the_sdk(provider: str, path: str, unwanted: list[str]) -> None:
+    sdk = "anthropic" if provider == "anthropic" else "openai"
+    command = [sys.executable, "-c", TYPED, provider, path, *(f"{sdk}.{one}" for one in unwanted)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_asking_for_embeddings_loads_none_of_the_typed_resources() -> None:
+    command = [sys.executable, "-c", EMBEDDED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.stdout == "[[1.0]] []\n", done.stderr
+
+
+def test_what_is_read_late_of_an_sdk_is_there_for_others() -> None:
+    command = [sys.executable, "-c", TYPED_AFTERWARDS]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+    assert done.stdout.splitlines() == [
+        "True Response",
+        "True BetaMessage True",
+        "AnthropicVertex anthropic._exceptions",
+    ], done.stderr
 
 
 def test_aiohttp_is_hidden_from_an_sdk_and_from_nobody_else() -> None:
@@ -135,9 +209,19 @@ def test_aiohttp_is_hidden_from_an_sdk_and_from_nobody_else() -> None:
 
 
 @pytest.mark.parametrize("name", [*factory.KEYED, "ollama", "offline"])
-def test_whoever_has_an_sdk_can_be_loaded(name: str) -> None:
+def test_whatever_takes_long_to_load_can_be_loaded_before_it_is_asked(name: str) -> None:
     provider = factory.build(name, "sk-test")
-    assert isinstance(provider, LoadsSlowly) == (name in factory.KEYED)
+    assert isinstance(provider, LoadsSlowly) == (name != "ollama")
+
+
+async def test_a_rehearsal_is_answered_at_an_address_with_tls() -> None:
+    answers = list[str]()
+
+    async def ask(http: httpx2.AsyncClient) -> None:
+        answers.append((await http.post("https://vendor.invalid/v1/any")).text)
+
+    await load("openai", object, ([{"delta": "a"}], ask))
+    assert answers == ['data: {"delta": "a"}\n\n']
 
 
 async def test_without_room_for_a_socket_the_sdk_is_loaded_all_the_same(

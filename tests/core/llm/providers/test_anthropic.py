@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
 from core.errors import KeyRefused
 from core.llm.providers.anthropic import AnthropicProvider
@@ -53,6 +54,17 @@ async def test_what_current_models_refuse_is_not_sent(vendor: Vendor, claude: Mo
 
     assert {"temperature", "top_p", "top_k", "tool_choice"}.isdisjoint(body)
     assert claude.temperature is not None
+
+
+async def test_the_vendor_is_not_told_in_which_trace_it_is_asked(
+    vendor: Vendor, claude: ModelRequest
+) -> None:
+    traced = SpanContext(trace_id=1, span_id=2, is_remote=False, trace_flags=TraceFlags(1))
+
+    with use_span(NonRecordingSpan(traced)):
+        await sent(vendor, claude)
+
+    assert "traceparent" not in vendor.asked[0].headers
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,22 @@ async def test_vectors_come_in_the_order_of_the_texts() -> None:
     assert found == [[0.0, 1.0], [1.0, 0.0]]
     (asked,) = vendor.asked
     assert asked.path == "/v1/embeddings"
-    assert asked.body["model"] == "text-embedding-3-small"
+    assert asked.body == {
+        "model": "text-embedding-3-small",
+        "input": ["the summer party", "a queue"],
+        "encoding_format": "float",
+    }
 
 
-@pytest.mark.parametrize("body", ["{}", "no json", '{"data": []}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("{}", "[]", "null", "no json", '{"data": []}', '{"data": [{"index": 1}]}'),
+        '{"data": [{"index": 0, "embedding": "AACAPw=="}]}',
+        '{"data": [{"index": 0, "embedding": [1.0, null]}]}',
+        '{"data": [{"index": 1, "embedding": [1.0]}]}',
+    ],
+)
 async def test_an_answer_that_is_none_is_an_error_in_words(body: str) -> None:
     async with Vendor(always(Reject(status=200, body=body))) as vendor:
         embedder = OpenAIEmbedder("", "m", f"{vendor.url}/v1")
