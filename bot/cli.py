@@ -88,9 +88,12 @@ def run(
     as_worker: Annotated[str, typer.Option(hidden=True, help="For the supervisor.")] = "",
 ) -> None:
     """Run the bot until Ctrl-C or SIGTERM."""
-    from bot.gc_settings import load_quickly, settle_in  # noqa: PLC0415 - help must not wait for it
+    from bot import gc_settings  # noqa: PLC0415 - help must not wait for it
 
-    load_quickly()
+    gc_settings.share_memory()
+    gc_settings.load_quickly()
+    import uvloop  # noqa: PLC0415 - help must not wait for it
+
     from bot.process import start_up, stop_signal  # noqa: PLC0415 - help must not wait for it
     from bot.settings import Mode  # noqa: PLC0415 - help must not wait for it
 
@@ -100,19 +103,19 @@ def run(
         from bot.workers.states import WorkerOrders  # noqa: PLC0415 - help must not wait for it
 
         orders = WorkerOrders.model_validate_json(as_worker)
-        asyncio.run(work(start_up(worker=orders.number), chosen, orders))
+        uvloop.run(work(start_up(worker=orders.number), chosen, orders))
         return
     settings = start_up()
     count = workers or settings.moot_workers
     if count == 1:
         from bot.serving import serve  # noqa: PLC0415 - a supervisor must not wait for it
 
-        asyncio.run(serve(settings, chosen))
+        uvloop.run(serve(settings, chosen))
         return
     from bot.workers.supervisor import supervise  # noqa: PLC0415 - help must not wait for it
 
     async def until_stopped() -> int:
-        settle_in()
+        gc_settings.settle_in()
         return await supervise(settings, chosen, count, stop_signal())
 
     raise typer.Exit(asyncio.run(until_stopped()))

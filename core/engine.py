@@ -35,6 +35,7 @@ from core.events import (
     apply,
 )
 from core.figures import duration
+from core.lane import Lane
 from core.models import BESIDE, ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
@@ -49,9 +50,6 @@ News = tuple[Debate, Recorded]
 PROOF_SECONDS = 1.0
 #: Seconds that the database may take to say so: less than until others take over, too.
 ASKING_SECONDS = 10.0
-#: Debates that are moved on at the same moment; the others wait in line, so that the event loop
-#: comes round quickly to whoever clicks or types.
-_AT_ONCE = 32
 #: Seconds that summaries still being made may take when all else of a debate is done.
 SUMMARY_GRACE = 5.0
 
@@ -105,15 +103,26 @@ class Engine:
         sink: EventSink,
         clock: Clock,
         summary_grace: float = SUMMARY_GRACE,
+        lane: Lane | None = None,
     ) -> None:
-        """Keep what debates need; `summary_grace` in seconds, see `SUMMARY_GRACE`."""
+        """Keep what debates need.
+
+        Args:
+            store: Where their logs are.
+            turns: Takes their turns.
+            sink: Told of their events.
+            clock: Time for limits.
+            summary_grace: In seconds, see `SUMMARY_GRACE`.
+            lane: Where debates wait to move on, to begin a turn and to publish an event: the one
+                in which their calls wait; None: one of its own.
+        """
         self._summary_grace = summary_grace
         self._store = store
         self._turns = turns
         self._sink = sink
         self._clock = clock
         self._runs: dict[str, _Run] = {}
-        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._lane = lane or Lane()
 
     async def run(self, debate_id: str) -> Debate:
         """Advance the debate until it has ended or nothing is left to do for now.
@@ -134,10 +143,11 @@ class Engine:
             sink=self._sink,
             clock=self._clock,
             summary_grace=self._summary_grace,
+            lane=self._lane,
         )
         self._runs[debate_id] = run
         try:
-            return await run.advance(self._gate)
+            return await run.advance()
         finally:
             if self._runs.get(debate_id) is run:
                 del self._runs[debate_id]
@@ -154,7 +164,7 @@ class Engine:
 class _Run:
     """One debate being advanced."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the engine's debates share, and whose run it is
         self,
         token: RunToken,
         *,
@@ -163,8 +173,10 @@ class _Run:
         sink: EventSink,
         clock: Clock,
         summary_grace: float,
+        lane: Lane,
     ) -> None:
         self._summary_grace = summary_grace
+        self._lane = lane
         self._token = token
         self._store = store
         self._turns = turns
@@ -192,12 +204,12 @@ class _Run:
         self._woken = True
         self._changed.set()
 
-    async def advance(self, gate: asyncio.Semaphore) -> Debate:
-        """Advance the debate step by step; the gate limits how many debates step at once."""
+    async def advance(self) -> Debate:
+        """Advance the debate step by step."""
         debate: Debate | None = None
         while True:
-            async with gate:
-                debate, is_over = await self._step(debate)
+            await self._lane.enter()
+            debate, is_over = await self._step(debate)
             if is_over:
                 return debate
             await self._wait(debate)
@@ -211,6 +223,7 @@ class _Run:
         began = await self._start_ready(debate)  # before publishing: models are the slow part
         for then, recorded in news:
             if recorded.seq > published:  # the rest was published before the last stop
+                await self._lane.enter()
                 await self._sink.publish(then, recorded)
         # What is owed an answer counts as news until it has it, so that it outlives a crash.
         owes = debate.status is not Status.RUNNING and schedule.unanswered(debate)
@@ -314,6 +327,7 @@ class _Run:
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
         spent: list[Usage] = []
+        await self._lane.enter()
 
         async def tell_away(reason: str) -> None:
             await self._tell_away(turn.agent, reason)

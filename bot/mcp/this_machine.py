@@ -242,7 +242,13 @@ class ThisMachine:
             store = await opening.enter_async_context(open_store(self._environment.moot_database))
             reader = build_reader(self._settings, self._tools, fetchers_here(store))
             turns = build_turns(self._calls, self._settings, store, reader)
-            engine = Engine(store=store, turns=turns, sink=_NobodyListens(), clock=self.clock)
+            engine = Engine(
+                store=store,
+                turns=turns,
+                sink=_NobodyListens(),
+                clock=self.clock,
+                lane=self._calls.lane,
+            )
             runner = LocalRunner(engine=engine, store=store, clock=self.clock)
             opening.push_async_callback(runner.close)
             facts = FactLog(store=store, clock=self.clock, wake=runner.wake)

@@ -131,7 +131,13 @@ class Bench:
             Cap("bench", "this bench", cap, self.spent, remedy=_REMEDY) if cap is not None else None
         )
         turns = BenchTurns(Turns(self.calls, BenchCaps(caps)), self._tasks, judged=self.judged)
-        engine = Engine(store=self.store, turns=turns, sink=_Silent(), clock=self.clock)
+        engine = Engine(
+            store=self.store,
+            turns=turns,
+            sink=_Silent(),
+            clock=self.clock,
+            lane=self.calls.lane,
+        )
         for number, task in enumerate(tasks, start=1):
             if number == CORRECTED_AFTER + 1:
                 arms = [self._corrected(arm, arms) for arm in arms]

@@ -91,9 +91,10 @@ class BudgetHolds:
         """Whether the call fits under what is spent, but not under what is held besides."""
         if worst is None:
             return False
-        settled = [replace(cap, spent=self._settled_under(cap)) for cap in caps]
-        could = all(cap.has_room_for(worst) for cap in settled)
-        return could and not all(cap.has_room_for(worst) for cap in self._current(caps))
+        if all(cap.has_room_for(worst) for cap in self._current(caps)):  # as nearly always
+            return False
+        settled = (replace(cap, spent=self._settled_under(cap)) for cap in caps)
+        return all(cap.has_room_for(worst) for cap in settled)
 
     def _current(self, caps: Iterable[Cap]) -> list[Cap]:
         """The caps with all that is spent or held under them."""

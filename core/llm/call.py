@@ -25,6 +25,7 @@ from core.errors import (
     ReplyUnusable,
 )
 from core.figures import duration
+from core.lane import Lane
 from core.llm.attempt import Attempt
 from core.llm.budget_holds import BudgetHolds, SharedHolds
 from core.llm.cache_warmup import CacheWarmup
@@ -106,7 +107,9 @@ class ModelCalls:
         self._waits = RateLimitWaits(clock)
         self._outages = Outages(clock, probes)
         self._silences = Silences()
-        #: Models that were asked how much they hold.
+        #: Where questions wait to begin and replies to be taken; an engine shares it.
+        self.lane = Lane()
+        #: Models that were asked how much they hold, or whose providers do not tell.
         self._contexts: set[ModelRef] = set()
         own = {name for name in providers if self._measure.capability(name, "").local}
         slots = {
@@ -227,6 +230,7 @@ class ModelCalls:
     async def _usage_of(self, options: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
         """The usage of one question; errors carry it, and its time limit ends the block."""
         options = replace(options, caps=(*self._caps, *options.caps))
+        await self.lane.enter()  # before its time begins, and with nothing that others wait for
         so_far = CallUsage(options, agent.temperature, self._clock, self._book)
         try:
             async with asyncio.timeout(options.seconds):
@@ -239,6 +243,7 @@ class ModelCalls:
         except CallFailed as error:
             error.usage = so_far.usage
             raise
+        await self.lane.enter()  # it is booked, and no time limit can take it away any more
 
     async def _reply(
         self, request: ModelRequest, agent: Agent, so_far: CallUsage
@@ -254,8 +259,7 @@ class ModelCalls:
                 found = await self._first_reply(refs, request, so_far)
             except (ProviderDown, ProviderBusy) as error:
                 left = so_far.seconds_left
-                asked_for = isinstance(error, ProviderBusy) and error.retry_after
-                wait = asked_for or left
+                wait = (isinstance(error, ProviderBusy) and error.retry_after) or left
                 if not so_far.options.patient or wait > left > 0:
                     raise
                 so_far.away = str(error)
@@ -355,21 +359,18 @@ class ModelCalls:
         Money comes first: who waits for it must not keep a slot or a lead from others.
         """
         await self._ask_for_context(ref)
-        self._provider(ref.provider)
         whole, request = request, self._measure.fitted(ref.provider, request)
         so_far.sent = sent_parts(whole, request)
         await self._waits.over(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
-        now = self._clock.now()
-        worst = self._measure.worst(ref.provider, request, self._prices, at=now)
-        held = await self._holds.hold(so_far.options.caps, worst)
+        worst = self._measure.worst(ref.provider, request, self._prices, at=self._clock.now())
+        caps = so_far.options.caps
+        held = await self._holds.hold(caps, worst)
         try:
             async with AsyncExitStack() as entered:
                 if self._shared_holds:
-                    holding = self._shared_holds.hold(
-                        so_far.options.caps, worst, so_far.seconds_left
-                    )
+                    holding = self._shared_holds.hold(caps, worst, so_far.seconds_left)
                     start.spent = await entered.enter_async_context(holding)
                 # Nobody waits for what runs beside a debate, so it leads nobody either.
                 is_beside = request.act in BESIDE
@@ -418,15 +419,16 @@ class ModelCalls:
             ProviderMissing: The provider is not set up.
         """
         provider = self._provider(ref.provider)
-        if ref in self._contexts or not isinstance(provider, TellsContext):
+        if ref in self._contexts:
             return
-        try:
-            tokens = await provider.context(ref.model)
-        except ProviderError:
-            return  # the table holds; what is wrong, the attempt itself will tell
+        if isinstance(provider, TellsContext):
+            try:
+                tokens = await provider.context(ref.model)
+            except ProviderError:
+                return  # the table holds; what is wrong, the attempt itself will tell
+            if tokens:
+                self._measure.learn_context(*ref, tokens)
         self._contexts.add(ref)
-        if tokens:
-            self._measure.learn_context(*ref, tokens)
 
     async def _whole_reply(
         self, ref: ModelRef, request: ModelRequest, start: Attempt
@@ -462,10 +464,8 @@ class ModelCalls:
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
         """The usage of one attempt with its cost, unless the provider named it."""
-        cost = usage.cost
-        if self._measure.capability(*ref).local:
-            cost = Decimal(0)
-        elif cost is None:
+        cost = Decimal(0) if self._measure.capability(*ref).local else usage.cost
+        if cost is None:
             cost = price(*ref, usage, self._prices, at=self._clock.now())
         return usage.model_copy(update={"cost": cost, "attempts": 1})
 

@@ -135,8 +135,10 @@ class SteerDebate:
     async def _check_person(self, debate: Debate, by: Person, deed: str) -> None:
         """Make sure that this person may steer the debate."""
         starter = debate.setup.asked_by.id
+        if by.id == starter:
+            return
         stewards = await self.stewards(debate.setup.place)
-        if by.id == starter or by.id in stewards:
+        if by.id in stewards:
             return
         others = ", ".join(self.mention(one) for one in stewards if one != starter)
         who = f"{self.mention(starter)}, who started debate `{debate.id}`"
