@@ -89,7 +89,7 @@ def set_up_logs(
 def _set_levels(level: int) -> None:
     """Our own loggers as wished, the libraries' never below warnings.
 
-    At DEBUG they log what passes through them: aiosqlite every value that is stored.
+    At DEBUG they log what passes through them: aiosqlite every value that Slack's SDK stores.
     """
     logging.getLogger().setLevel(max(level, logging.WARNING))
     for name in OWN:
@@ -103,8 +103,10 @@ def _places(exc_info: ExcInfo) -> str:
     kind, error, _ = exc_info
     lines = [kind.__name__ if kind else "nothing"]
     while error is not None:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines += [f"  {one.filename}:{one.lineno} in {one.name}" for one in frames]
+        # Not extracted: that would read each file, and keep it, for lines that nobody is shown.
+        for frame, line in traceback.walk_tb(error.__traceback__):
+            code = frame.f_code
+            lines.append(f"  {code.co_filename}:{line} in {code.co_name}")
         error = error.__cause__ or error.__context__
         lines += [f"because of {type(error).__name__}"] if error else []
     return "\n".join(lines)

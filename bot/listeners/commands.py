@@ -57,6 +57,10 @@ from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
+#: Commands that change nothing, so that one which Slack delivers twice may be answered twice: that
+#: it was seen is not written down before the answer.
+_ONLY_READS = Help | Thanks | Unclear | UnknownOption | ListDebates | ListTokens | Search | Show
+
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the command."""
@@ -79,7 +83,8 @@ async def answer_in_time(
 ) -> tuple[MessageView | None, bool]:
     """Do what was typed; return the answer, and whether it was done.
 
-    There is no answer when a form opened, or when this very command was answered before.
+    There is no answer when a form opened, or when Slack delivers again what was answered before and
+    changes something.
     """
     try:
         async with asyncio.timeout(context.patience.answer):
@@ -104,6 +109,8 @@ async def answer_in_time(
                     return None, True
                 case _:
                     answer = await answer_to(context, command, typed)
+                    if isinstance(typed, _ONLY_READS):
+                        return answer, True
                     repeated = await context.is_repeated("trigger", command.trigger_id)
                     return None if repeated else answer, True
     except BadInput as refusal:

@@ -87,9 +87,10 @@ class DebateLists:
 
     async def rows(self, found: Iterable[FoundDebate]) -> Sequence[DebateRow]:
         """Return debates with the addresses of their boards, as far as those are posted."""
-        rows: list[DebateRow] = []
+        found, rows = list(found), list[DebateRow]()
+        boards = await self.posts.rows_with_keys([board_key(one.debate.id) for one in found])
         for one in found:
-            board, address = await self.posts.row_by_key(board_key(one.debate.id)), ""
+            board, address = boards.get(board_key(one.debate.id)), ""
             if board and board.ts:
                 place = one.debate.setup.place
                 team_url = (await self.clients.of(place.workspace)).identity.url

@@ -235,6 +235,9 @@ class JobTasks(Generic[K]):
         self._codec = codec
         self._held: list[K] = []
         self._news: set[K] = set()
+        #: Keys that are being queued, and those of them that something is new for since.
+        self._queueing: set[K] = set()
+        self._again: set[K] = set()
         self._putting: set[asyncio.Task[None]] = set()
         self._closing = False
         jobs.add(kind, self._do, at_once=codec.at_once)
@@ -250,8 +253,11 @@ class JobTasks(Generic[K]):
             return
         if key in self._held:
             self._news.add(key)
+        elif key in self._queueing:
+            self._again.add(key)
         else:
-            self._spawn(self._put(key))
+            self._queueing.add(key)
+            self._spawn(self._queue(key))
 
     def wake_at(self, key: K, at: datetime) -> None:
         """There is something to do for this key at that time."""
@@ -267,6 +273,16 @@ class JobTasks(Generic[K]):
         task = asyncio.ensure_future(putting)
         self._putting.add(task)
         task.add_done_callback(self._putting.discard)
+
+    async def _queue(self, key: K) -> None:
+        """Queue a job; once more for all that was new while it was on its way to the database."""
+        try:
+            await self._put(key)
+            while key in self._again:
+                self._again.discard(key)
+                await self._put(key)
+        finally:
+            self._queueing.discard(key)
 
     async def _put(self, key: K, at: datetime | None = None) -> None:
         """Queue a job, however long the database is away."""

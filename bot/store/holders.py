@@ -39,15 +39,6 @@ def check(connection: Connection, workspace: str, channel: str, process_token: s
         ChannelLost: It does not.
     """
     holder = connection.execute(_HOLDER, _of(workspace, channel)).scalar()
-    check_holder(holder, channel, process_token)
-
-
-def check_holder(holder: str | None, channel: str, process_token: str) -> None:
-    """Make sure that a channel's holder, read and locked in this transaction, is this process.
-
-    Raises:
-        ChannelLost: It is not.
-    """
     if holder not in {None, process_token}:
         raise ChannelLost(f"Another process sends the posts of the channel {channel} now.")
 

@@ -11,13 +11,18 @@ from sqlalchemy import (
     Connection,
     Row,
     RowMapping,
+    Text,
     bindparam,
+    case,
     delete,
+    exists,
     func,
     insert,
+    literal,
     select,
     update,
 )
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from bot.store import holders
 from bot.store.tables import CHANNEL_HOLDERS, POSTS, UNSENT
@@ -105,9 +110,10 @@ class Posts:
             for post in posts:
                 insert_new(connection, POSTS, _fresh(post))
 
-        await self._database.write(insert_all)
+        # Somebody waits for what is urgent.
+        await self._database.write(insert_all, for_person=any(one.urgent for one in posts))
 
-    async def replace_or_enqueue(self, post: NewPost) -> PostRow:
+    async def replace_or_enqueue(self, post: NewPost) -> None:
         """Add an edit of which only the newest state matters.
 
         A row with its key that waits gets the payload and keeps its place. One that is being sent
@@ -115,22 +121,23 @@ class Posts:
         sent or failed goes to the end of the queue.
         """
 
-        def replace_row(connection: Connection) -> PostRow:
+        def replace_row(connection: Connection) -> None:
             head = _locked(connection, post.key)
             if head is None and insert_new(connection, POSTS, _fresh(post)):
-                return _row(connection.execute(_BY_KEY, {"with_key": post.key}).mappings().one())
+                return
             head = head or _locked(connection, post.key)  # inserted by somebody else meanwhile
             if head is None:
                 raise _missing(post.key)
             if head.state in {PostState.WAITING, PostState.SENDING}:
                 newer = {"payload": dict(post.payload), "version": head.version + 1}
-                return _change(connection, post.key, **newer)
+                connection.execute(_CHANGE, {"with_key": post.key, **newer})
+                return
             # A settled row goes to the end of the queue: a new id is a new place.
             connection.execute(_DELETE, {"with_key": post.key})
             again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
-            return _row(connection.execute(_ADD, again).mappings().one())
+            connection.execute(_ADD, again)
 
-        return await self._database.write(replace_row)
+        await self._database.write(replace_row)
 
     async def hold(self, channel: Channel, process_token: str) -> PostRow | None:
         """Take the sending of a channel's posts over from every older process.
@@ -170,23 +177,19 @@ class Posts:
 
         Raises:
             ChannelLost: Another process holds the channel.
-            StoreError: There is no such post, or it was sent or failed already: do not send it.
+            StoreError: There is no such post, it was sent or failed already, or others changed it
+                at this moment: do not send it.
         """
 
         def hand_out(connection: Connection) -> PostRow:
-            head = _head_for(connection, key, process_token)
-            if head.state in {PostState.SENT, PostState.FAILED}:
+            wanted = {"with_key": key, "token": process_token, "at": at}
+            row = connection.execute(_HAND_OUT, wanted).mappings().first()
+            if row is None:
+                head = _head_for(connection, key, process_token)
+                if head.state in {PostState.WAITING, PostState.SENDING}:
+                    raise _in_other_hands(key)
                 raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
-            return _change(
-                connection,
-                key,
-                state=PostState.SENDING,
-                sending_version=head.version,
-                life=process_token,
-                attempted_at=at,
-                attempts=head.attempts + 1,
-                not_before=None,
-            )
+            return _row(row)
 
         return await self._database.write(hand_out)
 
@@ -208,63 +211,53 @@ class Posts:
 
         await self._database.read(check)
 
-    async def mark_sent(
-        self, key: str, ts: str | None = None, *, process_token: str | None = None
-    ) -> PostRow:
+    async def mark_sent(self, row: PostRow, ts: str | None = None) -> PostRow | None:
         """Note that Slack has it; `ts` names the message, if the method gives one.
+
+        Returns what `next_for` does: who sent a post goes on with the next one.
 
         The row then is *sent*, and its payload is empty: Slack has it, and the log can make it
         again. Or it is *waiting*, if it was replaced while it was being sent.
 
-        Raises:
-            ChannelLost: `process_token` is given, and another process holds the channel.
-            StoreError: There is no such post.
-        """
-        return await self._database.write(
-            lambda c: _settle(c, key, PostState.SENT, process_token, ts=ts)
-        )
-
-    async def mark_failed(
-        self, key: str, error: str, *, process_token: str | None = None
-    ) -> PostRow:
-        """Note that Slack will never take it.
-
-        The row then is *failed*, and its payload is empty; or *waiting*, if it was replaced while
-        it was being sent.
-
-        Raises:
-            ChannelLost: `process_token` is given, and another process holds the channel.
-            StoreError: There is no such post.
-        """
-        return await self._database.write(
-            lambda c: _settle(c, key, PostState.FAILED, process_token, error=error)
-        )
-
-    async def postpone(
-        self,
-        key: str,
-        not_before: datetime,
-        error: str | None = None,
-        *,
-        process_token: str | None = None,
-    ) -> PostRow:
-        """Put it back to waiting: it was surely not sent, and may be tried from then on.
+        Args:
+            row: What `mark_sending` returned, or as it was read if it was not handed out here. Only
+                the attempt it tells of is ended: where that has ended already, nothing is written.
+                With its `process_token` only who holds the channel may write.
+            ts: What Slack calls the message.
 
         Raises:
             ChannelLost: Another process holds the channel.
-            StoreError: There is no such post.
+            StoreError: There is no such post, or others changed it at this moment.
         """
+        return await self._database.write(lambda c: _mark(c, _MARK_SENT, row, ts=ts))
 
-        def put_back(connection: Connection) -> PostRow:
-            _head_for(connection, key, process_token)
-            values = {"not_before": not_before, "error": error, "life": None}
-            return _change(connection, key, state=PostState.WAITING, **values)
+    async def mark_failed(self, row: PostRow, error: str) -> PostRow | None:
+        """Note that Slack will never take it. Takes, returns and raises what `mark_sent` does.
 
-        return await self._database.write(put_back)
+        The row then is *failed*, and its payload is empty; or *waiting*, if it was replaced while
+        it was being sent.
+        """
+        return await self._database.write(lambda c: _mark(c, _MARK_FAILED, row, error=error))
+
+    async def postpone(self, row: PostRow, not_before: datetime, error: str | None = None) -> None:
+        """Put it back to waiting: it was surely not sent, and may be tried from then on.
+
+        Takes the row and raises as `mark_sent` does.
+        """
+        values = {"due": not_before, "why": error}
+        await self._database.write(lambda c: _end_attempt(c, _PUT_BACK, row, values))
 
     async def row_by_key(self, key: str) -> PostRow | None:
         """The post with this key."""
         return await self._database.read(lambda connection: _find(connection, key))
+
+    async def rows_with_keys(self, keys: Sequence[str]) -> Mapping[str, PostRow]:
+        """The posts with these keys, as far as there are any, by key."""
+        if not keys:
+            return {}
+        wanted = {"with_keys": keys}
+        rows = await self._database.read(lambda c: c.execute(_BY_KEYS, wanted).mappings().all())
+        return {row["key"]: _row(row) for row in rows}
 
     async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
         """Id of the debate whose first post began this thread."""
@@ -284,6 +277,7 @@ _HERE: ColumnElement[bool] = (POSTS.c.workspace == bindparam("workspace")) & (
 _WITH_KEY: ColumnElement[bool] = POSTS.c.key == bindparam("with_key")
 
 # Statements are made once: making them anew costs more than running them.
+_BY_KEYS = select(POSTS).where(POSTS.c.key.in_(bindparam("with_keys", expanding=True)))
 _BACKLOG = select(func.count()).select_from(POSTS).where(UNSENT)
 #: Reactions come last: each takes more than a second of Slack's pace, and sixty notes would hold a
 #: verdict up for more than a minute. No post needs one to be there.
@@ -311,18 +305,90 @@ _BY_KEY = select(POSTS).where(_WITH_KEY)
 #: What has to be known of a row to change it: without its payload.
 _HEAD = select(*(column for column in POSTS.c if column is not POSTS.c.payload)).where(_WITH_KEY)
 _LOCKED_HEAD = _HEAD.with_for_update()
-#: The same with who holds its channel, both locked; nothing where nobody ever claimed it.
-_HELD_HEAD = (
-    _HEAD.add_columns(CHANNEL_HOLDERS.c.life.label("holder"))
-    .where(POSTS.c.workspace == CHANNEL_HOLDERS.c.workspace)
-    .where(POSTS.c.channel == CHANNEL_HOLDERS.c.channel)
-    .with_for_update()
-)
-_CHANGE = update(POSTS).where(_WITH_KEY).returning(*POSTS.c)
+_CHANGE = update(POSTS).where(_WITH_KEY)
 _DELETE = delete(POSTS).where(_WITH_KEY)
-_ADD = insert(POSTS).returning(*POSTS.c)
+_ADD = insert(POSTS)
 #: What a row is left with when nothing more is to be sent.
 EMPTY: Mapping[str, Any] = {"payload": {}}
+#: Who holds a post's channel, locked until the end of the transaction. A process that is taking the
+#: channel over is waited for, and then is who holds it. All lock the holder before the post: two
+#: that locked them in different orders would wait for each other.
+_HOLDER = (
+    select(CHANNEL_HOLDERS.c.life)
+    .join(
+        POSTS,
+        (POSTS.c.workspace == CHANNEL_HOLDERS.c.workspace)
+        & (POSTS.c.channel == CHANNEL_HOLDERS.c.channel),
+    )
+    .where(_WITH_KEY)
+    .with_for_update(of=CHANNEL_HOLDERS)
+    .cte("holder")
+)
+#: The post with this key, if no other process holds its channel; no process (NULL) may write all.
+_OURS: ColumnElement[bool] = _WITH_KEY & ~exists(
+    select(_HOLDER.c.life).where(_HOLDER.c.life != bindparam("token", type_=Text))
+)
+_HAND_OUT = (
+    update(POSTS)
+    .where(_OURS, UNSENT)
+    .values(
+        state=PostState.SENDING,
+        sending_version=POSTS.c.version,
+        life=bindparam("token", type_=Text),
+        attempted_at=bindparam("at"),
+        attempts=POSTS.c.attempts + 1,
+        not_before=None,
+    )
+    .returning(*POSTS.c)
+)
+#: The attempt that somebody ends. A commit whose answer was lost is done again (`Repeating`), when
+#: the row may wait with a newer edit, in its old place or in a new one: that is none of it.
+_ATTEMPT: ColumnElement[bool] = (
+    _OURS
+    & (POSTS.c.id == bindparam("place"))
+    & (POSTS.c.state == bindparam("was"))
+    & (POSTS.c.attempts == bindparam("tried"))
+)
+#: What is put back keeps its payload: it is sent again, or looked for by its files' names.
+_PUT_BACK = (
+    update(POSTS)
+    .where(_ATTEMPT)
+    .values(
+        state=PostState.WAITING,
+        life=None,
+        not_before=bindparam("due"),
+        error=bindparam("why", type_=Text),
+    )
+    .returning(POSTS.c.id)
+)
+
+
+#: Only an attempt under way has handed a version out: what is refused before it is tried again is
+#: refused in its newest version.
+_HAS_NEWER: ColumnElement[bool] = (POSTS.c.state == PostState.SENDING) & (
+    POSTS.c.version > POSTS.c.sending_version
+)
+
+
+def _marking(state: PostState) -> ReturningUpdate[int]:
+    """Return the statement that ends an attempt; a version nobody was handed waits for the next."""
+    empty = literal(EMPTY["payload"], POSTS.c.payload.type)
+    return (
+        update(POSTS)
+        .where(_ATTEMPT)
+        .values(
+            state=case((_HAS_NEWER, PostState.WAITING.value), else_=state.value),
+            payload=case((_HAS_NEWER, POSTS.c.payload), else_=empty),
+            ts=func.coalesce(bindparam("new_ts", type_=Text), POSTS.c.ts),
+            error=bindparam("why", type_=Text),
+            not_before=None,
+        )
+        .returning(POSTS.c.id)
+    )
+
+
+_MARK_SENT = _marking(PostState.SENT)
+_MARK_FAILED = _marking(PostState.FAILED)
 _OF_DEBATE = select(POSTS).where(POSTS.c.debate_id == bindparam("debate_id")).order_by(POSTS.c.id)
 _ROOT = (
     select(POSTS.c.debate_id)
@@ -351,42 +417,44 @@ def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
     return row if earlier is None else _row(earlier)
 
 
-def _settle(
+def _mark(
     connection: Connection,
-    key: str,
-    state: PostState,
-    process_token: str | None,
+    marking: ReturningUpdate[int],
+    row: PostRow,
     *,
     ts: str | None = None,
     error: str | None = None,
-) -> PostRow:
-    """End an attempt; a version nobody was handed waits for the next one."""
-    head = _head_for(connection, key, process_token)
-    # Only an attempt under way has handed a version out: what is refused before it is tried again
-    # is refused in its newest version.
-    newer = (
-        head.state == PostState.SENDING
-        and head.sending_version is not None
-        and head.version > head.sending_version
-    )
-    # What is in doubt keeps its payload: its files' names are what it is looked for by.
-    settled: dict[str, Any] = {"state": PostState.WAITING} if newer else {**EMPTY, "state": state}
-    return _change(connection, key, **settled, ts=ts or head.ts, error=error, not_before=None)
+) -> PostRow | None:
+    """End an attempt; returns the channel's post that is next in line."""
+    _end_attempt(connection, marking, row, {"new_ts": ts, "why": error})
+    return _next_for(connection, Channel(row.workspace, row.channel))
+
+
+def _end_attempt(
+    connection: Connection,
+    ending: ReturningUpdate[int],
+    row: PostRow,
+    values: Mapping[str, object],
+) -> None:
+    """End an attempt, unless it has ended already."""
+    wanted = {"place": row.id, "was": row.state, "tried": row.attempts, **values}
+    whose = {"with_key": row.key, "token": row.process_token}
+    if connection.execute(ending, {**wanted, **whose}).first() is None:
+        head = _head_for(connection, row.key, row.process_token)
+        if (head.id, head.state, head.attempts) == (row.id, row.state, row.attempts):
+            raise _in_other_hands(row.key)
 
 
 def _head_for(connection: Connection, key: str, process_token: str | None) -> Row[Any]:
-    """The row with this key, locked, without its payload, if this process may write it.
+    """The row with this key, without its payload, if this process may write it.
 
     None may write all.
     """
-    if process_token is not None:
-        held = connection.execute(_HELD_HEAD, {"with_key": key}).first()
-        if held is not None:
-            holders.check_holder(held.holder, held.channel, process_token)
-            return held
-    head = _locked(connection, key)
+    head = connection.execute(_HEAD, {"with_key": key}).first()
     if head is None:
         raise _missing(key)
+    if process_token is not None:
+        holders.check(connection, head.workspace, head.channel, process_token)
     return head
 
 
@@ -395,14 +463,13 @@ def _locked(connection: Connection, key: str) -> Row[Any] | None:
     return connection.execute(_LOCKED_HEAD, {"with_key": key}).first()
 
 
-def _change(connection: Connection, key: str, **values: Any) -> PostRow:
-    """Set columns of a row."""
-    row = connection.execute(_CHANGE, {"with_key": key, **values}).mappings().one()
-    return _row(row)
-
-
 def _missing(key: str) -> StoreError:
     return StoreError(f"There is no post {key!r}.")
+
+
+def _in_other_hands(key: str) -> StoreError:
+    """Nothing was written, and what was in the way is gone: only whoever looks again can go on."""
+    return StoreError(f"The post {key!r} was in other hands meanwhile.")
 
 
 def _find(connection: Connection, key: str) -> PostRow | None:

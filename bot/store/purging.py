@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, select
 
+from bot.store.search import remove_words
 from bot.store.tables import (
     CHANNEL_HOLDERS,
     CHANNEL_SETTINGS,
-    DEBATE_WORDS,
     LANDINGS,
     ORGANISATIONS,
     PAGE_GRANTS,
@@ -22,9 +22,10 @@ from bot.store.tables import (
 
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
     """Delete posts, landings, reminders, pages and search words of debates; then `merge_words`."""
-    for table in (POSTS, LANDINGS, REMINDERS, RESTORED, PAGE_GRANTS, DEBATE_WORDS):
-        for debate_id in debates:
+    for debate_id in debates:
+        for table in (POSTS, LANDINGS, REMINDERS, RESTORED, PAGE_GRANTS):
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
+        remove_words(connection, debate_id)
 
 
 def merge_words(connection: Connection, pages: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, text
 
 from bot.store.posts import Channel
-from bot.store.tables import DEBATE_WORDS
+from bot.store.tables import DEBATE_WORDS, WORD_ROWS
 from core.store.database import Database
 from core.use_cases.find import SearchHit
 
@@ -31,8 +31,11 @@ class DebateWords:
         values = {"debate_id": debate_id, **channel._asdict(), "words": words.replace("\0", " ")}
 
         def replace_row(connection: Connection) -> None:
-            connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
-            connection.execute(insert(DEBATE_WORDS).values(**values))
+            remove_words(connection, debate_id)
+            added = connection.execute(insert(DEBATE_WORDS).values(**values))
+            if connection.dialect.name == "sqlite":
+                at = {"debate_id": debate_id, "row": added.lastrowid}
+                connection.execute(insert(WORD_ROWS).values(at))
 
         await self._database.write(replace_row)
 
@@ -56,6 +59,17 @@ class DebateWords:
             return [SearchHit(row.debate_id, row.excerpt) for row in rows]
 
         return await self._database.read(look)
+
+
+def remove_words(connection: Connection, debate_id: str) -> None:
+    """Remove the words of a debate, if there are any."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
+        return
+    noted = WORD_ROWS.c.debate_id == debate_id
+    row = select(WORD_ROWS.c.row).where(noted).scalar_subquery()
+    connection.execute(delete(DEBATE_WORDS).where(literal_column("rowid") == row))
+    connection.execute(delete(WORD_ROWS).where(noted))
 
 
 def _on_sqlite(words: Sequence[str]) -> Select[Any, Any]:

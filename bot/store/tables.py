@@ -198,6 +198,15 @@ DEBATE_WORDS: Final = Table(
     Column("words", Text, nullable=False),
 )
 
+#: Where each debate's words stand, on SQLite: by any other column than the row's number its
+#: full-text table looks through all words there are.
+WORD_ROWS: Final = Table(
+    "debate_words_rows",
+    MetaData(),
+    Column("debate_id", Text, primary_key=True),
+    Column("row", Integer, nullable=False),
+)
+
 _WORDS_ON_SQLITE = (
     "CREATE VIRTUAL TABLE debate_words USING fts5("
     "debate_id UNINDEXED, workspace UNINDEXED, channel UNINDEXED, words, "
@@ -207,11 +216,16 @@ _WORDS_ON_POSTGRESQL = (
     "CREATE TABLE debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
     "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))"
 )
+_ROWS_ON_SQLITE = (
+    "CREATE TABLE debate_words_rows (debate_id TEXT NOT NULL, row INTEGER NOT NULL, "
+    "PRIMARY KEY (debate_id))"
+)
 _SEARCH_ON_POSTGRESQL = (
     "CREATE INDEX debate_words_search ON debate_words USING gin (to_tsvector('simple', words))"
 )
 for dialect, made in (
     ("sqlite", _WORDS_ON_SQLITE),
+    ("sqlite", _ROWS_ON_SQLITE),
     ("postgresql", _WORDS_ON_POSTGRESQL),
     ("postgresql", _SEARCH_ON_POSTGRESQL),
 ):

@@ -16,21 +16,19 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.errors import ConfigurationBroken, StoreDown
-from core.store.engines import (
-    FILE_FORM,
-    InLoop,
-    postgres_engine,
-    sqlite_reader,
-    sqlite_writer,
-)
 from core.store.failures import is_passing
 from core.store.lock import FileLock, check_no_log_is_left, check_there
+from core.store.postgres import Reading, ServerTransactions
+from core.store.sqlite import FILE_FORM, sqlite_reader, sqlite_writer
 from core.store.writers import BatchingWriter, Repeating, Writer
 
 T = TypeVar("T")
 
 #: Pages given back in one transaction: 4 MB, for which others wait some milliseconds.
 _PAGES_AT_ONCE = 500
+#: To a server, by process.
+_CONNECTIONS = 16
+#: As everybody's settings have it, and as the tables of Slack's SDK are opened.
 _SQLITE = "sqlite+aiosqlite"
 _POSTGRES = "postgresql+psycopg"
 
@@ -129,20 +127,29 @@ class Database:
         """Whether other processes may write to it at the same time."""
         return self._file is None
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
         """Run `work` in a transaction; what it wrote is durable when this returns.
 
         A caller that is cancelled while waiting does no harm: its work is then done or not done,
         as a whole.
 
+        Args:
+            work: What to do.
+            for_person: Whether somebody waits for it who typed or clicked. In SQLite, where one
+                writes at a time, it goes before what debates wait for; in PostgreSQL all write at
+                the same time.
+
         Raises:
             StoreDown: The database does not answer, is full or locked; nothing was written.
             Exception: Whatever `work` raises; nothing of it was written.
         """
-        return await self._writer.write(work)
+        return await self._writer.write(work, for_person=for_person)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work`, which only reads, on one consistent state of the database.
+        """Run `work`, which only reads.
+
+        In SQLite it sees one state of the database; in PostgreSQL each of its statements sees what
+        was committed before that began, as it would in a transaction.
 
         Raises:
             StoreDown: The database does not answer.
@@ -280,13 +287,15 @@ def _on_server(url: URL) -> Database:
     """A database on a server, shared with other processes."""
     place = f"{url.host or 'localhost'}/{url.database or ''}"
     try:
-        both = Repeating(InLoop(postgres_engine(url)), place, passes=is_passing)
+        transactions = ServerTransactions(url, _CONNECTIONS)
     except ModuleNotFoundError as error:
         raise ConfigurationBroken(
             "PostgreSQL needs the package psycopg. Type `make extras` in a checkout; "
             "docs/deploy.md says how elsewhere."
         ) from error
-    return Database(place=place, reader=both, writer=both)
+    reader = Repeating(Reading(transactions), place, passes=is_passing)
+    writer = Repeating(transactions, place, passes=is_passing)
+    return Database(place=place, reader=reader, writer=writer)
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    Select,
     and_,
     bindparam,
     exists,
@@ -39,7 +41,7 @@ from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Database
 from core.store.installation import installation_secret
 from core.store.spending import book, total
-from core.store.tables import DEBATES, EVENTS
+from core.store.tables import DEBATES, EVENTS, RESERVATIONS
 
 #: Events of a log that are made of their rows without a thread of their own.
 _READ_AT_ONCE = 100
@@ -88,7 +90,7 @@ class SqlDebateStore:
                 raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
             return Appended(_recorded(row), fresh=False)
 
-        return await self._database.write(insert_or_find)
+        return await self._database.write(insert_or_find, for_person=True)
 
     async def begun(self, origin: str) -> str | None:
         """The id of the debate that this origin began."""
@@ -105,18 +107,21 @@ class SqlDebateStore:
             if run is not None and run != RunToken(debate_id, head.run_number):
                 raise RunLost(f"Another run holds the debate {debate_id} now.")
             wanted = {"with_id": debate_id, "key": event.key}
-            last, is_there = connection.execute(_PLACE, wanted).one()
+            last, is_there, has_reserved = connection.execute(_PLACE, wanted).one()
             if is_there:
                 standing = connection.execute(_STANDING, wanted).one()
                 return Appended(_recorded(standing), fresh=False)
             recorded = Recorded(debate_id, (last or 0) + 1, at, event)
             _insert(connection, recorded)
             book(connection, recorded, head)
-            reservations.release(connection, debate_id, event)
+            if has_reserved:
+                reservations.release(connection, debate_id, event)
             _note_end(connection, recorded)
             return Appended(recorded, fresh=True)
 
-        return await self._database.write(write_or_find)
+        # Recorded beside a run it is mostly what somebody did, who waits to hear that it is taken;
+        # failures after a crash, reminders and what is restored are few.
+        return await self._database.write(write_or_find, for_person=run is None)
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`.
@@ -176,17 +181,17 @@ class SqlDebateStore:
 
     async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
-        query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
-        if wanted.workspace is not None:
-            query = query.where(DEBATES.c.workspace == wanted.workspace)
-        if wanted.channels is not None:
-            query = query.where(DEBATES.c.channel.in_(wanted.channels))
-        if wanted.open_only:
-            query = query.where(_RUNS)
-        if wanted.having:
-            # Read from the index on keys alone.
-            begins = (EVENTS.c.key.startswith(one, autoescape=True) for one in wanted.having)
-            query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
+        query = _fitting(
+            of_workspace=wanted.workspace is not None,
+            of_channels=wanted.channels is not None,
+            open_only=wanted.open_only,
+            having=tuple(wanted.having),
+        )
+        values = {
+            "in_workspace": wanted.workspace,
+            "in_channels": wanted.channels,
+            "most": wanted.limit,
+        }
 
         def entries(connection: Connection) -> list[DebateEntry]:
             return [
@@ -201,7 +206,7 @@ class SqlDebateStore:
                     status=row.status,
                     origin=row.origin,
                 )
-                for row in connection.execute(query.limit(wanted.limit))
+                for row in connection.execute(query, values)
             ]
 
         return await self._database.read(entries)
@@ -256,9 +261,14 @@ _HEAD = select(
 ).where(_ID)
 _LOCKED_HEAD = _HEAD.with_for_update()
 _STANDING = select(EVENTS).where(_LOG, EVENTS.c.key == bindparam("key"))
-#: The log's last number, and whether a key stands in it. After the lock and not with it: what
-#: others wrote meanwhile is only seen by a statement that begins later.
-_PLACE = select(select(func.max(EVENTS.c.seq)).where(_LOG).scalar_subquery(), _STANDING.exists())
+#: The log's last number, whether a key stands in it, and whether money is reserved for the debate.
+#: After the lock and not with it: what others wrote meanwhile is only seen by a statement that
+#: begins later.
+_PLACE = select(
+    select(func.max(EVENTS.c.seq)).where(_LOG).scalar_subquery(),
+    _STANDING.exists(),
+    exists().where(RESERVATIONS.c.debate_id == bindparam("with_id")),
+)
 _AFTER = select(EVENTS).where(_LOG, EVENTS.c.seq > bindparam("after")).order_by(EVENTS.c.seq)
 _START = (
     select(EVENTS)
@@ -273,6 +283,25 @@ _PUBLISH = (
     .returning(DEBATES.c.id)
 )
 _INSERT = insert(EVENTS)
+
+
+@lru_cache(maxsize=64)
+def _fitting(
+    *, of_workspace: bool, of_channels: bool, open_only: bool, having: tuple[str, ...]
+) -> Select[Any]:
+    """The statement that finds debates, newest first: made once for each way of asking."""
+    query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
+    if of_workspace:
+        query = query.where(DEBATES.c.workspace == bindparam("in_workspace"))
+    if of_channels:
+        query = query.where(DEBATES.c.channel.in_(bindparam("in_channels", expanding=True)))
+    if open_only:
+        query = query.where(_RUNS)
+    if having:
+        # Read from the index on keys alone.
+        begins = (EVENTS.c.key.startswith(one, autoescape=True) for one in having)
+        query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
+    return query.limit(bindparam("most"))
 
 
 def _insert(connection: Connection, recorded: Recorded) -> None:

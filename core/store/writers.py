@@ -1,6 +1,7 @@
 """Who writes: one task that batches (SQLite), or each caller for itself, repeating (PostgreSQL)."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -10,8 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from core.errors import StoreDown, StoreError
 from core.retry import RetryPolicy, retry
-from core.store.engines import Transactions
 from core.store.failures import explain, is_held_by_others
+from core.store.threads import Transactions
 
 T = TypeVar("T")
 
@@ -25,8 +26,14 @@ _RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
 class Writer(Protocol):
     """Runs work in transactions."""
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run the work; it is durable when this returns."""
+    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
+        """Run the work; it is durable when this returns.
+
+        Args:
+            work: What to do.
+            for_person: Whether somebody waits for it who typed or clicked: it goes first where
+                one task writes for all.
+        """
         ...
 
     async def close(self) -> None:
@@ -61,10 +68,10 @@ class Repeating:
         self._place = place
         self._passes = passes
         self._pause = pause
-        self._under_way: set[asyncio.Task[Any]] = set()
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in a transaction of its own."""
+    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
+        """Run the work in a transaction of its own, whose only wait is for a free connection."""
+        del for_person
         return await self.run(work)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
@@ -76,7 +83,7 @@ class Repeating:
         failures = (SQLAlchemyError, OSError)
         try:
             return await retry(
-                lambda: self._once(work),
+                lambda: self._engine.transact(work),
                 _RETRIES,
                 self._pause,
                 on=failures,
@@ -85,19 +92,8 @@ class Repeating:
         except failures as error:
             raise explain(error, self._place) from error
 
-    async def _once(self, work: Callable[[Connection], T]) -> T:
-        """Run the work once, to its end even if the caller is cancelled meanwhile.
-
-        A connection that is torn from the driver in the middle of a statement is never closed.
-        """
-        task = asyncio.create_task(self._engine.transact(work))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        return await asyncio.shield(task)
-
     async def close(self) -> None:
         """Free connections, once what is under way has ended."""
-        await asyncio.gather(*self._under_way, return_exceptions=True)
         await self._engine.dispose()
 
 
@@ -141,12 +137,16 @@ class BatchingWriter:
         self._engine = engine
         self._place = place
         self._check = check
-        self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue()
+        #: What people wait for, and everything else.
+        self._first, self._others = deque[_Waiting](), deque[_Waiting]()
+        self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run the work together with whatever else waits.
+    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
+        """Run the work together with whatever else waits, people's before and without the rest's.
+
+        After each batch of people's the others' next one is done, however much people do.
 
         Raises:
             StoreError: The database failed, or is closed.
@@ -156,7 +156,8 @@ class BatchingWriter:
         if self._task is None:
             self._task = asyncio.create_task(self._serve(), name="database writer")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait(_Waiting(work, done))
+        (self._first if for_person else self._others).append(_Waiting(work, done))
+        self._news.set()
         return await done
 
     async def close(self) -> None:
@@ -165,22 +166,21 @@ class BatchingWriter:
         task, self._task = self._task, None
         try:
             if task is not None:
-                self._queue.put_nowait(None)
+                self._news.set()
                 await task
         finally:
             await self._engine.dispose()
 
     async def _serve(self) -> None:
         """Take what waits and commit it, until told to end."""
-        going_on = True
-        while going_on:
-            first = await self._queue.get()
-            more = min(self._queue.qsize(), _BATCH - 1)
-            taken = [first, *(self._queue.get_nowait() for _ in range(more))]
-            going_on = None not in taken
-            wanted = [one for one in taken if one and not one.done.done()]
-            if wanted:
-                await self._commit(wanted)
+        while self._first or self._others or not self._closed:
+            if not self._first and not self._others:
+                await self._news.wait()
+                self._news.clear()
+            for line in (self._first, self._others):  # in turn: nobody is kept waiting for ever
+                taken = [line.popleft() for _ in range(min(len(line), _BATCH))]
+                if wanted := [one for one in taken if not one.done.done()]:
+                    await self._commit(wanted)
 
     async def _commit(self, batch: Sequence[_Waiting]) -> None:
         """Do the batch in one transaction; if anything in it fails, each half in its own."""

@@ -1,5 +1,6 @@
 """People find debates: by id, of a channel, by words; never one of a channel they are not in."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +11,8 @@ from core.models import Debate, Place
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
 
+#: Logs that are asked for together: nobody else's reading is to wait for all of a long list.
+_AT_ONCE = 3
 #: Entries that are looked through for a debate whose own log cannot say where it is held.
 _MOST_ENTRIES = 1000
 NOT_A_MEMBER = "You are not in this channel; nothing was done."
@@ -116,17 +119,23 @@ class FindDebates:
         return await self._read(SearchHit(entry.debate_id, "") for entry in entries)
 
     async def _read(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
-        found: list[FoundDebate] = []
-        for hit in hits:
-            try:
-                debate = fold(await self.store.events(hit.debate_id))
-                format_of(debate)  # one of a newer Moot cannot be shown
-            except StoreDown:
-                raise
-            except DebateUnknown:
-                continue
-            except StoreError as error:  # damaged, or of a newer Moot: the others are shown
-                self.on_unreadable(hit.debate_id, error)
-                continue
-            found.append(FoundDebate(debate=debate, excerpt=hit.excerpt))
-        return found
+        # Together: somebody waits, and each wait of a busy bot takes its time.
+        few = asyncio.Semaphore(_AT_ONCE)
+        found = await asyncio.gather(*(self._found(hit, few) for hit in hits))
+        return [one for one in found if one]
+
+    async def _found(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
+        """What was found; None if it is not there any more, or cannot be read."""
+        try:
+            async with few:
+                log = await self.store.events(hit.debate_id)
+            debate = fold(log)
+            format_of(debate)  # one of a newer Moot cannot be shown
+        except StoreDown:
+            raise
+        except DebateUnknown:
+            return None
+        except StoreError as error:  # damaged, or of a newer Moot: the others are shown
+            self.on_unreadable(hit.debate_id, error)
+            return None
+        return FoundDebate(debate=debate, excerpt=hit.excerpt)

@@ -73,7 +73,7 @@ def expected_keys(log: Sequence[Recorded]) -> list[str]:
     keys: list[str] = []
     for recorded in log:
         debate = apply(debate, recorded)
-        reached = release_after(position, recorded)
+        reached = release_after(position, debate, recorded)
         position = reached.position
         for group in reached.groups:
             posts = posts_of_group(debate, group, tuple(BoardAction))

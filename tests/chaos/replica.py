@@ -1,6 +1,5 @@
 """A real bot in a process of its own: `python -m tests.chaos.replica <orders as JSON>`."""
 
-import asyncio
 import json
 import os
 import sys
@@ -10,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import aiohttp
+import uvloop
 
 from bot.app import Parts, running
 from bot.log import set_up_logs
@@ -88,4 +88,4 @@ async def main(orders: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(json.loads(sys.argv[1])))
+    uvloop.run(main(json.loads(sys.argv[1])))

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,6 +43,13 @@ def _row(one: Sample) -> str:
     return "| " + " | ".join(map(str, (*cells, one.waiting, size, share))) + " |"
 
 
+def _growth(samples: Sequence[Sample]) -> str:
+    """Memory by debate of the second half: by then caches are full, or nearly."""
+    half, last = samples[len(samples) // 2], samples[-1]
+    debates = last.debates - half.debates
+    return f"{(last.memory - half.memory) / debates / 1e3:.1f} KB" if debates > 0 else "–"
+
+
 def _say(line: str) -> None:
     print(line, flush=True)  # noqa: T201 - that is what it is for
 
@@ -52,9 +59,16 @@ def main() -> int:
     asked = _arguments()
     life = Life(hours=asked.hours, every=asked.every, rows=asked.rows, workers=asked.workers)
     folder = Path(tempfile.mkdtemp(prefix="moot-long-"))
+    samples = list[Sample]()
+
+    def take(sample: Sample) -> None:
+        samples.append(sample)
+        _say(_row(sample))
+
     _say(_HEAD)
     with _database(asked.workers) as database:
-        found = asyncio.run(live(life, folder, database, lambda sample: _say(_row(sample))))
+        found = asyncio.run(live(life, folder, database, take))
+    _say(f"{_growth(samples)} of memory more by debate in the second half")
     _say(f"{found.debates} debates, {found.posts} posts; wrong: {dict(found.faults) or 'nothing'}")
     _say(f"the log: {folder}")
     return 1 if found.faults else 0

@@ -4,12 +4,13 @@ Its model writes every call to `calls.txt` before it answers, and every answer c
 its prompt, so that the log of the debate tells which calls were recorded.
 """
 
-import asyncio
 import hashlib
 import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+import uvloop
 
 from bot.app import Parts, running
 from bot.process import stop_signal
@@ -79,4 +80,4 @@ async def main(access: str, folder: Path, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))
+    uvloop.run(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

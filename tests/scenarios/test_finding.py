@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,15 @@ async def test_search_finds_what_was_decided_too(team: Team):
     await board_saying(team, board, "*Rejected*")
     await team.type("search licences")
     assert debate.id in team.told()[-1]
+
+
+async def test_what_only_reads_writes_nothing_before_its_answer(team: Team):
+    for words in ("list", "search kafka", "help", "thanks"):
+        await team.type(words)
+    deliveries, later = team.moot.context.deliveries, timedelta(days=1)
+    assert await deliveries.purge(team.moot.context.clock.now() + later) == 0
+    await team.type("doctor")
+    assert await deliveries.purge(team.moot.context.clock.now() + later) == 1
 
 
 async def test_an_empty_list_and_an_empty_home_teach(team: Team):

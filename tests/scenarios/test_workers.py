@@ -2,11 +2,13 @@
 
 import asyncio
 import os
+import platform
 import re
 import signal
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,8 @@ from tests.scenarios.test_http_mode import without_socket_mode
 CHANNEL = "architecture"
 #: Seconds that everything may take on a busy machine.
 PATIENCE = 60.0
+#: Bytes of addresses that glibc keeps for a heap on machines of 64 bits.
+HEAP = 64 * 2**20
 CONFIG = replace(quick_workspace(), pace=replace(QUICK, ack_seconds=20.0))
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
@@ -117,6 +121,7 @@ async def test_two_workers_share_debates_and_one_page_tells_how_each_is(
         await site.ask("Rust or Go?", "alex")
         await site.decided(2)
         health = await site.machine.health()
+        heaps = [heaps_of_threads(pid) for pid in site.machine.pids().values()]
         code, _ = await site.machine.stop()
         found = await site.seen()
         lines = site.machine.logged()
@@ -126,6 +131,7 @@ async def test_two_workers_share_debates_and_one_page_tells_how_each_is(
     assert (found.faults, found.debates) == ({}, 2)
     assert {one["worker"] for one in lines if one["event"] == "running"} == {1, 2}
     assert [one["worker"] for one in lines if one["event"] == "models"] == [1]
+    assert heaps == [0, 0] or platform.libc_ver()[0] != "glibc"  # others lay memory out their way
 
 
 async def test_workers_end_when_their_supervisor_is_killed_and_the_next_one_goes_on(
@@ -182,6 +188,17 @@ async def test_a_token_that_slack_refuses_is_told_once_and_ends_everything(
     assert said.text.count("Error: ") == 1
     assert "giving up" in said.text
     assert "Traceback" not in said.text
+
+
+def heaps_of_threads(pid: int) -> int:
+    """Heaps of a process beside its first one: glibc keeps 64 MB of addresses for each."""
+    maps = Path(f"/proc/{pid}/maps")
+    lines = re.findall(r"(?m)^(\w+)-(\w+) (\S+)", maps.read_text() if maps.exists() else "")
+    places = [(int(begin, 16), int(end, 16), rights) for begin, end, rights in lines]
+    return sum(
+        (used, free) == ("rw-p", "---p") and begin % HEAP == 0 and end == begin + HEAP
+        for (begin, _, used), (_, end, free) in pairwise(places)
+    )
 
 
 def is_alive(pid: int) -> bool:

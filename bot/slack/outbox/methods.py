@@ -1,5 +1,6 @@
 """The calls that carry posts: one Slack method each, and the search for a post in doubt."""
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -84,6 +85,9 @@ def slack_client(
         session=session,
         timeout=CALL_SECONDS,
         retry_handlers=[],
+        # It has a level of its own (`bot/log.py`): for one without, the SDK puts each call and each
+        # answer into words before it asks whether anybody wants them.
+        logger=logging.getLogger("slack_sdk"),
     )
 
 

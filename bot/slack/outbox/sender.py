@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
+from typing import NamedTuple, TypeVar
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -27,13 +28,7 @@ from bot.slack.outbox.methods import (
     find_post,
     proving_before_bytes,
 )
-from bot.slack.outbox.outcomes import (
-    NOT_FOR_THIS_APP,
-    Rejected,
-    Retry,
-    Unknown,
-    outcome_of,
-)
+from bot.slack.outbox.outcomes import NOT_FOR_THIS_APP, Rejected, Retry, Unknown, outcome_of
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
 from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
@@ -44,6 +39,7 @@ from core.ports import Clock
 from core.recent import Recent
 
 _log = logger(__name__)
+T = TypeVar("T")
 
 #: Seconds that a call in hand may take when the outbox stops, before it is left in doubt.
 STOP_PATIENCE = 3.0
@@ -65,6 +61,16 @@ _NO_ROOT = "the message it belongs to was never posted"
 
 class _RootMissing(Exception):
     """What the row depends on is not in Slack and never will be."""
+
+
+class _AttemptEnded(NamedTuple):
+    """A step that noted what became of its post: sent, or refused for good.
+
+    The post may wait again all the same, with a version that came during the attempt.
+    """
+
+    #: What was next in line of the channel then, maybe the same post; None: nothing.
+    next: PostRow | None
 
 
 async def _nobody(row: PostRow, refusal: Rejected) -> None:
@@ -135,11 +141,13 @@ class Outbox:
         self._wake(posts)
 
     async def replace(self, post: NewPost) -> None:
-        """Queue an edit of which only the newest state matters.
+        """Queue an edit of which only the newest state matters; none that would not be sent.
 
         Raises:
             StoreDown: The database failed; nothing was queued.
         """
+        if post.method == SESSION and SESSION in await self._refused_by(post.workspace):
+            return
         await self.posts.replace_or_enqueue(post)
         self._wake([post])
 
@@ -180,18 +188,21 @@ class Outbox:
             while row is not None:
                 if self._fronts.get(channel, ("",))[0] != row.key:
                     self._fronts[channel] = (row.key, time.monotonic())
-                errors = (
-                    0 if await self._step(replace(row, process_token=token), errors) else errors + 1
+                step = await self._step(replace(row, process_token=token), errors)
+                errors = 0 if step else errors + 1
+                row = (
+                    step.next
+                    if isinstance(step, _AttemptEnded)
+                    else await self.posts.next_for(channel)
                 )
-                row = await self.posts.next_for(channel)
             self._tokens[channel] = token
         except ChannelLost as error:
             _log.warning("let go", reason=str(error))
         finally:
             self._fronts.pop(channel, None)
 
-    async def _step(self, row: PostRow, errors: int) -> bool:
-        """Bring the first row of a channel one step further; False after a passing error."""
+    async def _step(self, row: PostRow, errors: int) -> bool | _AttemptEnded:
+        """Bring a channel's first row a step further. False: in vain; ended: what is next in it."""
         way = WAYS.get(row.method)
         if way is None:
             return await self._refuse(
@@ -202,9 +213,8 @@ class Outbox:
         if row.method == SESSION and SESSION in await self._refused_by(row.workspace):
             # Handed out first: a version that came during an attempt would wait for ever else.
             token = row.process_token or self.process_token
-            await self.posts.mark_sending(row.key, token, self.clock.now())
-            await self.posts.mark_sent(row.key, process_token=row.process_token)
-            return True
+            row = await self.posts.mark_sending(row.key, token, self.clock.now())
+            return _AttemptEnded(await self.posts.mark_sent(row))
         try:
             call = await self._call(row)
         except _RootMissing:
@@ -257,7 +267,7 @@ class Outbox:
         first = await self.posts.next_for(_channel_of(row))
         return first is not None and first.key != row.key
 
-    async def _send(self, call: SlackCall, way: SlackMethod, errors: int) -> bool:
+    async def _send(self, call: SlackCall, way: SlackMethod, errors: int) -> bool | _AttemptEnded:
         began = time.monotonic()
         row = await self.posts.mark_sending(
             call.row.key, call.row.process_token or self.process_token, self.clock.now()
@@ -269,7 +279,9 @@ class Outbox:
         found = {
             key: await self._address(call.team_url, row.channel, key) for key in addressed(text)
         }
-        linked = replace(row, payload={**row.payload, **json.loads(fill_in(text, found))})
+        linked = row
+        if found:
+            linked = replace(row, payload={**row.payload, **json.loads(fill_in(text, found))})
         if time.monotonic() - began > FREEZE_SECONDS:
             # Others may have found the row by now: what was begun so long ago is in doubt.
             return False
@@ -297,8 +309,7 @@ class Outbox:
             if isinstance(outcome, Retry) or way.repeatable:
                 await self._postpone(row, outcome, way, errors)
             return False
-        await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
-        return True
+        return _AttemptEnded(await self.posts.mark_sent(row, ts))
 
     async def _carry_out(self, call: SlackCall) -> str | None:
         """Make the call, with older blocks in the place of those that Slack does not take there.
@@ -372,9 +383,9 @@ class Outbox:
         seconds = self.pace.after_errors(errors) if asked is None else asked
         self._turnstile.hold(way.kind, _channel_of(row), time.monotonic() + seconds)
         due = self.clock.now() + timedelta(seconds=seconds)
-        await self.posts.postpone(row.key, due, outcome.words, process_token=row.process_token)
+        await self.posts.postpone(row, due, outcome.words)
 
-    async def _reconcile(self, call: SlackCall, errors: int) -> bool:
+    async def _reconcile(self, call: SlackCall, errors: int) -> bool | _AttemptEnded:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
         row, now = call.row, self.clock.now()
         patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
@@ -408,7 +419,7 @@ class Outbox:
         if ts is None:
             await self._free(row, "it had not arrived")
             return True
-        await self.posts.mark_sent(row.key, ts, process_token=row.process_token)
+        ended = _AttemptEnded(await self.posts.mark_sent(row, ts))
         if row.state is PostState.WAITING and row.method == "post":
             # From before a restore: it is to say what the log says now.
             shown = {name: row.payload[name] for name in ("text", "blocks") if name in row.payload}
@@ -423,17 +434,16 @@ class Outbox:
                     thread_key=row.thread_key,
                 )
             )
-        return True
+        return ended
 
     async def _free(self, row: PostRow, words: str) -> None:
         """Let it be sent again at once."""
-        await self.posts.postpone(row.key, self.clock.now(), words, process_token=row.process_token)
+        await self.posts.postpone(row, self.clock.now(), words)
 
-    async def _refuse(self, row: PostRow, refusal: Rejected) -> bool:
+    async def _refuse(self, row: PostRow, refusal: Rejected) -> _AttemptEnded:
         _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
         await self.on_refused(row, refusal)
-        await self.posts.mark_failed(row.key, refusal.words, process_token=row.process_token)
-        return True
+        return _AttemptEnded(await self.posts.mark_failed(row, refusal.words))
 
     async def _call(self, row: PostRow) -> SlackCall:
         """Find the timestamps a row depends on."""
@@ -478,7 +488,7 @@ def _channel_of(row: PostRow) -> Channel:
     return Channel(row.workspace, row.channel)
 
 
-async def _unhurried(work: Coroutine[None, None, bool]) -> bool:
+async def _unhurried(work: Coroutine[None, None, T]) -> T:
     """Let a call in hand end by itself when we are told to stop, for a few seconds."""
     task = asyncio.ensure_future(work)
     try:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, inspect, select
 from typer.testing import CliRunner
 
 import bot.store.tables
@@ -42,7 +42,10 @@ NOW = SystemClock().now()
 HERE = Place(surface="slack", workspace="T1", channel="C1")
 COSTLY = Usage(attempts=1, cost=Decimal("0.10"))
 #: Not among the others: on SQLite no migration tool knows a full-text table.
-WORDS = {"debate_words": bot.store.tables.DEBATE_WORDS}
+WORDS = {
+    "debate_words": bot.store.tables.DEBATE_WORDS,
+    "debate_words_rows": bot.store.tables.WORD_ROWS,
+}
 
 
 async def fill(database: Database) -> None:
@@ -113,7 +116,14 @@ async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str
     """Rows of each table that keeps something of a workspace or of a debate."""
     counted: dict[str, int] = {}
     known = (core.store.tables.METADATA.tables, bot.store.tables.METADATA.tables, WORDS)
-    columns = [one for tables in known for table in tables.values() for one in table.columns]
+    there = await database.read(lambda c: set(inspect(c).get_table_names()))
+    columns = [
+        one
+        for tables in known
+        for name, table in tables.items()
+        if name in there
+        for one in table.columns
+    ]
     for column in columns:
         if column.name in {"workspace", "debate_id"}:
             wanted = select(func.count()).select_from(column.table).where(column.in_(names))

@@ -175,6 +175,22 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
         await office.outbox.close()
 
 
+async def test_no_session_is_queued_where_they_are_known_to_be_refused(tmp_path: Path):
+    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
+    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
+        await prepare(db)
+        office = Office(workspace, Posts(db), FAST)
+        office.outbox.refused = RefusedFeatures(db)
+        session = office.new("d1/session", SESSION, payload={"status": "processing"})
+        await office.outbox.refused.note(session.workspace, {SESSION}, SystemClock().now())
+        await office.outbox.replace(session)
+        assert await office.posts.row_by_key("d1/session") is None
+        await office.outbox.refused.forget(SESSION)
+        await office.outbox.replace(session)
+        assert await office.posts.row_by_key("d1/session")
+        await office.outbox.close()
+
+
 async def test_a_session_that_is_refused_while_a_newer_one_comes_holds_up_nothing(tmp_path: Path):
     location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
     async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
@@ -184,9 +200,9 @@ async def test_a_session_that_is_refused_while_a_newer_one_comes_holds_up_nothin
         session = office.new("d1/session", SESSION, payload={"status": "processing"})
         await office.posts.hold(Channel(session.workspace, session.channel), "before")
         await office.posts.replace_or_enqueue(session)
-        await office.posts.mark_sending("d1/session", "before", now)
+        sending = await office.posts.mark_sending("d1/session", "before", now)
         await office.posts.replace_or_enqueue(replace(session, payload={"status": "completed"}))
-        await office.posts.mark_sent("d1/session", process_token="before")
+        await office.posts.mark_sent(sending)
         await office.outbox.refused.note(session.workspace, {SESSION}, now)
         await office.outbox.start()
         await office.outbox.post([office.new("d1/e1/0")])
@@ -262,7 +278,8 @@ async def test_a_blocked_channel_does_not_hold_up_another(tmp_path: Path):
 
 
 async def test_retry_after_holds_edits_that_stand_in_line_already(tmp_path: Path):
-    async with an_office(tmp_path, replace(FAST, edit=0.3)) as office:
+    # Time enough between edits for a late refusal of the first to be known before the second.
+    async with an_office(tmp_path, replace(FAST, edit=1.2)) as office:
         places = ("general", "architecture")
         boards = [f"{place}/board" for place in places]
         for place, key in zip(places, boards, strict=True):
@@ -325,8 +342,8 @@ async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(o
     now = SystemClock().now()
     await office.posts.hold(Channel(edit.workspace, edit.channel), "before")
     await office.posts.replace_or_enqueue(edit)
-    await office.posts.mark_sending("d1/edit", "before", now)
-    await office.posts.postpone("d1/edit", now, "Slack asks for a slower pace")
+    sending = await office.posts.mark_sending("d1/edit", "before", now)
+    await office.posts.postpone(sending, now, "Slack asks for a slower pace")
     await office.posts.replace_or_enqueue(replace(edit, payload={**edit.payload, "text": "two"}))
     left = office.open(FAST, "process-2")
     left.clients = Uninstalled()
@@ -508,7 +525,9 @@ async def test_a_clock_that_was_set_back_does_not_hold_up_a_channel(office: Offi
     await office.outbox.close()
     tomorrow = SystemClock().now() + timedelta(days=1)
     await office.posts.enqueue([office.new("d1/e1/0"), office.new("d1/e2/0")])
-    await office.posts.postpone("d1/e1/0", tomorrow, "too fast")
+    first = await office.posts.row_by_key("d1/e1/0")
+    assert first
+    await office.posts.postpone(first, tomorrow, "too fast")
     impatient = office.open(replace(FAST, longest_pause=0.1), "process-2")
     await impatient.start()
     await office.settled("d1/e1/0", "d1/e2/0")

@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import Connection, event, update
 from sqlalchemy.engine import Engine
@@ -53,9 +56,14 @@ async def next_of(posts: Posts, channel: Channel = GENERAL) -> PostRow:
     return row
 
 
-async def send(posts: Posts, key: str, ts: str | None = None) -> PostRow:
-    await posts.mark_sending(key, "process-1", NOON)
-    return await posts.mark_sent(key, ts)
+async def row_of(posts: Posts, key: str) -> PostRow:
+    row = await posts.row_by_key(key)
+    assert row is not None
+    return row
+
+
+async def send(posts: Posts, key: str, ts: str | None = None) -> PostRow | None:
+    return await posts.mark_sent(await posts.mark_sending(key, "process-1", NOON), ts)
 
 
 async def drained(posts: Posts, channel: Channel = GENERAL) -> list[str]:
@@ -65,6 +73,16 @@ async def drained(posts: Posts, channel: Channel = GENERAL) -> list[str]:
         keys.append(row.key)
         await send(posts, row.key)
     return keys
+
+
+async def test_many_posts_are_found_at_once_by_their_keys(posts: Posts) -> None:
+    await posts.enqueue([post("d1/board"), post("d2/board", RANDOM), post("d3/board")])
+    await send(posts, "d2/board", "17.1")
+
+    found = await posts.rows_with_keys(["d2/board", "d1/board", "d4/board"])
+
+    assert found == {key: await row_of(posts, key) for key in ("d1/board", "d2/board")}
+    assert await posts.rows_with_keys([]) == {}
 
 
 async def test_a_post_comes_back_as_it_went_in(posts: Posts) -> None:
@@ -173,10 +191,14 @@ async def test_another_life_can_try_again_what_was_being_sent(posts: Posts) -> N
 async def test_a_post_that_is_sent_has_its_ts_and_makes_room(posts: Posts) -> None:
     await posts.enqueue([post("a"), post("b")])
 
-    sent = await send(posts, "a", "1700.0001")
+    row = await send(posts, "a", "1700.0001")
 
+    sent = await row_of(posts, "a")
     assert (sent.state, sent.ts, sent.error) == (PostState.SENT, "1700.0001", None)
-    assert (await next_of(posts)).key == "b"
+    following = await next_of(posts)
+    assert row == following
+    assert following.key == "b"
+    assert await send(posts, "b") is None
 
 
 async def test_a_post_that_was_sent_is_not_sent_again(posts: Posts) -> None:
@@ -190,19 +212,21 @@ async def test_a_post_that_was_sent_is_not_sent_again(posts: Posts) -> None:
 
 async def test_a_post_that_failed_makes_room_and_says_why(posts: Posts) -> None:
     await posts.enqueue([post("a"), post("b")])
-    await posts.mark_sending("a", "process-1", NOON)
+    sending = await posts.mark_sending("a", "process-1", NOON)
 
-    failed = await posts.mark_failed("a", "channel_not_found")
+    row = await posts.mark_failed(sending, "channel_not_found")
 
+    assert row == await next_of(posts)
+    failed = await row_of(posts, "a")
     assert (failed.state, failed.error) == (PostState.FAILED, "channel_not_found")
     assert await drained(posts) == ["b"]
 
 
 async def test_a_postponed_post_keeps_its_place(posts: Posts) -> None:
     await posts.enqueue([post("a"), post("b")])
-    await posts.mark_sending("a", "process-1", NOON)
+    sending = await posts.mark_sending("a", "process-1", NOON)
 
-    await posts.postpone("a", NOON + timedelta(seconds=30), "ratelimited")
+    await posts.postpone(sending, NOON + timedelta(seconds=30), "ratelimited")
 
     row = await next_of(posts)
     assert (row.key, row.state, row.process_token) == ("a", PostState.WAITING, None)
@@ -211,11 +235,13 @@ async def test_a_postponed_post_keeps_its_place(posts: Posts) -> None:
 
 
 async def test_marking_a_post_nobody_enqueued_is_an_error(posts: Posts) -> None:
+    await posts.enqueue([post("b")])
+    nobodys = replace(await next_of(posts), key="a")
     for marking in (
         posts.mark_sending("a", "process-1", NOON),
-        posts.mark_sent("a"),
-        posts.mark_failed("a", "x"),
-        posts.postpone("a", NOON),
+        posts.mark_sent(nobodys),
+        posts.mark_failed(nobodys, "x"),
+        posts.postpone(nobodys, NOON),
     ):
         with pytest.raises(StoreError, match="no post 'a'"):
             await marking
@@ -224,10 +250,10 @@ async def test_marking_a_post_nobody_enqueued_is_an_error(posts: Posts) -> None:
 async def test_an_edit_that_waits_gets_the_newest_state_and_keeps_its_place(posts: Posts) -> None:
     await posts.replace_or_enqueue(edit("round 1"))
     await posts.enqueue([post("a")])
-    row = await posts.replace_or_enqueue(edit("round 2"))
+    await posts.replace_or_enqueue(edit("round 2"))
 
+    row = await next_of(posts)
     assert (row.version, row.payload) == (2, {"text": "round 2"})
-    assert row == await next_of(posts)
     assert await drained(posts) == ["d1/board", "a"]
 
 
@@ -237,23 +263,28 @@ async def test_an_edit_that_is_being_sent_is_sent_again_with_the_newest_state(
     await posts.replace_or_enqueue(edit("round 1"))
     sending = await posts.mark_sending("d1/board", "process-1", NOON)
     await posts.replace_or_enqueue(edit("round 2"))
-    row = await posts.replace_or_enqueue(edit("round 3"))
+    await posts.replace_or_enqueue(edit("round 3"))
 
+    row = await next_of(posts)
     assert (sending.payload, row.state) == ({"text": "round 1"}, PostState.SENDING)
-    assert (await posts.mark_sent("d1/board")).state is PostState.WAITING
+    newer = await posts.mark_sent(sending)
+    assert newer == await row_of(posts, "d1/board")
+    assert (await next_of(posts)).state is PostState.WAITING
     again = await posts.mark_sending("d1/board", "process-1", NOON)
     assert again.payload == {"text": "round 3"}
-    assert (await posts.mark_sent("d1/board")).state is PostState.SENT
+    assert await posts.mark_sent(again) is None
+    assert (await row_of(posts, "d1/board")).state is PostState.SENT
 
 
 async def test_an_edit_replaced_while_it_fails_is_tried_with_the_newest_state(
     posts: Posts,
 ) -> None:
     await posts.replace_or_enqueue(edit("too long"))
-    await posts.mark_sending("d1/board", "process-1", NOON)
+    sending = await posts.mark_sending("d1/board", "process-1", NOON)
     await posts.replace_or_enqueue(edit("shorter"))
 
-    assert (await posts.mark_failed("d1/board", "msg_too_long")).state is PostState.WAITING
+    await posts.mark_failed(sending, "msg_too_long")
+    assert (await row_of(posts, "d1/board")).state is PostState.WAITING
     assert await drained(posts) == ["d1/board"]
 
 
@@ -261,11 +292,12 @@ async def test_an_edit_refused_before_it_is_tried_again_is_refused_in_its_newest
     posts: Posts,
 ) -> None:
     await posts.replace_or_enqueue(edit("one"))
-    await posts.mark_sending("d1/board", "process-1", NOON)
-    await posts.postpone("d1/board", NOON, "Slack asks for a slower pace")
+    sending = await posts.mark_sending("d1/board", "process-1", NOON)
+    await posts.postpone(sending, NOON, "Slack asks for a slower pace")
+    waiting = await next_of(posts)
     await posts.replace_or_enqueue(edit("two"))
-    row = await posts.mark_failed("d1/board", "Moot is not installed there")
-    assert row.state is PostState.FAILED
+    await posts.mark_failed(waiting, "Moot is not installed there")
+    assert (await row_of(posts, "d1/board")).state is PostState.FAILED
     assert await posts.next_for(GENERAL) is None
 
 
@@ -273,19 +305,21 @@ async def test_an_edit_after_the_last_one_was_sent_goes_to_the_end(posts: Posts)
     await posts.replace_or_enqueue(edit("round 1"))
     await send(posts, "d1/board", "1700.0001")
     await posts.enqueue([post("a")])
-    row = await posts.replace_or_enqueue(edit("round 2"))
+    await posts.replace_or_enqueue(edit("round 2"))
 
+    row = await row_of(posts, "d1/board")
     assert (row.version, row.state, row.attempts) == (2, PostState.WAITING, 0)
     assert row.ts == "1700.0001"
     assert await drained(posts) == ["a", "d1/board"]
 
 
 async def test_many_edits_at_once_leave_one_row_with_one_of_them(posts: Posts) -> None:
-    rows = await asyncio.gather(*(posts.replace_or_enqueue(edit(f"s{n}")) for n in range(30)))
+    edits = [edit(f"s{number}") for number in range(30)]
+    await asyncio.gather(*(posts.replace_or_enqueue(one) for one in edits))
 
-    assert sorted(row.version for row in rows) == list(range(1, 31))
-    newest = max(rows, key=lambda row: row.version)
-    assert await next_of(posts) == newest
+    newest = await next_of(posts)
+    assert newest.version == len(edits)
+    assert newest.payload in [one.payload for one in edits]
     assert await drained(posts) == ["d1/board"]
 
 
@@ -317,21 +351,95 @@ async def test_posts_of_a_debate_come_in_order(posts: Posts) -> None:
 async def test_who_lost_the_channel_can_neither_send_nor_say_what_came_of_it(posts: Posts) -> None:
     await posts.enqueue([post("d1/e1/0"), post("d1/e2/0")])
     await posts.hold(GENERAL, "frozen")
-    await posts.mark_sending("d1/e1/0", "frozen", NOON)
+    sending = await posts.mark_sending("d1/e1/0", "frozen", NOON)
     await posts.hold(GENERAL, "awake")
     with pytest.raises(ChannelLost):
         await posts.mark_sending("d1/e2/0", "frozen", NOON)
     with pytest.raises(ChannelLost):
-        await posts.mark_sent("d1/e1/0", "1.1", process_token="frozen")
+        await posts.mark_sent(sending, "1.1")
     with pytest.raises(ChannelLost):
-        await posts.postpone("d1/e1/0", NOON, "too fast", process_token="frozen")
+        await posts.postpone(sending, NOON, "too fast")
     with pytest.raises(ChannelLost):
-        await posts.mark_failed("d1/e1/0", "refused", process_token="frozen")
+        await posts.mark_failed(sending, "refused")
 
     row = await next_of(posts)
     assert (row.key, row.state, row.process_token) == ("d1/e1/0", PostState.SENDING, "frozen")
-    await posts.mark_sending("d1/e1/0", "awake", NOON)
-    assert (await posts.mark_sent("d1/e1/0", "1.2", process_token="awake")).ts == "1.2"
+    await posts.mark_sent(await posts.mark_sending("d1/e1/0", "awake", NOON), "1.2")
+    assert (await row_of(posts, "d1/e1/0")).ts == "1.2"
+
+
+@pytest.mark.parametrize("step", ["begin", "sent", "failed", "postpone"])
+async def test_who_is_taking_a_channel_over_is_waited_for(on_postgres: str, step: str) -> None:
+    """Else both would send a post: the one that takes over has not seen it begun."""
+    connect = partial(psycopg.AsyncConnection[Any].connect, on_postgres.replace("+psycopg", ""))
+    async with (
+        await Database.open(on_postgres) as database,
+        await connect() as taking_over,
+        await connect(autocommit=True) as looking,
+    ):
+        await prepare(database)
+        posts = Posts(database)
+        await posts.enqueue([post("a")])
+        await posts.hold(GENERAL, "slow")
+        before = await next_of(posts)
+        if step != "begin":
+            before = await posts.mark_sending("a", "slow", NOON)
+        await taking_over.execute("UPDATE channel_holders SET life = 'quick'")
+        steps = {
+            "begin": lambda: posts.mark_sending("a", "slow", NOON),
+            "sent": lambda: posts.mark_sent(before, "1.1"),
+            "failed": lambda: posts.mark_failed(before, "refused"),
+            "postpone": lambda: posts.postpone(before, NOON, "later"),
+        }
+        under_way = asyncio.create_task(steps[step]())
+        while not await (await looking.execute(_WAITS)).fetchone():
+            assert not under_way.done()
+            await asyncio.sleep(0.05)
+        # Who waits for the holder has not locked the post: the two would wait for each other.
+        await looking.execute("SELECT 1 FROM posts WHERE key = 'a' FOR UPDATE NOWAIT")
+        await taking_over.commit()
+        with pytest.raises(ChannelLost):
+            await under_way
+        assert await row_of(posts, "a") == before
+
+
+@pytest.mark.parametrize("step", ["begin", "sent"])
+async def test_a_post_that_others_change_at_this_moment_is_said_to_be_in_other_hands(
+    on_postgres: str, step: str
+) -> None:
+    """What was in the way of the statement is gone when the next one asks what it was."""
+    async with await Database.open(on_postgres) as database:
+        await prepare(database)
+        posts = Posts(database)
+        await posts.enqueue([post("a")])
+        sending = await posts.mark_sending("a", "process-1", NOON)
+        await posts.mark_sent(sending)
+        changes = [f"UPDATE posts SET state = '{PostState.SENDING}'"]  # noqa: S608 - our own word
+
+        steps = {
+            "begin": lambda: posts.mark_sending("a", "process-1", NOON),
+            "sent": lambda: posts.mark_sent(sending),
+        }
+
+        def change(*told: str) -> None:
+            if changes and "UPDATE posts" in told[2]:
+                with psycopg.connect(on_postgres.replace("+psycopg", "")) as others:
+                    others.execute(changes.pop().encode())
+
+        event.listen(Engine, "after_cursor_execute", change)
+        try:
+            with pytest.raises(StoreError, match="'a' was in other hands"):
+                await steps[step]()
+        finally:
+            event.remove(Engine, "after_cursor_execute", change)
+        assert not changes
+        assert await row_of(posts, "a") == replace(sending, payload={})
+
+
+#: Whether a statement waits for another transaction's lock.
+_WAITS = (
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
 
 
 async def test_who_takes_a_channel_learns_what_is_first_in_line(posts: Posts) -> None:
@@ -363,6 +471,15 @@ async def test_what_is_urgent_overtakes_other_debates_and_reactions_come_last(po
     assert await drained(posts) == ["d2/board", "word", "d1/e3/0", "d1/e4/0", "d1/e2/eyes"]
 
 
+async def test_what_is_urgent_is_queued_before_what_debates_queue(tmp_path: Path) -> None:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        await prepare(database)
+        posts = Posts(database)
+        word = replace(post("word"), urgent=True)
+        await asyncio.gather(posts.enqueue([post("d1/e3/0")]), posts.enqueue([word]))
+        assert (await row_of(posts, "word")).id < (await row_of(posts, "d1/e3/0")).id
+
+
 async def test_an_urgent_reply_waits_for_what_its_own_debate_posts_before_it(posts: Posts) -> None:
     other = replace(post("d2/e2/0"), debate_id="d2")
     board_edit = replace(post("d1/board/edit"), method="update")
@@ -392,26 +509,67 @@ async def test_what_slack_has_is_not_kept(posts: Posts) -> None:
     """Messages and files would be two thirds of the database."""
     said = {"sent": "a", "refused": "b", "doubt": "c"}
     await posts.enqueue([post(key, text=text) for key, text in said.items()])
-    assert (await posts.mark_sending("sent", "process-1", NOON)).payload == {"text": "a"}
+    sending = await posts.mark_sending("sent", "process-1", NOON)
+    assert sending.payload == {"text": "a"}
 
-    sent = await posts.mark_sent("sent", "1.1")
-    refused = await posts.mark_failed("refused", "Slack refuses it")
+    await posts.mark_sent(sending, "1.1")
+    await posts.mark_failed(await row_of(posts, "refused"), "Slack refuses it")
     doubt = await posts.mark_sending("doubt", "process-1", NOON)
 
+    sent, refused = await row_of(posts, "sent"), await row_of(posts, "refused")
     assert (sent.payload, sent.ts, refused.payload) == ({}, "1.1", {})
-    assert (await posts.row_by_key("sent"), await posts.row_by_key("refused")) == (sent, refused)
     assert doubt.payload == {"text": "c"}  # it may have to be sent again
-    back = await posts.postpone("doubt", NOON, "it had not arrived")
-    assert back.payload == {"text": "c"}
+    await posts.postpone(doubt, NOON, "it had not arrived")
+    assert (await row_of(posts, "doubt")).payload == {"text": "c"}
 
 
 async def test_an_edit_that_came_while_one_was_being_sent_is_kept(posts: Posts) -> None:
     await posts.replace_or_enqueue(edit("round 1"))
-    await posts.mark_sending("d1/board", "process-1", NOON)
+    sending = await posts.mark_sending("d1/board", "process-1", NOON)
     await posts.replace_or_enqueue(edit("round 2"))
 
-    assert (await posts.mark_sent("d1/board")).payload == {"text": "round 2"}
-    assert (await send(posts, "d1/board")).payload == {}
+    await posts.mark_sent(sending)
+    assert (await row_of(posts, "d1/board")).payload == {"text": "round 2"}
+    await send(posts, "d1/board")
+    assert (await row_of(posts, "d1/board")).payload == {}
+
+
+@pytest.mark.parametrize("comes", ["while it is sent", "between the two"])
+@pytest.mark.parametrize("end", ["sent", "failed", "postponed"])
+async def test_what_is_noted_twice_loses_no_newer_edit(posts: Posts, end: str, comes: str) -> None:
+    """A commit whose answer is lost is done again; meanwhile the row may be another's matter."""
+    await posts.replace_or_enqueue(edit("round 1"))
+    await posts.enqueue([post("a")])
+    sending = await posts.mark_sending("d1/board", "process-1", NOON)
+    steps = {
+        "sent": lambda: posts.mark_sent(sending, "1.1"),
+        "failed": lambda: posts.mark_failed(sending, "refused"),
+        "postponed": lambda: posts.postpone(sending, NOON, "later"),
+    }
+
+    if comes == "while it is sent":
+        await posts.replace_or_enqueue(edit("round 2"))
+    await steps[end]()
+    if comes == "between the two":
+        await posts.replace_or_enqueue(edit("round 2"))
+    newer, following = await row_of(posts, "d1/board"), await posts.next_for(GENERAL)
+    again = await steps[end]()
+
+    assert again == (None if end == "postponed" else following)
+    assert await row_of(posts, "d1/board") == newer
+    assert (newer.state, newer.payload) == (PostState.WAITING, {"text": "round 2"})
+
+
+async def test_what_is_refused_twice_before_it_is_tried_loses_no_newer_edit(posts: Posts) -> None:
+    await posts.replace_or_enqueue(edit("round 1"))
+    await posts.enqueue([post("a")])
+    waiting = await next_of(posts)
+    await posts.mark_failed(waiting, "Moot is not installed there")
+    await posts.replace_or_enqueue(edit("round 2"))
+
+    await posts.mark_failed(waiting, "Moot is not installed there")  # the answer was lost
+    again = await row_of(posts, "d1/board")
+    assert (again.state, again.payload) == (PostState.WAITING, {"text": "round 2"})
 
 
 async def test_posts_that_an_earlier_version_sent_are_emptied_once(location: str) -> None:

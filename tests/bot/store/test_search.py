@@ -1,15 +1,21 @@
 """Debates are found by their words, in the channels asked for and no others."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from bot.store.posts import Channel
+from bot.store.purging import purge_traces
 from bot.store.search import DebateWords
-from bot.store.tables import prepare
+from bot.store.tables import MIGRATIONS, VERSION_TABLE, prepare
 from core.store.database import Database
+from core.store.migrate import take_steps
 
 HERE, THERE = Channel("T1", "C1"), Channel("T1", "C2")
 
@@ -67,3 +73,46 @@ async def test_the_excerpt_shows_what_was_looked_for(words: DebateWords) -> None
 async def test_anything_can_be_looked_for(words: DebateWords, wanted: str) -> None:
     await words.put("d1", HERE, "Kafka?")
     assert set(await ids(words, wanted, "C1")) <= {"d1"}
+
+
+async def test_words_are_set_as_quickly_among_many_debates(tmp_path: Path) -> None:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        await prepare(database)
+        words, steps = DebateWords(database), list[None]()
+
+        def count_steps(connection: Connection) -> None:
+            driver: Any = connection.connection.driver_connection
+            driver.set_progress_handler(lambda: steps.append(None), 10)
+
+        async def steps_of_a_change() -> int:
+            steps.clear()
+            await words.put("d0", HERE, "Kafka or SQS?")
+            return len(steps)
+
+        await words.put("d0", HERE, "Kafka?")
+        await database.write(count_steps)  # the writer has one connection
+        among_one = await steps_of_a_change()
+        for number in range(1, 300):
+            await words.put(f"d{number}", HERE, "Kafka or PostgreSQL for our jobs?")
+        assert 0 < await steps_of_a_change() < 4 * among_one
+
+
+async def test_words_of_a_file_that_noted_no_rows_are_replaced_and_removed(tmp_path: Path) -> None:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
+        earlier = tmp_path / "migrations"
+        copytree(MIGRATIONS, earlier)
+        for step in (earlier / "versions").glob("0*.py"):
+            if step.name >= "0014":
+                step.unlink()
+        await database.write(lambda c: take_steps(c, earlier, VERSION_TABLE))
+        insert = "INSERT INTO debate_words VALUES (?, 'T1', 'C1', 'Kafka?')"
+        await database.write(lambda c: [c.exec_driver_sql(insert, (one,)) for one in ("d1", "d2")])
+
+        await prepare(database)
+
+        words = DebateWords(database)
+        await words.put("d1", HERE, "Use PostgreSQL.")
+        assert await ids(words, "kafka", "C1") == ["d2"]
+        await database.write(lambda c: purge_traces(c, ["d2"]))
+        assert await ids(words, "kafka", "C1") == []
+        assert await ids(words, "postgresql", "C1") == ["d1"]

@@ -12,7 +12,7 @@ from core.events import DebateStarted, NoteAdded
 from core.models import Note, Person
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.engines import postgres_engine
+from core.store.postgres import postgres_engine
 from core.store.tables import prepare
 from core.testing import a_setup
 from tests.postgres import PostgresForTests

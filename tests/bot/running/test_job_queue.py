@@ -1,0 +1,67 @@
+"""Jobs that replicas share, on a real PostgreSQL."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import psycopg
+
+from bot.running.heartbeat import Heartbeat
+from bot.running.job_queue import Codec, Jobs, JobTasks
+
+_CODEC = Codec[str](write=str, read=str, at_once=10)
+
+
+async def _tasks(url: str, work: Callable[[str], Awaitable[None]]) -> tuple[Jobs, JobTasks[str]]:
+    """Jobs that run, and a kind of them."""
+    jobs = Jobs(url, Heartbeat())
+    tasks = JobTasks[str](jobs, "channels", work, _CODEC)
+    await jobs.start()
+    return jobs, tasks
+
+
+async def test_what_is_new_while_a_job_is_queued_is_done_with_few_jobs(on_postgres: str) -> None:
+    told, done, wakes = 0, 0, 60
+    is_all_done = asyncio.Event()
+
+    async def work(key: str) -> None:
+        nonlocal done
+        assert key == "C1"
+        done = told  # all that was there when it looked
+        if done == wakes:
+            is_all_done.set()
+
+    jobs, tasks = await _tasks(on_postgres, work)
+    for _ in range(wakes // 20):
+        for _ in range(20):
+            told += 1
+            tasks.wake("C1")
+        await asyncio.sleep(0.003)  # now and then before, now and then after it is queued
+    async with asyncio.timeout(30):
+        await is_all_done.wait()
+    await tasks.close(5)
+    await jobs.close()
+    async with await psycopg.AsyncConnection.connect(jobs.conninfo) as connection:
+        # It counts what was queued, or tried to be.
+        cursor = await connection.execute("SELECT last_value FROM procrastinate_jobs_id_seq")
+        row = await cursor.fetchone()
+    assert row is not None
+    assert row[0] < wakes / 2
+
+
+async def test_jobs_go_on_after_the_server_has_ended_every_connection(on_postgres: str) -> None:
+    seen = asyncio.Queue[str]()
+    jobs, tasks = await _tasks(on_postgres, seen.put)
+    tasks.wake("C1")
+    async with asyncio.timeout(30):
+        assert await seen.get() == "C1"
+    async with await psycopg.AsyncConnection.connect(jobs.conninfo) as connection:
+        await connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    tasks.wake("C2")
+    async with asyncio.timeout(60):
+        while await seen.get() != "C2":
+            pass
+    await tasks.close(5)
+    await jobs.close()
