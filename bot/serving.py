@@ -66,6 +66,7 @@ async def serve(
         elif plugin.is_allowed:
             _log.info("plugin", plugin=plugin.title)
     loaded = await load_settings(settings, clarify=True, plugins=plugins)
+    dict(loaded.settings.playbooks)  # reads the built-in ones now: no form is to wait for that
     check_settings(loaded.settings, settings)
     if (number := link.number if link else 1) == 1:  # what holds for all workers is said once
         for notice in loaded.notices:

@@ -229,6 +229,11 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
     if faults := _wrong_addresses(found):
         raise ConfigurationBroken("\n".join(faults))
     written = dotenv_values(env_file) if env_file else {}
+    for name, value in written.items():
+        if "\0" in (value or ""):  # the environment itself cannot have one
+            raise ConfigurationBroken(
+                f"{name} in {env_file} has a NUL character, which no program takes."
+            )
     found.take_variables({**written, **os.environ})  # noqa: TID251 - this is bot/settings.py
     return found
 

@@ -106,7 +106,7 @@ class RecordPlace(ReceivingPlace):
     )
     author: str = Field(
         default="Moot <moot@localhost>",
-        pattern=r"^[^<>\x00-\x1f]{1,80} <[^<>\s]{1,100}>$",
+        pattern=r"^[^<>\x00-\x1f]{1,80} <[^<>\s\x00-\x1f]{1,100}>$",
         description="Author of the commits, as `Name <address>`.",
     )
     seconds: Seconds = Field(default=120.0, gt=0, description="Time for one attempt.")

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from core.capabilities import capability
 from core.config.keys import nearest
-from core.config.source import Path, WrittenFile
+from core.config.written import Path, WrittenFile
 from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
 from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
@@ -23,6 +23,7 @@ _NO_CHANNEL = (
     "is no id of a channel, like C0123456789 (it is at the end of the details Slack shows of a "
     "channel)"
 )
+_NO_NUL = "has a NUL character, which no program takes."
 
 
 def faults(
@@ -128,6 +129,9 @@ def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
         seen.add(server.name)
         if bool(server.command) == bool(server.url):
             yield f"{source.at(path)}: needs a command or a url, one of the two."
+        for number, word in enumerate(server.command):
+            if "\0" in word:  # uvloop would cut it there, and run the program
+                yield f"{source.at((*path, 'command', number))}: {_NO_NUL}"
         if server.url and server.variables:
             yield f"{source.at((*path, 'variables'))}: only a command is handed variables."
         if server.command and server.key_variable:
@@ -175,6 +179,9 @@ def _record_faults(place: RecordPlace, source: WrittenFile, path: Path) -> Itera
     if place.repository and not place.repository.startswith(("https://", "http://")):
         where = source.at((*path, "repository"))
         yield f"{where}: begins with https:// (there is no SSH: it needs keys and known hosts)."
+    for key, value in (("folder", place.folder), ("repository", place.repository)):
+        if "\0" in value:
+            yield f"{source.at((*path, key))}: {_NO_NUL}"
     # What git refuses in names, as far as the settings' own pattern lets it through
     # (https://git-scm.com/docs/git-check-ref-format).
     plain = place.branch.replace(DEBATE, "d")

@@ -9,7 +9,7 @@ from typing import Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from core.config.source import Path, WrittenFile
+from core.config.written import Path, WrittenFile
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

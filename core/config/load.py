@@ -14,7 +14,7 @@ from core.config.dialectic import translate
 from core.config.faults import doubts, faults
 from core.config.keys import in_snake_case, inside, keys_of, model_in, nearest
 from core.config.model_names import split_names
-from core.config.source import Path, WrittenFile, read_source
+from core.config.written import Path, WrittenFile
 from core.errors import ConfigurationBroken
 from core.models import (
     FALLBACK_ROLE,
@@ -117,6 +117,8 @@ def check(text: str, name: str, known: Known) -> Checked:
     Raises:
         ConfigurationBroken: It cannot; every line names file, line and key.
     """
+    from core.config.source import read_source  # noqa: PLC0415 - without a file no YAML is needed
+
     source = read_source(text, name)
     values = in_snake_case(source, source.values, SettingsFile)
     notices = [*translate(values, source)]

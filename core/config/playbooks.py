@@ -8,16 +8,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from core.config.keys import nearest
 from core.config.load import in_words, text_of
-from core.config.source import WrittenFile, read_source
+from core.config.written import WrittenFile
 from core.errors import BadInput, ConfigurationBroken
 from core.figures import number
 from core.models import Playbook
@@ -55,12 +54,7 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> PlaybooksFoun
         folder: Where the settings file is; None: there is none.
         settings: Whose agents and roles a playbook may name.
     """
-    playbooks, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
-    for name, playbook in built_in().items():
-        # Without agents that these settings disable; where too few are left, with the usual ones.
-        there = tuple(agent for agent in playbook.agents if _is_there(agent, settings))
-        agents = there if len(there) >= _FEWEST_AGENTS else ()
-        playbooks[name] = playbook.model_copy(update={"agents": agents})
+    team, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
     files: Sequence[FilePath] = ()
     with suppress(OSError):  # there is no such folder
         in_folder = (folder / FOLDER).iterdir() if folder else ()
@@ -74,9 +68,40 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> PlaybooksFoun
         if found.name in own:
             faults.append(f'{file}: {own[found.name].name} has the name "{found.name}" already.')
         else:
-            playbooks[found.name], own[found.name] = found, file
+            team[found.name], own[found.name] = found, file
     faults += [f"{file} is left out: {_MOST_FILES} are read." for file in files[_MOST_FILES:]]
-    return PlaybooksFound(playbooks=playbooks, own=own, faults=faults)
+    return PlaybooksFound(playbooks=_Playbooks(settings, team), own=own, faults=faults)
+
+
+class _Playbooks(Mapping[str, Playbook]):
+    """The built-in playbooks and a team's; the built-in ones are read when somebody asks for any.
+
+    Every command would wait for that, and few need one.
+    """
+
+    def __init__(self, settings: Settings, team: Mapping[str, Playbook]) -> None:
+        self._settings, self._team = settings, team
+
+    @cached_property
+    def _all(self) -> Mapping[str, Playbook]:
+        fitting = {name: _fitting(one, self._settings) for name, one in built_in().items()}
+        return {**fitting, **self._team}
+
+    def __getitem__(self, name: str) -> Playbook:
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def _fitting(playbook: Playbook, settings: Settings) -> Playbook:
+    """Without agents that these settings disable; where too few are left, with the usual ones."""
+    there = tuple(agent for agent in playbook.agents if _is_there(agent, settings))
+    agents = there if len(there) >= _FEWEST_AGENTS else ()
+    return playbook.model_copy(update={"agents": agents})
 
 
 def load_playbook(file: FilePath, settings: Settings) -> Playbook:
@@ -103,6 +128,8 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
     Raises:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
+    from core.config.source import read_source  # noqa: PLC0415 - without a file no YAML is needed
+
     source = read_source(text, name, example="title: …")
     try:
         playbook = _checked(source.values)
@@ -118,7 +145,9 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
 @cache
 def built_in() -> Mapping[str, Playbook]:
     """The playbooks that come with Moot, by name, in the order of their files."""
-    # Every command waits for them, and they are without faults, so that no lines are needed.
+    import yaml  # noqa: PLC0415 - most debates have no playbook
+
+    # Somebody waits for them, and they are without faults, so that no lines are needed.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     files = sorted(_BUILT_IN.glob("*.yaml"))
     read = (yaml.load(file.read_text("utf-8"), Loader=loader) for file in files)  # noqa: S506 - both are safe loaders

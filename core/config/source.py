@@ -3,60 +3,17 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import yaml
 
+from core.config.written import Path, WrittenAt, WrittenFile, words_of
 from core.errors import ConfigurationBroken
 
-#: A key's way from the top of the file: `("agents", 0, "model")`.
-Path = tuple[str | int, ...]
 #: More values or deeper nesting than any honest file has: aliases of aliases can grow for ever.
 _MOST_VALUES = 20_000
 _DEEPEST = 30
 _MOST_CHARACTERS = 1_000_000
-
-
-@dataclass(frozen=True)
-class WrittenAt:
-    """Where a value was written, and under which name."""
-
-    words: str
-    line: int
-
-
-@dataclass(frozen=True)
-class WrittenFile:
-    """The values in a file, and where each was written."""
-
-    name: str
-    values: dict[str, Any]
-    marks: dict[Path, WrittenAt] = field(default_factory=dict[Path, WrittenAt])
-
-    def at(self, path: Path) -> str:
-        """File, line and key of a value, for messages; the nearest parent's line if unknown."""
-        nearest = path
-        while nearest and nearest not in self.marks:
-            nearest = nearest[:-1]
-        mark = self.marks.get(nearest)
-        if mark is None:
-            return f"{self.name}: {words_of(path)}"
-        rest = words_of(path[len(nearest) :])
-        joint = "." if rest and not rest.startswith("[") else ""
-        return f"{self.name}, line {mark.line}: {mark.words}{joint}{rest}"
-
-    def move(self, old: Path, new: Path) -> None:
-        """Remember that what was written at `old` counts as written at `new`."""
-        for path, mark in list(self.marks.items()):
-            if path[: len(old)] == old:
-                self.marks[(*new, *path[len(old) :])] = mark
-
-
-def words_of(path: Path) -> str:
-    """The path as people write it: `agents[0].model`."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).removeprefix(".")
 
 
 def read_source(text: str, name: str, *, example: str = "debate: …") -> WrittenFile:

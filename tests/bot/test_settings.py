@@ -43,6 +43,14 @@ def test_the_environment_wins_over_the_env_file(tmp_path: Path, monkeypatch: pyt
     assert (found.moot_port, found.moot_log_level) == (5000, LogLevel.DEBUG)
 
 
+def test_a_value_that_no_program_takes_is_refused_by_its_name(tmp_path: Path):
+    file = tmp_path / ".env"
+    file.write_text("DOCS_TOKEN=secret\0value\nMOOT_PORT=4000\n", encoding="utf-8")
+    with pytest.raises(ConfigurationBroken, match=r"^DOCS_TOKEN in .* has a NUL") as caught:
+        read_settings(file)
+    assert "secret" not in str(caught.value)
+
+
 def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MOOT_PORT", "")
     monkeypatch.setenv("MOOT_CONFIG", "")

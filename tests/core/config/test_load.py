@@ -785,6 +785,7 @@ SERVER = "name: a, channels: ['*'], tools: [{name: t}]"
             '[0].channels[0]: "#team" is no id of a channel',
         ),
         (f"{{{SERVER}, command: [a], seconds: 0}}", "[0].seconds"),
+        (f'{{{SERVER}, command: [a, "b\\0c"]}}', "[0].command[1]: has a NUL character"),
         (f"{{{SERVER}, comand: [a]}}", 'comand is no setting. Did you mean "command"?'),
     ],
 )
@@ -840,6 +841,9 @@ def test_servers_are_printed_as_they_were_written() -> None:
         ("records: [{name: a, repository: https://x, path: a/../b}]", "has an empty part"),
         ("records: [{name: a, repository: https://x, path: /etc}]", "path"),
         ('records: [{name: a, repository: https://x, author: "A"}]', "author"),
+        (r'records: [{name: a, repository: https://x, author: "A <a\0@b>"}]', "author"),
+        (r'records: [{name: a, repository: "https://x/\0y"}]', "repository: has a NUL character"),
+        (r'records: [{name: a, folder: "/a\x00b"}]', "folder: has a NUL character"),
         ("records: [{name: a, folder: /a}, {name: a, folder: /b}]", 'has the name "a"'),
         ("records: [{name: a, folder: /a, pull: true}]", "is no setting"),
     ],
