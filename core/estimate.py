@@ -24,8 +24,7 @@ from core.events import (
 )
 from core.figures import counted, money, roughly
 from core.llm.call import NO_TABLES, ModelCalls, Tables
-from core.llm.prices import price
-from core.llm.prompt_text import prompt_text
+from core.llm.prices import price, size_of
 from core.llm.quoting import quote
 from core.llm.sizes import Measure
 from core.llm.structured import repair_parts
@@ -303,11 +302,12 @@ class _Stage:
         texts = [("System", request.system)]
         texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
         parts: list[SizedPart] = []
-        so_far = ""
+        so_far = 0
         for label, quoted in texts:
-            so_far += f"{quoted}\n\n"
-            upto = self._measure.tokens(name, request.model, so_far)
-            tokens = self._measure.tokens(name, request.model, quoted)
+            size = size_of(quoted)
+            so_far += size + len("\n\n")
+            upto = self._measure.tokens_of(name, request.model, so_far)
+            tokens = self._measure.tokens_of(name, request.model, size)
             cached = Cached.NOT
             if upto <= usage.cached_tokens + _ROUNDING:
                 cached = Cached.READ
@@ -390,7 +390,7 @@ class _Stage:
         limits = self._measure.capability(name, request.model)
         thought = int(limits.reasoning_tokens.get(request.effort, 0) * _REASONING_USED)
         return Usage(
-            input_tokens=self._measure.tokens(name, request.model, prompt_text(request)),
+            input_tokens=self._measure.prompt_tokens(name, request),
             output_tokens=self._measure.tokens(name, request.model, text) + thought,
             cached_tokens=cached,
             written_tokens=written,

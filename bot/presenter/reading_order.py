@@ -46,9 +46,8 @@ class Release:
         return [event for group in self.groups for event in group]
 
 
-def release_after(position: ReadingPosition, recorded: Recorded) -> Release:
-    """Take one more event in."""
-    debate = apply(position.debate, recorded)
+def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded) -> Release:
+    """Take one more event in; `debate` is the debate right after it."""
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
     place = turn_groups.group_of if debate.setup.quiet else order
@@ -85,7 +84,7 @@ def release_all(log: Iterable[Recorded]) -> Release:
     """Take a whole log in, or the beginning of one; everything that is out by then is released."""
     position, groups = ReadingPosition(), list[Sequence[Recorded]]()
     for recorded in log:
-        reached = release_after(position, recorded)
+        reached = release_after(position, apply(position.debate, recorded), recorded)
         position = reached.position
         groups += reached.groups
     return Release(position, groups)

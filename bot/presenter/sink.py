@@ -66,7 +66,8 @@ _WORTH_LISTING = (
     DecisionRecorded,
     OutcomeGiven,
 )
-#: After these turns the next ones begin, and the board is edited once more anyway.
+#: After these turns the next ones begin. If the process dies before its edit of the board,
+#: `turns_began` makes it.
 _PROGRESS = (
     BallotAbstained,
     BallotCast,
@@ -201,7 +202,7 @@ class Presenter:
             log = await self.log.events(recorded.debate_id)
             before_it = [earlier for earlier in log if earlier.seq < recorded.seq]
             position = (await asyncio.to_thread(release_all, before_it)).position
-        reached = release_after(position, recorded)
+        reached = release_after(position, debate, recorded)
         posts = [
             marked(debate, post)
             for group in reached.groups
@@ -272,13 +273,13 @@ class Presenter:
                 pass
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Show on the board who is at work; which turns is a matter of the debate itself.
+        """Edit the board unless this process has just published this state of the debate.
 
-        Raises:
-            StoreDown: The database failed.
+        An earlier one may not have lived to do it. Who is at work is a matter of the debate itself.
         """
         del turns
-        if debate.setup.place.surface == SLACK:
+        position = self._positions.get(debate.id, ReadingPosition())
+        if debate.setup.place.surface == SLACK and position.seq != debate.seq:
             self._edit_board_later(debate)
 
     def _edit_board_later(self, debate: Debate) -> None:

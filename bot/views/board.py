@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
+from slack_sdk.models.blocks import ButtonElement, ConfirmObject
 
 from bot.slack.ids import ActionId, BlockId, address_of, board_key
 from bot.slack.mrkdwn.convert import gist, thesis
@@ -15,7 +15,6 @@ from bot.views.agents import agents_shown
 from bot.views.decision import standing
 from bot.views.facts import kept_facts
 from bot.views.message import (
-    REMEMBERED,
     Block,
     MessageView,
     as_json,
@@ -328,35 +327,31 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.OPTIONS: has_options > 0 and not debate.tally,
         BoardAction.BALLOT: has_options > 1,
     }
-    shown = tuple(action for action in BoardAction if action in enabled and possible.get(action))
-    if anyway:
-        elements = [anyway, *_elements(debate.id, shown, waiting)]
-        return [as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))]
-    return [_controls(debate.id, shown, waiting)] if shown else []
-
-
-@lru_cache(REMEMBERED)
-def _controls(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> Block:
-    elements = _elements(debate_id, shown, waiting)
-    return as_json(ActionsBlock(block_id=BlockId.CONTROLS.value, elements=elements))
-
-
-def _elements(debate_id: str, shown: Sequence[BoardAction], waiting: int) -> list[ButtonElement]:
-    """The buttons; `waiting` questions are open."""
-    styles = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}
-    return [
-        ButtonElement(
-            text=f"Answer {counted(waiting, 'question')}"
-            if action is BoardAction.ANSWER
-            else action.value,
-            action_id=_ACTION_IDS[action].value,
-            value=debate_id,
-            style=styles.get(action),
-            confirm=_STOP_CONFIRMATION if action is BoardAction.STOP else None,
-            accessibility_label=_LABELS[action],
-        )
-        for action in shown
+    elements = [as_json(anyway)] if anyway else list[Block]()
+    elements += [
+        {**_button(action, waiting), "value": debate.id}
+        for action in BoardAction
+        if action in enabled and possible.get(action)
     ]
+    if not elements:
+        return []
+    return [{"block_id": BlockId.CONTROLS.value, "elements": elements, "type": "actions"}]
+
+
+@lru_cache
+def _button(action: BoardAction, waiting: int) -> Block:
+    """A button, for every debate; `waiting` questions are open."""
+    styles = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}
+    button = ButtonElement(
+        text=f"Answer {counted(waiting, 'question')}"
+        if action is BoardAction.ANSWER
+        else action.value,
+        action_id=_ACTION_IDS[action].value,
+        style=styles.get(action),
+        confirm=_STOP_CONFIRMATION if action is BoardAction.STOP else None,
+        accessibility_label=_LABELS[action],
+    )
+    return as_json(button)
 
 
 _STOP_CONFIRMATION = ConfirmObject(

@@ -6,19 +6,10 @@ section, 50 blocks) and users' reports (about 13,200 characters of blocks in all
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, cast
 
-from slack_sdk.models.blocks import (
-    Block as SlackBlock,
-)
-from slack_sdk.models.blocks import (
-    ContextBlock,
-    HeaderBlock,
-    MarkdownTextObject,
-    PlainTextObject,
-    SectionBlock,
-)
+from slack_sdk.models.basic_objects import JsonObject
+from slack_sdk.models.blocks import MarkdownTextObject
 
 from bot.slack.mrkdwn.convert import mrkdwn
 from bot.slack.mrkdwn.escape import bare
@@ -34,12 +25,9 @@ SECTION_LIMIT = 3000
 PAGE_LIMIT = 3500
 #: Posts that one text becomes at most: it takes a second to send each.
 MOST_PAGES = 20
-_CONTEXT_LIMIT = 1500
+_CONTEXT_LIMIT, _MOST_IN_CONTEXT = 1500, 10
 _HEADER_LIMIT = 150
 _USERNAME_LIMIT = 80
-#: Blocks of the same words that are kept: a board is made again and again and changes little, and
-#: the SDK's checks look at every attribute of every object.
-REMEMBERED = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,42 +49,44 @@ class MessageView:
         return {"text": self.text, "blocks": [dict(block) for block in self.blocks], **named}
 
 
-def as_json(block: SlackBlock) -> Block:
-    """The block as JSON, checked by the SDK against the documented limits.
+def as_json(made: JsonObject) -> Block:
+    """What the SDK made as JSON, checked by it against the documented limits.
 
     Raises:
         SlackObjectFormationError: A limit is passed.
     """
-    return cast("Block", block.to_dict())
+    return cast("Block", made.to_dict())
 
 
-@lru_cache(REMEMBERED)
+# What most messages consist of is written down as JSON, within the limits by the way it is made:
+# the SDK asks every attribute of every object whether it is a check, which takes a hundred times as
+# long.
+
+
 def header(words: str) -> Block:
     """A large line; words of ours only."""
-    return as_json(HeaderBlock(text=PlainTextObject(text=words[:_HEADER_LIMIT])))
+    return {"text": {"text": words[:_HEADER_LIMIT], "type": "plain_text"}, "type": "header"}
 
 
 def sections(text: str) -> list[Block]:
     """Safe mrkdwn as sections, shown in full: no "see more"."""
-    return [_section(piece) for piece in split(text, SECTION_LIMIT)]
+    return [
+        {"expand": True, "text": _verbatim(piece), "type": "section"}
+        for piece in split(text, SECTION_LIMIT)
+    ]
 
 
 def context(*lines: str) -> list[Block]:
     """Safe mrkdwn in small print; no block where nothing is said."""
-    said = [line for line in lines if line]
-    if not said:
+    pieces = split("\n".join(filter(None, lines)), _CONTEXT_LIMIT)[:_MOST_IN_CONTEXT]
+    if not pieces:
         return []
-    return [_small_print(tuple(split("\n".join(said), _CONTEXT_LIMIT)[:10]))]
+    return [{"elements": [_verbatim(piece) for piece in pieces], "type": "context"}]
 
 
-@lru_cache(REMEMBERED)
-def _section(piece: str) -> Block:
-    return as_json(SectionBlock(text=safe(piece), expand=True))
-
-
-@lru_cache(REMEMBERED)
-def _small_print(pieces: Sequence[str]) -> Block:
-    return as_json(ContextBlock(elements=[safe(piece) for piece in pieces]))
+def _verbatim(piece: str) -> dict[str, Any]:
+    """Safe mrkdwn: Slack turns no word that looks like a mention into one."""
+    return {"text": piece, "type": "mrkdwn", "verbatim": True}
 
 
 def notice_of(text: str) -> MessageView:
@@ -105,7 +95,7 @@ def notice_of(text: str) -> MessageView:
 
 
 def safe(text: str) -> MarkdownTextObject:
-    """Safe mrkdwn, verbatim: Slack turns no word that looks like a mention into one."""
+    """Safe mrkdwn, verbatim, for blocks that the SDK makes."""
     return MarkdownTextObject(text=text, verbatim=True)
 
 

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from slack_sdk.models.blocks import PlanBlock, TaskCardBlock
-
 from bot.slack.mrkdwn.newer_blocks import PLAN
-from bot.views.message import Block, as_json
+from bot.views.message import Block
 from core.figures import counted, percent
 from core.models import BESIDE, Act, Debate, Ending, Status, Turn, once_per_debate
 from core.rules import schedule
@@ -52,16 +50,17 @@ class Step:
 def plan(debate: Debate) -> Block:
     """The way of a running debate as Slack's plan: its steps, the one under way marked."""
     reached = progress(debate)
-    tasks = list[TaskCardBlock]()
+    tasks = list[Block]()
     for step in steps(debate):
         shown = step.title
         if step.done and step.total > 1:
             turns = counted(step.total, "turn")
             shown += f": {turns}" if step.done == step.total else f": {step.done} of {turns}"
-        tasks.append(TaskCardBlock(task_id=step.title, title=shown, status=step.status))
+        task = {"status": step.status, "task_id": step.title, "title": shown, "type": "task_card"}
+        tasks.append(task)
     title = f"{stage(debate)} · {reached.words}"
     block_id = f"{PLAN}{reached.done}/{reached.total}"
-    return as_json(PlanBlock(block_id=block_id, title=title, tasks=tasks))
+    return {"block_id": block_id, "tasks": tasks, "title": title, "type": "plan"}
 
 
 def steps(debate: Debate) -> Sequence[Step]:
@@ -82,6 +81,7 @@ def steps(debate: Debate) -> Sequence[Step]:
     return [*found, Step(title="Decision", done=is_decided, total=1, is_running=judging)]
 
 
+@once_per_debate
 def progress(debate: Debate) -> Progress:
     """How far it has come. What failed agents would have done no longer counts."""
     outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
@@ -136,6 +136,7 @@ def rounds_foreseen(debate: Debate) -> int:
     return debate.setup.rounds
 
 
+@once_per_debate
 def stage(debate: Debate) -> str:
     """Round and phase in words: "Round 1 of 3 · critiques"."""
     if debate.paused_by:

@@ -103,6 +103,8 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
         text: What an agent or the judge wrote.
         of_record: Entries of a debate's record can be cited, too: r1 and so on.
     """
+    if "[" not in text:  # each begins so, which the pattern takes longer to see
+        return ()
     return [
         Found(
             found.start(),

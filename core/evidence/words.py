@@ -9,11 +9,15 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from threading import Lock
+
+from core.recent import Recent
+from core.rules.sources import MOST_CHARACTERS
 
 #: A source is asked about many quotes, one after the other: it is read once. Enough for all sources
-#: of a debate, in both ways of reading them.
-_TEXTS_KEPT = 128
+#: of one debate at a time, in both ways of reading them: debates that check theirs at the same time
+#: read them again. 128 of the longest would take 140 MB for ever, so many characters take 17 MB.
+_TEXTS_KEPT, _CHARACTERS_KEPT = 128, 2 * MOST_CHARACTERS
 _LETTER = r"[^\W\d_]"
 #: Inside a word: apostrophes, and what nobody sees.
 _INSIDE = "['’\u2018\u02bc\u00ad\u200b\u2060]"
@@ -50,6 +54,11 @@ class Words:
         return self.places[max(0, bisect_right(self.starts, position) - 1)] if self.places else 0
 
 
+_READ = Recent[tuple[str, bool], Words](_TEXTS_KEPT)
+#: Turns read in several threads.
+_READING = Lock()
+
+
 def words_in(text: str, *, rejoined: bool = False) -> Words:
     """The words of a text (in Unicode's form NFC) and their places; remembered.
 
@@ -57,11 +66,10 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
         text: Any text.
         rejoined: Read words that were divided at the end of a line as one.
     """
-    return _remembered(text, rejoined)
-
-
-@lru_cache(maxsize=_TEXTS_KEPT)
-def _remembered(text: str, rejoined: bool) -> Words:  # noqa: FBT001 - one way to ask: one entry
+    with _READING:
+        if known := _READ.get((text, rejoined)):
+            _READ.move_to_end((text, rejoined))
+            return known
     # Numbers, not objects: a source of 400,000 characters takes one megabyte and not eight.
     kept, places, starts, position = list[str](), array("I"), array("I"), 1
     for word, place in _words(text, rejoined=rejoined):
@@ -69,7 +77,12 @@ def _remembered(text: str, rejoined: bool) -> Words:  # noqa: FBT001 - one way t
         places.append(place)
         starts.append(position)
         position += len(word) + 1
-    return Words(f" {' '.join(kept)} " if kept else " ", starts, places)
+    read = Words(f" {' '.join(kept)} " if kept else " ", starts, places)
+    with _READING:
+        _READ[text, rejoined] = read
+        while len(_READ) > 1 and sum(len(one) for one, _ in _READ) > _CHARACTERS_KEPT:
+            _READ.popitem(last=False)
+    return read
 
 
 def words_of(text: str) -> list[str]:

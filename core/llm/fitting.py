@@ -7,7 +7,6 @@ from core.capabilities import Capability
 from core.errors import LimitReached
 from core.figures import counted, number
 from core.llm.prices import ESTIMATE_SLACK, output_reserve
-from core.llm.prompt_text import prompt_text
 from core.models import SentPart
 from core.request import ModelRequest, Part, PartKind
 
@@ -17,13 +16,15 @@ _LEAST = 200
 _STEPS = 10
 
 
-def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], int]) -> ModelRequest:
+def fitted(
+    request: ModelRequest, limits: Capability, tokens: Callable[[ModelRequest], int]
+) -> ModelRequest:
     """The request as it fits: what has the highest `trim_priority` is shortened first, and says so.
 
     Args:
         request: What shall be asked.
         limits: What the model can take.
-        tokens: Estimates the tokens of a text.
+        tokens: Estimates the tokens of a prompt.
 
     Raises:
         LimitReached: It does not fit even then.
@@ -32,7 +33,7 @@ def fitted(request: ModelRequest, limits: Capability, tokens: Callable[[str], in
     room = limits.context_tokens - reply
 
     def fits(tried: ModelRequest) -> bool:
-        return tokens(prompt_text(tried)) * ESTIMATE_SLACK <= room
+        return tokens(tried) * ESTIMATE_SLACK <= room
 
     for level in sorted(
         {part.trim_priority for part in request.parts if part.trim_priority}, reverse=True

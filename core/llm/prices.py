@@ -39,11 +39,21 @@ def estimate_tokens(text: str, factor: float = 1.0) -> int:
         text: The text.
         factor: The model's own factor, from its capability or its correction.
     """
+    return tokens_of(size_of(text), factor)
+
+
+def tokens_of(size: int, factor: float = 1.0) -> int:
+    """About how many tokens texts of this size are, together; `factor` as above."""
+    return math.ceil(size / _CHARS_PER_TOKEN * factor)
+
+
+def size_of(text: str) -> int:
+    """How long a text is: in characters, where Chinese, Japanese and Korean ones are two each."""
     dense = 0
     if not text.isascii():  # most texts and lines are, and that is seen at once
         odd = "".join(line for line in text.split("\n") if not line.isascii())
         dense = len(odd) - len(_CJK.sub("", odd))
-    return math.ceil((len(text) + dense) / _CHARS_PER_TOKEN * factor)
+    return len(text) + dense
 
 
 def corrected(factor: float, estimated: int, reported: int) -> float:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+from core.llm.prices import size_of
 from core.llm.quoting import quote
 from core.request import ModelRequest, Part
 
 #: No vendor takes more marked places in one prompt.
 MOST_BREAKPOINTS = 4
+#: Between the system text and the rest.
+_GAP = "\n\n"
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,11 @@ class Piece:
     text: str
     #: The vendor shall cache the prompt up to the end of this piece.
     breakpoint: bool = False
+
+    @cached_property
+    def size(self) -> int:
+        """How long it is, as `size_of` counts: asked for as often as the prompt is measured."""
+        return size_of(self.text)
 
 
 def pieces(request: ModelRequest) -> list[Piece]:
@@ -29,8 +37,9 @@ def pieces(request: ModelRequest) -> list[Piece]:
     return list(_cut(tuple(request.parts), request.delimiter))
 
 
-# A request is measured five times before it is sent.
-@lru_cache(maxsize=16)
+# A request is measured five times before it is sent, and once when its reply has come.
+# Each is a whole prompt: enough for those that are sent and come at about the same time.
+@lru_cache(maxsize=32)
 def _cut(parts: tuple[Part, ...], delimiter: str) -> tuple[Piece, ...]:
     """Quote the parts, and put together what no vendor shall cache apart."""
     found: list[Piece] = []
@@ -54,5 +63,10 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def prompt_text(request: ModelRequest) -> str:
-    """All that is sent, as one text: for estimates."""
-    return request.system + "\n\n" + "".join(piece.text for piece in pieces(request))
+    """All that is sent, as one text."""
+    return request.system + _GAP + "".join(piece.text for piece in pieces(request))
+
+
+def prompt_size(request: ModelRequest) -> int:
+    """How long that text is, as `size_of` counts."""
+    return size_of(request.system) + len(_GAP) + sum(piece.size for piece in pieces(request))

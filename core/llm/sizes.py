@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from itertools import accumulate
 
 from core.capabilities import Capability, Record, capability, says_context
 from core.llm.cache_warmup import beginning_keys
 from core.llm.fitting import fitted
-from core.llm.prices import Prices, corrected, estimate_tokens, output_reserve, worst_cost
-from core.llm.prompt_text import pieces, prompt_text
+from core.llm.prices import Prices, corrected, output_reserve, size_of, tokens_of, worst_cost
+from core.llm.prompt_text import pieces, prompt_size
 from core.models import Usage
 from core.request import ModelRequest
 
@@ -46,14 +47,22 @@ class Measure:
 
     def tokens(self, provider: str, model: str, text: str) -> int:
         """About how many tokens the model makes of the text."""
+        return self.tokens_of(provider, model, size_of(text))
+
+    def tokens_of(self, provider: str, model: str, size: int) -> int:
+        """About how many tokens the model makes of texts of this size, which `size_of` tells."""
         factor = self._factors.get((provider, model))
-        return estimate_tokens(text, factor or self.capability(provider, model).token_factor)
+        return tokens_of(size, factor or self.capability(provider, model).token_factor)
+
+    def prompt_tokens(self, provider: str, request: ModelRequest) -> int:
+        """About how many tokens the request's model makes of its prompt."""
+        return self.tokens_of(provider, request.model, prompt_size(request))
 
     def learn(self, provider: str, request: ModelRequest, usage: Usage) -> None:
         """Correct the estimate by what a reply reported."""
         key = (provider, request.model)
         factor = self._factors.get(key) or self.capability(*key).token_factor
-        estimated = self.tokens(*key, prompt_text(request))
+        estimated = self.prompt_tokens(provider, request)
         self._factors[key] = corrected(factor, estimated, usage.input_tokens)
 
     def worst(
@@ -68,7 +77,7 @@ class Measure:
         limits = self.capability(provider, request.model)
         if limits.local:
             return Decimal(0)
-        tokens_in = self.tokens(provider, request.model, prompt_text(request))
+        tokens_in = self.prompt_tokens(provider, request)
         tokens_out = output_reserve(limits, request.max_output_tokens, request.effort)
         return worst_cost(provider, request.model, (tokens_in, tokens_out), prices, at=at)
 
@@ -77,7 +86,7 @@ class Measure:
         if usage.input_tokens or usage.output_tokens or usage.cost is not None:
             return usage
         found = {
-            "input_tokens": self.tokens(provider, request.model, prompt_text(request)),
+            "input_tokens": self.prompt_tokens(provider, request),
             "output_tokens": self.tokens(provider, request.model, text),
         }
         return usage.model_copy(update=found)
@@ -92,9 +101,9 @@ class Measure:
             LimitReached: It does not fit even then.
         """
         limits = self.capability(provider, request.model)
-        tokens = partial(self.tokens, provider, request.model)
+        tokens = partial(self.prompt_tokens, provider)
         short = fitted(request, limits, tokens)
-        return replace(short, prompt_tokens=tokens(prompt_text(short)))
+        return replace(short, prompt_tokens=tokens(short))
 
     def beginnings(self, provider: str, request: ModelRequest) -> dict[str, int]:
         """The beginnings the vendor will cache for others: key → tokens, shortest first.
@@ -106,14 +115,13 @@ class Measure:
             return {}
         cut = pieces(request)
         last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
-        texts = [request.system, *(piece.text for piece in cut[: last + 1])]
+        shared = cut[: last + 1]
+        texts = [request.system, *(piece.text for piece in shared)]
         # Another form is another beginning.
         form = json.dumps(dict(request.answer.schema)) if request.answer else ""
         scope = (provider, request.model, request.effort, request.cache_key, form)
         keys = beginning_keys("\0".join(scope), texts)[1:]
-        sizes = [
-            self.tokens(provider, request.model, "".join(texts[: at + 2]))
-            for at in range(len(keys))
-        ]
+        upto = accumulate((piece.size for piece in shared), initial=size_of(request.system))
+        sizes = [self.tokens_of(provider, request.model, size) for size in upto][1:]
         found = zip(keys, sizes, strict=True)
         return {key: size for key, size in found if size >= limits.cache_min_tokens}

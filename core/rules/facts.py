@@ -60,8 +60,11 @@ _LEAST_WORDS = 4
 _AROUND = 120
 #: Share of a requirement's words that a text must hold to hold the requirement.
 _ENOUGH = 0.5
-#: One text is asked about many facts, one after the other: it is read once.
-_TEXTS_KEPT = 64
+#: One text is asked about many facts, whenever the board is made: it is read once. As many as the
+#: positions of some tens of debates.
+_TEXTS_KEPT = 256
+#: Fewer of those that people gave: the facts of 8,000 characters can take 130 KB.
+_GIVEN_KEPT = 64
 
 
 class FactKind(StrEnum):
@@ -143,7 +146,8 @@ def words_of(verdict: Verdict) -> str:
     return "\n".join(parts)
 
 
-def _facts(text: str, source: str) -> Sequence[Fact]:
+@lru_cache(maxsize=_GIVEN_KEPT)
+def _facts(text: str, source: str) -> tuple[Fact, ...]:
     """The requirements in a text, then its numbers with the unit or word that follows them."""
     found: list[Fact] = []
     for match in _SENTENCE.finditer(text):
@@ -160,7 +164,7 @@ def _facts(text: str, source: str) -> Sequence[Fact]:
         figure = match.group() + (unit.group() if unit else "")
         words = clauses.around(match.start(), match.start() + len(figure))
         found.append(Fact(FactKind.FIGURE, figure, source, words=words))
-    return found
+    return tuple(found)
 
 
 class _Clauses:

@@ -172,6 +172,7 @@ def is_cut_short(debate: Debate) -> bool:
     return bool(by_people) or bool(spent) or not has_quorum(debate)
 
 
+@once_per_debate
 def has_quorum(debate: Debate) -> bool:
     """Whether enough agents can still speak."""
     needed = min(debate.setup.limits.quorum, len(debate.setup.agents))
@@ -180,7 +181,8 @@ def has_quorum(debate: Debate) -> bool:
 
 def _able(debate: Debate) -> Sequence[str]:
     """Ids of agents that still take part and whose provider takes our key."""
-    return [agent for agent in format_of(debate).alive(debate) if agent not in debate.refused]
+    refused = debate.refused
+    return [agent for agent in format_of(debate).alive(debate) if agent not in refused]
 
 
 def rounds_held(debate: Debate) -> int:

@@ -368,16 +368,25 @@ async def test_a_question_without_room_on_the_board_follows_in_full():
     assert sum(post.payload["text"].count("every job") for post in replies) == 150
 
 
-async def test_progress_and_the_start_of_turns_edit_the_board_later_and_only_the_newest_state():
+async def test_progress_edits_the_board_later_and_only_to_the_newest_state():
     log, queue = play(SETUP), Queue()
-    presenter = Presenter(queue, Log(log))
-    await publish(presenter, log, 0, 5)
-    await presenter.turns_began(fold(log[:5]), ())
+    await publish(Presenter(queue, Log(log)), log, 0, 5)
     assert not queue.edits
     assert set(queue.later) == {edit_key(DEBATE_ID)}
     edit = await queue.later[edit_key(DEBATE_ID)]()
     assert (edit.key, edit.method) == (edit_key(DEBATE_ID), "update")
     assert edit.payload["target_key"] == board_key(DEBATE_ID)
+
+
+async def test_turns_that_begin_edit_the_board_only_where_another_process_published_the_log():
+    log, queue = play(SETUP), Queue()
+    presenter = Presenter(queue, Log(log))
+    await publish(presenter, log, 0, 5)
+    queue.later.clear()  # made, and sent
+    await presenter.turns_began(fold(log[:5]), ())
+    assert not queue.later
+    await Presenter(queue, Log(log)).turns_began(fold(log[:5]), ())
+    assert set(queue.later) == {edit_key(DEBATE_ID)}
 
 
 async def test_what_people_do_edits_the_board_at_once_and_nothing_older_comes_after_it():
@@ -499,7 +508,8 @@ def test_the_vote_is_posted_and_the_conclusion_shows_on_the_board_only():
 def test_taking_events_in_one_by_one_is_taking_the_log_in():
     log, position = play(SETUP), ReadingPosition()
     for event in log:
-        position = release_after(position, event).position
+        debate = apply(position.debate, event)
+        position = release_after(position, debate, event).position
     assert position == release_all(log).position
     assert position.debate == apply(fold(log[:-1]), log[-1])
     assert a_debate().seq == 1

@@ -45,6 +45,8 @@ _HOST = re.compile(
 
 def clean(text: str) -> str:
     """Return the text without signs that nobody sees, with plain line ends."""
+    if text.isascii() and text.isprintable():
+        return text  # names and short lines, mostly
     text = _NEW_LINES.sub("\n", _SURROGATE.sub("\ufffd", text))
     flags = _REGION_FLAG.findall(text)
     parts = _REGION_FLAG.split(text)

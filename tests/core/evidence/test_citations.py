@@ -18,7 +18,7 @@ from core.models import (
     SourceReference,
     Turn,
 )
-from core.rules.sources import MOST_SOURCES
+from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES
 
 LOAD = """# Load test, March
 
@@ -365,3 +365,11 @@ def test_all_sources_of_a_debate_are_read_once_for_many_quotes() -> None:
     for number in range(100):
         check("e1", f"The queue took {number},000 jobs/s for ever", sources)
     assert all(words_in(one.text) is words for one, words in zip(sources, read, strict=True))
+
+
+def test_long_texts_are_forgotten_before_they_take_much_memory() -> None:
+    texts = [f"Report {number} " + "x" * (MOST_CHARACTERS - 100) for number in range(3)]
+    first, second, third = map(words_in, texts)
+    assert words_in(texts[2]) is third
+    assert words_in(texts[1]) is second
+    assert words_in(texts[0]) is not first

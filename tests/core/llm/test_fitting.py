@@ -38,10 +38,14 @@ def room(limits: Capability, request: ModelRequest) -> int:
     return limits.context_tokens - output_reserve(limits, 1000, request.effort)
 
 
+def tokens(request: ModelRequest) -> int:
+    return estimate_tokens(prompt_text(request))
+
+
 def test_what_fits_stays_as_it_is() -> None:
     request = a_request(a_part("x" * 1000, trim_priority=3))
 
-    assert fitted(request, SMALL, estimate_tokens) is request
+    assert fitted(request, SMALL, tokens) is request
 
 
 def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
@@ -49,7 +53,7 @@ def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
         a_part("q" * 7000), a_part("o" * 9000, trim_priority=1), a_part("h" * 9000, trim_priority=3)
     )
 
-    question, other, history, _ = fitted(request, SMALL, estimate_tokens).parts
+    question, other, history, _ = fitted(request, SMALL, tokens).parts
 
     assert question.text == "q" * 7000
     assert other.text == "o" * 9000
@@ -60,7 +64,7 @@ def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
 def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
     request = a_request(a_part("o" * 30_000, trim_priority=1), a_part("h" * 9000, trim_priority=3))
 
-    other, history, _ = fitted(request, SMALL, estimate_tokens).parts
+    other, history, _ = fitted(request, SMALL, tokens).parts
 
     assert len(history.text) < 300
     assert 1000 < len(other.text) < 30_000
@@ -69,7 +73,7 @@ def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
 def test_what_is_shorter_than_the_least_stays() -> None:
     request = a_request(a_part("note", trim_priority=3), a_part("o" * 30_000, trim_priority=3))
 
-    note, other, _ = fitted(request, SMALL, estimate_tokens).parts
+    note, other, _ = fitted(request, SMALL, tokens).parts
 
     assert note.text == "note"
     assert len(other.text) < 30_000
@@ -77,14 +81,14 @@ def test_what_is_shorter_than_the_least_stays() -> None:
 
 def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
     with pytest.raises(LimitReached, match="does not fit"):
-        fitted(a_request(a_part("q" * 40_000)), SMALL, estimate_tokens)
+        fitted(a_request(a_part("q" * 40_000)), SMALL, tokens)
 
 
 @given(st.lists(st.tuples(st.integers(0, 12_000), st.integers(1, 3)), max_size=6), st.booleans())
 def test_the_result_fits(sizes: list[tuple[int, int]], dense: bool) -> None:  # noqa: FBT001 - drawn
     letter = "東" if dense else "x"
     request = a_request(*(a_part(letter * size, priority) for size, priority in sizes))
-    result = fitted(request, SMALL, estimate_tokens)
+    result = fitted(request, SMALL, tokens)
 
     assert estimate_tokens(prompt_text(result)) * ESTIMATE_SLACK <= room(SMALL, request)
     assert [part.trim_priority for part in result.parts] == [

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -83,9 +84,9 @@ def used(play: Play, turn: Turn, model: tuple[str, str], limits: Capability) -> 
     """Tokens of the prompt as it would be sent, reply and reasoning included."""
     measure = Measure(())
     request = replace(request_for(play.debate, turn), model=model[1])
-    sent = fitted(request, limits, lambda text: measure.tokens(*model, text))
+    sent = fitted(request, limits, partial(measure.prompt_tokens, model[0]))
     reserve = output_reserve(limits, request.max_output_tokens, request.effort)
-    return measure.tokens(*model, prompt_text(sent)) * ESTIMATE_SLACK + reserve
+    return measure.prompt_tokens(model[0], sent) * ESTIMATE_SLACK + reserve
 
 
 def test_the_question_is_never_shortened() -> None:
@@ -95,7 +96,7 @@ def test_the_question_is_never_shortened() -> None:
             if turn.act in ASKING:
                 request = request_for(play.debate, turn)
                 small = capability("ollama", "x").model_copy(update={"context_tokens": 6000})
-                sent = fitted(request, small, lambda text: len(text) // 4)
+                sent = fitted(request, small, lambda asked: len(prompt_text(asked)) // 4)
                 assert sent.parts[0].text == play.setup.question
 
 
