@@ -66,13 +66,21 @@ def _costs() -> Iterable[Line]:
 
 def _loads(wish: load.Wish) -> Iterable[Line]:
     found = asyncio.run(load.load(wish))
-    name = f"load, {found.most} debates at once:"
-    overhead, acks = at(found.overhead, 99) * 1000, at(found.acks, 99) * 1000
-    yield Line(f"{name} overhead per turn, p99", overhead, _OVERHEAD_MS, "ms")
+    name = f"load, {found.most} debates at once, models known:"
+    overhead, acks = at(found.overhead, 99) * 1000, at(found.all_acks, 99) * 1000
+    yield Line(f"{name} overhead per turn, p99 of debates", overhead, _OVERHEAD_MS, "ms")
+    yield Line(f"{name} the same, p50", at(found.overhead, 50) * 1000, unit="ms")
+    streamed = 100 * found.streamed / found.replies
+    yield Line(f"{name} replies that were streamed", streamed, unit="%")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
-    yield Line(f"{name} commands and clicks not acknowledged", found.missed, 0)
+    yield Line(f"{name} commands and clicks not acknowledged", len(found.missed), 0)
     turn_ms = _TURN_MS + streams.TARGET_MS
-    yield Line(f"{name} CPU of a turn, with its reply", found.cpu_per_turn * 1000, turn_ms, "ms")
+    yield Line(
+        f"{name} CPU of a turn, its reply and people included",
+        found.cpu_per_turn * 1000,
+        turn_ms,
+        "ms",
+    )
 
 
 def _databases() -> Iterable[Line]:

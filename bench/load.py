@@ -1,18 +1,21 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
     python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 3]
-                         [--profile] [--apart]
+                         [--profile] [--apart] [--cold] [--quiet-people]
 
 The workspace and its people run in one process, the bot in another, its models in a third: real
 Bolt, real WebSocket, real SQLite on disk, the vendors' real SDKs, one protocol after the other, and
-replies of 1,800 characters (`bench.vendor`), all in the same time. Debates begin
-evenly over the spread, as people would ask, and all run at once. Debates are parked in a bot of
-their own, with scripted models: they ask for nothing while they wait. With replicas there are so
-many bots on one PostgreSQL, each with a share of the debates. `--profile` says which parts take
-the CPU of the bot's event loop, and makes everything else slower. `--apart` gives the first core to
-the bots and the others to everything else, as where vendors and Slack are elsewhere: then what is
-late is late by the bot's own work. Slack is faster here than it is: ten edits and twenty posts a
-second. It stops by itself.
+replies of 1,800 characters (`bench.vendor`), all in the same time. Debates begin evenly over the
+spread, as people would ask, and all run at once. A bot runs for weeks, and streams most replies of
+models it does not know yet: so each bot first holds a debate of quick replies by each protocol (of
+N replicas each begins N, as they take one another's), of which nothing counts. `--cold` leaves
+those out, and replies of 20 s or more need it. With `--quiet-people` nobody types or clicks.
+Debates are parked in a bot of their own, with scripted models: they ask for nothing while they
+wait. With replicas there are so many bots on one PostgreSQL, each with a share of the debates.
+`--profile` says which parts take the CPU of the bot's event loop, and makes everything else slower.
+`--apart` gives the first core to the bots and the others to everything else, as where vendors and
+Slack are elsewhere: then what is late is late by the bot's own work. A commit is mostly a wait for
+the disk. Slack is faster here than it is: ten edits and twenty posts a second. It stops by itself.
 """
 
 import argparse
@@ -24,7 +27,7 @@ import sys
 import tempfile
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -54,6 +57,8 @@ _LONGEST_LINE = 2**20
 PERSON_PAUSE = 0.25
 #: Seconds that everything may take, and as many more for each debate: 19 turns of 0.1 s of CPU.
 PATIENCE, PATIENCE_BY_DEBATE = 300, 2
+#: A model known to be quick may be silent for so many seconds (`core/llm/silence.py`).
+GIVEN_UP_SECONDS = 20.0
 
 
 class Bot:
@@ -98,10 +103,10 @@ async def a_bot(
 class Acknowledgements:
     """How people who typed and clicked fared."""
 
-    #: Seconds that each acknowledgement took.
-    seconds: list[float] = field(default_factory=list[float])
-    #: Commands and clicks that Slack told people had failed: nobody acknowledged them in 3 s.
-    missed: int = 0
+    #: What people did → seconds that each acknowledgement took.
+    seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    #: What they did that Slack told them had failed: nobody acknowledged it in 3 s.
+    missed: list[str] = field(default_factory=list[str])
 
 
 async def acks(
@@ -114,23 +119,25 @@ async def acks(
         number += 1
         channel = channels[number % len(channels)]
         began = time.perf_counter()
+        deed, done = _use(workspace, channel, number)
+        seconds = found.seconds.setdefault(deed, [])
         try:
-            await _use(workspace, channel, number)
-            found.seconds.append(time.perf_counter() - began)
+            await done
+            seconds.append(time.perf_counter() - began)
         except PersonRefusal as refused:
             # An element that is not there: the debate has just ended.
-            found.missed += str(refused) != "no_such_element"
+            found.missed += [deed] if str(refused) != "no_such_element" else []
         await asyncio.sleep(PERSON_PAUSE)
     return found
 
 
-async def _use(workspace: Workspace, channel: str, number: int) -> None:
-    """Type a command, or click Stop on somebody else's board, by turns."""
+def _use(workspace: Workspace, channel: str, number: int) -> tuple[str, Awaitable[None]]:
+    """A command, or a click on Stop of somebody else's board, by turns; what it is called."""
     boards = [one for one in workspace.messages(channel) if key_of(one).endswith("/board")]
     if number % 2 and boards:
-        await workspace.click("alex", channel, boards[-1]["ts"], ActionId.STOP.value)
-    else:
-        await workspace.command("alex", channel, "/debate", "list")
+        stop = ActionId.STOP.value
+        return "clicks on Stop", workspace.click("alex", channel, boards[-1]["ts"], stop)
+    return "lists", workspace.command("alex", channel, "/debate", "list")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +155,10 @@ class Wish:
     profile: bool = False
     #: Whether the bots have a core of their own, and everything else the others.
     apart: bool = False
+    #: Whether the first debates count, too, in which most replies are streamed.
+    cold: bool = False
+    #: Whether nobody types or clicks.
+    quiet_people: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,18 +174,28 @@ class Load:
     cpu: float
     #: Posts that were still to be sent when the last debate ended.
     unsent: int
+    #: Replies, and how many of them were streamed.
+    replies: int
+    streamed: int
     #: Per debate: time per turn of its longest chain that was not the model's.
     overhead: Sequence[float]
     #: What each process took, by its name.
     pulses: Mapping[str, Pulse] = field(default_factory=dict[str, Pulse])
+    #: Of each bot: what its database's commits took, p50, p99, most.
+    commits: Sequence[Sequence[float]] = ()
     #: What a turn waits for that is not its model → seconds, per turn.
     waits: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
-    #: How long each command and click waited for its acknowledgement.
-    acks: Sequence[float] = ()
-    #: Commands and clicks that were not acknowledged in time.
-    missed: int = 0
+    #: What people did → how long each of it waited for its acknowledgement.
+    acks: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    #: What was not acknowledged in time.
+    missed: Sequence[str] = ()
     #: Part of the program → share of the CPU of the first bot; empty: not profiled.
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def all_acks(self) -> Sequence[float]:
+        """How long each command and click waited, whatever it was."""
+        return [seconds for one in self.acks.values() for seconds in one]
 
     @property
     def cpu_per_turn(self) -> float:
@@ -194,8 +215,15 @@ class Parked:
 
 async def load(wish: Wish) -> Load:
     """Hold debates while people type and click."""
-    async with _an_office(wish) as (workspace, vendor, bots, places), watched() as pulse:
+    async with _an_office(wish) as (workspace, vendor, bots, places), AsyncExitStack() as stack:
+        if not wish.cold:
+            # As many by each protocol as there are bots, which take one another's.
+            await asyncio.gather(*(bot.ask(warm_up=len(bots), **places) for bot in bots))
+            await vendor.pulse()  # what it took until now
+        pulse = await stack.enter_async_context(watched())
         over = asyncio.Event()
+        if wish.quiet_people:
+            over.set()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
         wanted: dict[str, Any] = {
             "debates": wish.debates,
@@ -220,8 +248,11 @@ async def load(wish: Wish) -> Load:
         taken=max(one["taken"] for one in found),
         cpu=sum(one["cpu"] for one in found),
         unsent=max(one["unsent"] for one in found),
+        replies=sum(one["replies"] for one in found),
+        streamed=sum(one["streamed"] for one in found),
         overhead=[seconds for one in found for seconds in one["overhead"]],
         pulses=pulses,
+        commits=[one["commits"] for one in found],
         waits=waits,
         acks=used.seconds,
         missed=used.missed,
@@ -279,19 +310,31 @@ def _a_database(*, shared: bool) -> Generator[str]:
 
 def in_words(load: Load) -> str:
     """Return the figures of debates that ran."""
-    own, acks = load.overhead, load.acks
+    overhead, acks = load.overhead, load.all_acks
     return (
         f"{load.debates} debates, at most {load.most} at once, {load.turns} turns in"
         f" {load.taken:.0f} s, CPU {load.cpu:.0%}, {load.cpu_per_turn * 1000:.1f} ms of it per"
-        f" turn, {load.unsent} posts still to be sent\n"
-        f"overhead per turn: p50 {at(own, 50) * 1000:.0f} ms, p99 {at(own, 99) * 1000:.0f} ms\n"
+        f" turn, {load.unsent} posts still to be sent; {load.streamed} of {load.replies} replies"
+        " streamed\n"
+        f"overhead per turn, by debate: p50 {at(overhead, 50) * 1000:.0f} ms,"
+        f" p99 {at(overhead, 99) * 1000:.0f} ms\n"
         f"acknowledgement of {len(acks)} commands and clicks: p50 {at(acks, 50) * 1000:.0f} ms,"
-        f" p99 {at(acks, 99) * 1000:.0f} ms; {load.missed} not within 3 s"
+        f" p99 {at(acks, 99) * 1000:.0f} ms; {len(load.missed)} not within 3 s"
+        + "".join(
+            f"\nof {len(one)} {deed}: p50 {at(one, 50) * 1000:.0f},"
+            f" p99 {at(one, 99) * 1000:.0f} ms; {load.missed.count(deed)} not within 3 s"
+            for deed, one in load.acks.items()
+        )
         + "".join(
             f"\na turn's wait {name}: p50 {at(one, 50) * 1000:.0f}, p99 {at(one, 99) * 1000:.0f} ms"
             for name, one in load.waits.items()
         )
         + "".join(f"\n{name}: {one}" for name, one in load.pulses.items())
+        + "".join(
+            f"\nbot {number}'s commits: p50 {p50 * 1000:.1f}, p99 {p99 * 1000:.0f},"
+            f" most {most * 1000:.0f} ms"
+            for number, (p50, p99, most) in enumerate(load.commits, 1)
+        )
         + "".join(f"\n{share:6.1%} {part}" for part, share in load.parts.items())
     )
 
@@ -334,7 +377,15 @@ def main() -> None:
     parser.add_argument("--replicas", type=int, default=Wish.replicas, help="on PostgreSQL")
     parser.add_argument("--profile", action="store_true", help="which parts take the CPU")
     parser.add_argument("--apart", action="store_true", help="a core for the bots alone")
-    asyncio.run(measure(Wish(**vars(parser.parse_args()))))
+    parser.add_argument("--cold", action="store_true", help="count the first debates, too")
+    parser.add_argument("--quiet-people", action="store_true", help="nobody types or clicks")
+    wish = Wish(**vars(parser.parse_args()))
+    if wish.seconds >= GIVEN_UP_SECONDS and not wish.cold:
+        parser.error(
+            f"replies of {GIVEN_UP_SECONDS:g} s or more need --cold: a model that was quick in the"
+            " first debates would be given up as one that hangs"
+        )
+    asyncio.run(measure(wish))
 
 
 if __name__ == "__main__":

@@ -9,17 +9,22 @@ import sys
 import time
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import uvloop
+from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.pool import PoolProxiedConnection
+
+from bench.calls import Calls, WatchedProvider, for_first_tokens
 from bench.parts import parts
-from bench.pulse import watched
+from bench.pulse import at, watched
 from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
-from bot.gc_settings import settle_in
+from bot.gc_settings import settle_in, share_memory
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel, SlackAccess
 from bot.slack.outbox.pace import Pace
@@ -39,7 +44,6 @@ from core.models import (
 )
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter, LoadsSlowly, ModelProvider
-from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -47,6 +51,8 @@ from core.testing import ScriptedProvider
 IDLE_SECONDS = 20.0
 #: Debates parked before measuring.
 WARM_UP = 100
+#: How many times as long as others the replies take that do not count.
+_QUICK = 0.1
 _SCRIPTED = ModelChoice(provider="scripted", model="scripted-1")
 _DANA = Person(id="U0DANA", name="Dana")
 
@@ -70,44 +76,13 @@ def _by_turns(number: int) -> Settings:
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
 
 
-class Asked(NamedTuple):
-    """A question to a model, on the clock of the log."""
-
-    began: datetime
-    #: When its reply was read, whole.
-    ended: datetime
-
-
-class WatchedProvider:
-    """A provider, and when each turn asked it: engines name the task of a turn by its key."""
-
-    def __init__(self, provider: ModelProvider, asked: dict[str, Asked]) -> None:
-        self._provider = provider
-        self._asked = asked
-        self.name = provider.name
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        """Ask, and note when."""
-        task = asyncio.current_task()
-        assert task is not None
-        began = SystemClock().now()
-        reply = await self._provider.complete(request, on_first_token)
-        self._asked[task.get_name()] = Asked(began, SystemClock().now())
-        return reply
-
-    async def close(self) -> None:
-        """Free its connections."""
-        await self._provider.close()
-
-
 class Bench:
     """Debates in a running bot, and what they cost it."""
 
-    def __init__(self, moot: Moot, asked: Mapping[str, Asked]) -> None:
+    def __init__(self, moot: Moot, calls: Calls, commits: list[float]) -> None:
         self._moot = moot
-        self._asked = asked
+        self._calls = calls
+        self._commits = commits
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
         """Do what is asked; return the figures."""
@@ -117,6 +92,8 @@ class Bench:
         ]
         if "park" in orders:
             return await self.park(orders["park"], places)
+        if "warm_up" in orders:
+            return await self.warm_up(orders["warm_up"], places)
         numbers = range(orders["first"], orders["debates"], orders["step"])
         if not orders["profile"]:
             return await self.load(numbers, orders["spread"], places, orders["seconds"])
@@ -127,6 +104,19 @@ class Bench:
         profile.disable()
         return found | {"parts": parts(profile, time.process_time() - cpu)}
 
+    async def warm_up(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
+        """Hold so many debates by each protocol at once, of quick replies, until all are over."""
+        self._calls.times = _QUICK
+        for number in range(debates * len(PROTOCOLS)):
+            await self._begin(number, places, _by_turns(number))
+        find, going_on = self._moot.store.find, DebateFilter(open_only=True, limit=1)
+        # Another bot may hold some.
+        while await find(going_on) or await self._is_busy():  # noqa: ASYNC110 - as in `_park`
+            await asyncio.sleep(0.2)
+        self._calls.times = 1.0
+        self._calls.by_debate.clear()
+        return {}
+
     async def load(
         self, numbers: Sequence[int], spread: float, places: Sequence[Place], seconds: float
     ) -> dict[str, Any]:
@@ -134,6 +124,7 @@ class Bench:
         began = time.perf_counter()
         ids: list[str] = []
         most = 0
+        self._commits.clear()
         async with watched() as so_far:
             for count, number in enumerate(numbers, start=1):
                 ids.append(await self._begin(number, places, _by_turns(number)))
@@ -144,18 +135,22 @@ class Bench:
                 most = max(most, len(self._moot.runner.held))
                 await asyncio.sleep(0.2)
             taken, pulse = time.perf_counter() - began, so_far()
+            commits = [at(self._commits, percent) for percent in (50, 99, 100)]
         unsent = await self._moot.posts.backlog()
         waits = defaultdict[str, list[float]](list)
-        figures = [await self._overhead(one, seconds, waits) for one in ids]
-        turns = sum(turns for _, turns in figures)
+        figures = [await self._figures(one, seconds, waits) for one in ids]
+        replies = [one for turns in self._calls.by_debate.values() for one in turns.values()]
         return {
             "debates": len(ids),
             "most": most,
             "taken": taken,
             "cpu": pulse.cpu / taken,
             "pulse": asdict(pulse),
+            "commits": commits,
             "waits": waits,
-            "turns": turns,
+            "turns": sum(turns for _, turns in figures),
+            "replies": len(replies),
+            "streamed": sum(one.streamed for one in replies),
             "unsent": unsent,
             "overhead": [overhead for overhead, _ in figures],
             "parts": {},
@@ -197,7 +192,7 @@ class Bench:
         self._moot.runner.wake(debate_id)
         return debate_id
 
-    async def _overhead(
+    async def _figures(
         self, debate_id: str, seconds: float, waits: Mapping[str, list[float]]
     ) -> tuple[float, int]:
         """Seconds per turn of the longest chain that were not the model's; all turns.
@@ -211,11 +206,16 @@ class Bench:
         chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
         chain += debate.cross_check is not None
         times = [one.at for one in log]
+        calls = self._calls.by_debate[debate_id]
         for recorded in log:
-            if asked := self._asked.get(f"{debate_id}/{recorded.event.key}"):
+            if asked := calls.get(recorded.event.key):
                 before = times[bisect(times, asked.began) - 1]
+                first_token = for_first_tokens(calls.values(), before, asked.began)
                 waited = {
-                    "from what was recorded last to the next request": asked.began - before,
+                    "from what was recorded last to the next request": asked.began
+                    - before
+                    - first_token,
+                    "for the first token of a call that writes its cache": first_token,
                     "for a reply, beyond the model's own time": asked.ended
                     - asked.began
                     - timedelta(seconds=seconds),
@@ -224,10 +224,22 @@ class Bench:
                 for name, span in waited.items():
                     waits[name].append(round(span.total_seconds(), 4))
         # Summaries that people read may still be written after it: nobody waits for those.
-        taken = (debate.times["verdict"] - debate.started_at).total_seconds()
-        return (taken - chain * seconds) / chain, len(debate.contributions) + len(
-            debate.ballots
-        ) + 1
+        verdict = debate.times["verdict"]
+        overhead = (verdict - debate.started_at).total_seconds() / chain - seconds
+        return overhead, len(debate.contributions) + len(debate.ballots) + 1
+
+
+def _timed_commits() -> list[float]:
+    """Seconds that each commit takes from now on, in whatever thread: mostly the disk's."""
+    seconds, commit = list[float](), DefaultDialect.do_commit
+
+    def timed(self: DefaultDialect, dbapi_connection: PoolProxiedConnection) -> None:
+        began = time.perf_counter()
+        commit(self, dbapi_connection)
+        seconds.append(time.perf_counter() - began)
+
+    DefaultDialect.do_commit = timed
+    return seconds
 
 
 def _resident() -> int:
@@ -239,15 +251,18 @@ def _resident() -> int:
 async def main(access: str, database: str, vendor: str) -> None:
     """Obey until the other side hangs up."""
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
-    asked: dict[str, Asked] = {}
     vendors = [
         factory.build(one.provider, "sk-bench", vendor + one.path) for one in PROTOCOLS.values()
     ]
     await asyncio.gather(*(one.load() for one in vendors if isinstance(one, LoadsSlowly)))
-    providers: dict[str, ModelProvider] = {one.name: WatchedProvider(one, asked) for one in vendors}
+    watched_calls, commits = Calls(), _timed_commits()
+    providers: dict[str, ModelProvider] = {
+        one.name: WatchedProvider(one, watched_calls) for one in vendors
+    }
     # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
-    calls = ModelCalls(providers, SystemClock())
+    # None of hundreds of debates is to wait for another's call (`calls_at_once`, 64 by itself).
+    calls = ModelCalls(providers, SystemClock(), parallel=1000)
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
@@ -258,11 +273,12 @@ async def main(access: str, database: str, vendor: str) -> None:
     )
     async with running(parts) as moot:
         settle_in()
-        bench = Bench(moot, asked)
+        bench = Bench(moot, watched_calls, commits)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(json.dumps(await bench.obey(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    share_memory()
+    uvloop.run(main(*sys.argv[1:]))

@@ -34,7 +34,10 @@ def at(values: Sequence[float], percent: float) -> float:
 
 @asynccontextmanager
 async def watched() -> AsyncGenerator[Callable[[], Pulse]]:
-    """Watch this process for as long as the block lasts; what is yielded tells of it so far."""
+    """Watch this process for as long as the block lasts.
+
+    What is yielded tells what it took since it told last, or else since the block began.
+    """
     cpu, late = time.process_time(), list[float]()
 
     async def beat() -> None:
@@ -44,9 +47,12 @@ async def watched() -> AsyncGenerator[Callable[[], Pulse]]:
             late.append(max(0.0, time.perf_counter() - due))
 
     def pulse() -> Pulse:
+        nonlocal cpu
         p50, p99, most = (at(late, percent) for percent in (50, 99, 100))
-        spent = time.process_time() - cpu
-        return Pulse(cpu=spent, late_p50=p50, late_p99=p99, late_most=most)
+        told = Pulse(cpu=time.process_time() - cpu, late_p50=p50, late_p99=p99, late_most=most)
+        cpu += told.cpu
+        late.clear()
+        return told
 
     beating = asyncio.create_task(beat())
     try:

@@ -3,10 +3,10 @@
     python -m bench.vendor '{"seconds": 5}'
 
 Answers real prompts in the form each asks for, over connections that stay open, as vendors' do. A
-reply is sent a token at a time, evenly, by the clock: a server that was held up catches up, so that
-`seconds` is what a reply takes of its own. One that is asked for in one piece is sent whole at its
-end. A prompt may say how many times longer its reply takes,
-or that none ever comes (`in_own_time`); then the debate's agents can differ.
+reply is sent a token at a time, evenly after a silence, by the clock: a server that was held up
+catches up, so that `seconds` is what a reply takes of its own. One that is asked for in one piece
+is sent whole at its end. A prompt may say how many times longer its reply takes, or that none ever
+comes (`in_own_time`); then the debate's agents can differ.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import random
 import re
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -103,6 +103,16 @@ def reply_to(asked: Asked) -> str:
     return json.dumps(reply)
 
 
+def due_times(pieces: Sequence[bytes], first: float, ends: float) -> Sequence[float]:
+    """When each piece of a stream is sent: evenly, the first token at `first`, the last at `ends`.
+
+    What stands before that token, as `response.created` does, vendors send with it.
+    """
+    before = next(place for place, piece in enumerate(pieces) if b'"delta"' in piece)
+    each = (ends - first) / (len(pieces) - 1 - before)
+    return [first + each * max(0, place - before) for place in range(len(pieces))]
+
+
 class _Vendor:
     def __init__(self, manner: Manner) -> None:
         self._manner = manner
@@ -135,11 +145,9 @@ class _Vendor:
             return
         pieces = frames(asked.path, said, model)
         first = asked.at + self._manner.silence * (ends - asked.at)
-        each = (ends - first) / len(pieces)
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked"
         piece_of_head = f"{head}\r\nx-request-id: r1\r\nrequest-id: r1\r\n\r\n".encode()
-        for number, piece in enumerate(pieces, start=1):
-            due = first + each * number
+        for due, piece in zip(due_times(pieces, first, ends), pieces, strict=True):
             if (left := due - loop.time()) > 0:
                 await asyncio.sleep(left)
             if writer.is_closing():
@@ -168,7 +176,7 @@ class RunningVendor:
     process: Process
 
     async def pulse(self) -> Pulse:
-        """What it took since it began."""
+        """What it took since it was asked last, or else since it began."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(b"?\n")

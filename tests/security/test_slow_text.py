@@ -87,7 +87,7 @@ OURS = {
     "core.llm.providers.listing.list_models",
     "core.llm.providers.listing.ollama_context",
     "core.llm.providers.factory.build",
-    "core.llm.providers.streams.load",
+    "core.llm.providers.sdk_loading.load",
     "core.llm.providers.testing.frames.broken_frame",
     "core.llm.providers.testing.frames.frames",
     "core.llm.providers.testing.frames.overload_frame",
