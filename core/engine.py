@@ -1,4 +1,4 @@
-"""The engine loop: start ready turns, record their outcomes, publish them, repeat.
+"""The engine loop: start ready turns, record their outcomes, have them told, repeat.
 
 A run holds one debate by its run token. Results are recorded by the key of their turn before
 anything builds on them, so resuming after a crash is the same loop over the same log, and a model
@@ -39,11 +39,9 @@ from core.lane import Lane
 from core.models import BESIDE, ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
+from core.telling import News, Telling
 
 _log = structlog.get_logger(__name__)
-
-#: An event and the debate right after it.
-News = tuple[Debate, Recorded]
 
 #: Seconds for which a run believes that it still holds its debate: far less than another process
 #: waits before it takes over what a frozen one holds.
@@ -113,7 +111,7 @@ class Engine:
             sink: Told of their events.
             clock: Time for limits.
             summary_grace: In seconds, see `SUMMARY_GRACE`.
-            lane: Where debates wait to move on, to begin a turn and to publish an event: the one
+            lane: Where debates wait to move on, to begin a turn and to tell of an event: the one
                 in which their calls wait; None: one of its own.
         """
         self._summary_grace = summary_grace
@@ -144,6 +142,7 @@ class Engine:
             clock=self._clock,
             summary_grace=self._summary_grace,
             lane=self._lane,
+            published=await self._store.published(debate_id),
         )
         self._runs[debate_id] = run
         try:
@@ -174,13 +173,13 @@ class _Run:
         clock: Clock,
         summary_grace: float,
         lane: Lane,
+        published: int,
     ) -> None:
         self._summary_grace = summary_grace
         self._lane = lane
         self._token = token
         self._store = store
         self._turns = turns
-        self._sink = sink
         self._clock = clock
         self._began = clock.now()
         self._working: dict[str, Work] = {}
@@ -189,6 +188,9 @@ class _Run:
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
+        self._telling = Telling(
+            store=store, sink=sink, lane=lane, published=published, on_failure=self._changed.set
+        )
         #: The debate as this run last saw it.
         self._debate: Debate | None = None
         #: Agents whose models do not answer, and how often this run recorded that one went or came.
@@ -211,26 +213,17 @@ class _Run:
             await self._lane.enter()
             debate, is_over = await self._step(debate)
             if is_over:
-                return debate
+                await self._telling.done()
+                if not self._changed.is_set():
+                    return debate
             await self._wait(debate)
 
-    async def _step(  # noqa: C901 - one step after the other
-        self, known: Debate | None
-    ) -> tuple[Debate, bool]:
-        """Do one step. Returns the debate after it and whether this run is over."""
-        published = 0 if known else await self._store.published(self._token.debate_id)
+    async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
+        """Do one step. Returns the debate after it and whether nothing is left to do for now."""
         debate, news = await self._catch_up(known)
-        began = await self._start_ready(debate)  # before publishing: models are the slow part
-        for then, recorded in news:
-            if recorded.seq > published:  # the rest was published before the last stop
-                await self._lane.enter()
-                await self._sink.publish(then, recorded)
-        # What is owed an answer counts as news until it has it, so that it outlives a crash.
-        owes = debate.status is not Status.RUNNING and schedule.unanswered(debate)
-        if news and news[-1][1].seq > published and not owes:
-            await self._store.mark_published(self._token.debate_id, news[-1][1].seq)
-        if began:
-            await self._sink.turns_began(debate, began)
+        began = await self._start_ready(debate)
+        if news or began:
+            self._telling.tell(news, debate, began)
         if debate.status is not Status.RUNNING:
             return debate, not self._in_foreground()  # people may ask about it
         outage = schedule.outage(debate)
@@ -252,11 +245,12 @@ class _Run:
             await self._append(ending)
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
-        return debate, not self._working and not self._changed.is_set()
+        return debate, not self._working
 
     async def cancel(self) -> None:
         """Cancel all running turns; those without an outcome in the log run again later."""
         await self._drop(list(self._working))
+        await self._telling.cancel()
 
     async def _drop(self, keys: Sequence[str]) -> None:
         """Cancel these turns and wait until they have stopped."""
@@ -274,12 +268,12 @@ class _Run:
         self._own.clear()
         woken, self._woken = self._woken, False
         gapless = [one.seq for one in added] == list(range(seq + 1, seq + 1 + len(added)))
-        if woken or not added or not gapless:  # not all that follows is this run's own
+        if woken or debate is None or not gapless:  # not all that follows is this run's own
             added = await self._store.events(self._token.debate_id, after=seq)
         news: list[News] = []
         for recorded in added:
             debate = apply(debate, recorded)
-            news.append((debate, recorded))
+            news.append(News(debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         if self._debate is None:
@@ -422,8 +416,10 @@ class _Run:
             async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
                 await self._changed.wait()
         except TimeoutError:
+            self._woken = True  # others may have written without a word
             await self._enforce_limits(debate)
         self._changed.clear()
+        self._telling.check()
         for key in [key for key, work in self._working.items() if work.task.done()]:
             self._working.pop(key).task.result()
 
