@@ -97,7 +97,9 @@ def test_the_demonstration_plays_an_example_and_spends_nothing(
     posts = re.split(r"(?m)^(?=\w+:$)", done.stdout)
     speakers = ("Architect:", "Performance:", "Simplicity:", "Judge:")
     agents = [post for post in posts if post.startswith(speakers)]
-    assert [post.partition("\n")[0] for post in agents] == list(speakers)
+    said_by = [post.partition("\n")[0] for post in agents]
+    assert said_by[-1] == "Judge:"
+    assert sorted(said_by[:-1]) == sorted(speakers[:-1])  # they answer at the same time
     assert all("Written example" in post for post in agents)
     assert list(tmp_path.iterdir()) == []
 
