@@ -1,8 +1,9 @@
 """Which models a bench's turns asked, when, and which waited for another call's first token."""
 
 import asyncio
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -81,4 +82,25 @@ def for_first_tokens(calls: Collection[Asked], since: datetime, until: datetime)
         if led.first_token > silent_from:
             waited += led.first_token - silent_from
             reached = led.first_token
+    return waited
+
+
+def for_first_tokens_in_chain(
+    last: int, log: Sequence[tuple[str, datetime]], calls: Mapping[str, Asked]
+) -> timedelta:
+    """How long a debate's longest chain of turns waited for others' first tokens.
+
+    Each turn of it was asked right after the one before was recorded.
+
+    Args:
+        last: Where in the log its last turn is.
+        log: Keys of what was recorded, and when.
+        calls: By key of the turn. What is recorded without one, as a tally, takes no time.
+    """
+    times, waited = [at for _, at in log], timedelta()
+    while last >= 0:
+        if asked := calls.get(log[last][0]):
+            last = bisect(times, asked.began, hi=last)
+            waited += for_first_tokens(calls.values(), times[last - 1], asked.began)
+        last -= 1
     return waited

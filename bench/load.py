@@ -179,6 +179,8 @@ class Load:
     streamed: int
     #: Per debate: time per turn of its longest chain that was not the model's.
     overhead: Sequence[float]
+    #: Of that, the wait for the first token of a call that writes its cache, which saves money.
+    for_first_tokens: Sequence[float]
     #: What each process took, by its name.
     pulses: Mapping[str, Pulse] = field(default_factory=dict[str, Pulse])
     #: Of each bot: what its database's commits took, p50, p99, most.
@@ -191,6 +193,12 @@ class Load:
     missed: Sequence[str] = ()
     #: Part of the program → share of the CPU of the first bot; empty: not profiled.
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def other_overhead(self) -> Sequence[float]:
+        """Overhead but for the wait for first tokens."""
+        pairs = zip(self.overhead, self.for_first_tokens, strict=True)
+        return [overhead - waited for overhead, waited in pairs]
 
     @property
     def all_acks(self) -> Sequence[float]:
@@ -251,6 +259,7 @@ async def load(wish: Wish) -> Load:
         replies=sum(one["replies"] for one in found),
         streamed=sum(one["streamed"] for one in found),
         overhead=[seconds for one in found for seconds in one["overhead"]],
+        for_first_tokens=[seconds for one in found for seconds in one["for_first_tokens"]],
         pulses=pulses,
         commits=[one["commits"] for one in found],
         waits=waits,
@@ -310,14 +319,15 @@ def _a_database(*, shared: bool) -> Generator[str]:
 
 def in_words(load: Load) -> str:
     """Return the figures of debates that ran."""
-    overhead, acks = load.overhead, load.all_acks
+    overhead, other, acks = load.overhead, load.other_overhead, load.all_acks
     return (
         f"{load.debates} debates, at most {load.most} at once, {load.turns} turns in"
         f" {load.taken:.0f} s, CPU {load.cpu:.0%}, {load.cpu_per_turn * 1000:.1f} ms of it per"
         f" turn, {load.unsent} posts still to be sent; {load.streamed} of {load.replies} replies"
         " streamed\n"
         f"overhead per turn, by debate: p50 {at(overhead, 50) * 1000:.0f} ms,"
-        f" p99 {at(overhead, 99) * 1000:.0f} ms\n"
+        f" p99 {at(overhead, 99) * 1000:.0f} ms; but for the wait for first tokens:"
+        f" p50 {at(other, 50) * 1000:.0f}, p99 {at(other, 99) * 1000:.0f} ms\n"
         f"acknowledgement of {len(acks)} commands and clicks: p50 {at(acks, 50) * 1000:.0f} ms,"
         f" p99 {at(acks, 99) * 1000:.0f} ms; {len(load.missed)} not within 3 s"
         + "".join(

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvloop
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.pool import PoolProxiedConnection
 
-from bench.calls import Calls, WatchedProvider, for_first_tokens
+from bench.calls import Calls, WatchedProvider, for_first_tokens, for_first_tokens_in_chain
 from bench.parts import parts
 from bench.pulse import at, watched
 from bench.vendor import PROTOCOLS
@@ -74,6 +74,16 @@ def _by_turns(number: int) -> Settings:
     """Settings by which one debate after the other is held by another protocol."""
     protocol = list(PROTOCOLS.values())[number % len(PROTOCOLS)]
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
+
+
+class _Figures(NamedTuple):
+    """What a debate took."""
+
+    #: Seconds per turn of its longest chain that were not the model's.
+    overhead: float
+    #: Of those, the wait for another call's first token.
+    for_first_tokens: float
+    turns: int
 
 
 class Bench:
@@ -148,11 +158,12 @@ class Bench:
             "pulse": asdict(pulse),
             "commits": commits,
             "waits": waits,
-            "turns": sum(turns for _, turns in figures),
+            "turns": sum(one.turns for one in figures),
             "replies": len(replies),
             "streamed": sum(one.streamed for one in replies),
             "unsent": unsent,
-            "overhead": [overhead for overhead, _ in figures],
+            "overhead": [one.overhead for one in figures],
+            "for_first_tokens": [one.for_first_tokens for one in figures],
             "parts": {},
         }
 
@@ -194,8 +205,8 @@ class Bench:
 
     async def _figures(
         self, debate_id: str, seconds: float, waits: Mapping[str, list[float]]
-    ) -> tuple[float, int]:
-        """Seconds per turn of the longest chain that were not the model's; all turns.
+    ) -> _Figures:
+        """What it took.
 
         Notes also what its turns waited for: of those whose record has the turn's key, and that
         this process took.
@@ -225,8 +236,13 @@ class Bench:
                     waits[name].append(round(span.total_seconds(), 4))
         # Summaries that people read may still be written after it: nobody waits for those.
         verdict = debate.times["verdict"]
-        overhead = (verdict - debate.started_at).total_seconds() / chain - seconds
-        return overhead, len(debate.contributions) + len(debate.ballots) + 1
+        recorded = [(one.event.key, one.at) for one in log]
+        for_tokens = for_first_tokens_in_chain(times.index(verdict), recorded, calls)
+        return _Figures(
+            overhead=(verdict - debate.started_at).total_seconds() / chain - seconds,
+            for_first_tokens=for_tokens.total_seconds() / chain,
+            turns=len(debate.contributions) + len(debate.ballots) + 1,
+        )
 
 
 def _timed_commits() -> list[float]:

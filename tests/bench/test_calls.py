@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bench.calls import Asked, for_first_tokens
+from bench.calls import Asked, for_first_tokens, for_first_tokens_in_chain
 
 
 def _at(seconds: float) -> datetime:
@@ -41,3 +41,20 @@ def test_two_leaders_at_the_same_time_count_once_and_one_after_the_other_both() 
 def test_nobody_waits_for_a_leader_that_was_still_silent_or_for_a_reply_in_one_piece() -> None:
     still_silent, whole = _asked(1.0, 6.0, first_token=3.0), _asked(1.0, 1.5)
     assert _seconds(for_first_tokens([still_silent, whole], _at(1.0), _at(2.0))) == 0
+
+
+def test_of_a_chain_counts_what_its_own_turns_waited() -> None:
+    calls = {
+        "leader": _asked(0.0, 3.0, first_token=0.5),
+        "quick follower": _asked(0.5, 3.2),
+        "slow follower": _asked(0.6, 4.0),
+        "second leader": _asked(4.0, 6.0, first_token=4.7),
+        "last": _asked(6.1, 9.0),
+    }
+    ends = [("start", 0.0), *((key, float(call.ended.second)) for key, call in calls.items())]
+    log = [(key, _at(end)) for key, end in ends]
+    tallied = ("tally", _at(9.0))
+    # The last was asked after the second leader, that after the slow follower, that after a leader.
+    assert _seconds(for_first_tokens_in_chain(5, [*log, tallied], calls)) == 0.5
+    assert _seconds(for_first_tokens_in_chain(6, [*log, tallied], calls)) == 0.5
+    assert _seconds(for_first_tokens_in_chain(1, [*log, tallied], calls)) == 0
