@@ -35,7 +35,7 @@ from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, wa
 from bot.operations.probes import health_of
 from bot.operations.retention import EndedDebates, SentPayloads
 from bot.patience import USUAL, Patience
-from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, telling
+from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
 from bot.presenter.landing_posts import LandingPosts
 from bot.presenter.sink import Presenter
 from bot.reminder_loop import ReminderLoop
@@ -205,7 +205,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
         wrap_sink = await stack.enter_async_context(_wrapping(parts, database, metrics))
-        await stack.enter_async_context(telling(parts.sinks))
+        await stack.enter_async_context(listening(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
         installation = await stack.enter_async_context(
             one_workspace(parts.slack)

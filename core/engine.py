@@ -189,7 +189,12 @@ class _Run:
         self._woken = False
         self._changed = asyncio.Event()
         self._telling = Telling(
-            store=store, sink=sink, lane=lane, published=published, on_failure=self._changed.set
+            store=store,
+            sink=sink,
+            lane=lane,
+            prove=self._prove,
+            published=published,
+            on_end=self._wake_if_failed,
         )
         #: The debate as this run last saw it.
         self._debate: Debate | None = None
@@ -211,11 +216,9 @@ class _Run:
         debate: Debate | None = None
         while True:
             await self._lane.enter()
-            debate, is_over = await self._step(debate)
-            if is_over:
-                await self._telling.done()
-                if not self._changed.is_set():
-                    return debate
+            debate, is_idle = await self._step(debate)
+            if is_idle and await self._telling.done(unless=self._changed):
+                return debate
             await self._wait(debate)
 
     async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
@@ -247,10 +250,21 @@ class _Run:
             await self._append(ClarificationsClosed(which=overdue))
         return debate, not self._working
 
+    def _wake_if_failed(self, task: asyncio.Task[None]) -> None:
+        """Have the next step raise what a task has raised."""
+        # Where a turn was taken, recording its outcome has woken this already.
+        if task.cancelled() or task.exception():
+            self._changed.set()
+
     async def cancel(self) -> None:
-        """Cancel all running turns; those without an outcome in the log run again later."""
+        """Stop telling and all running turns; those without an outcome in the log run again later.
+
+        All are told to stop before anything is waited for, so that nothing of it goes on where
+        this is cancelled as well.
+        """
+        self._telling.stop()
         await self._drop(list(self._working))
-        await self._telling.cancel()
+        await self._telling.stopped()
 
     async def _drop(self, keys: Sequence[str]) -> None:
         """Cancel these turns and wait until they have stopped."""
@@ -306,15 +320,9 @@ class _Run:
             unwanted = [turn for turn in unwanted if turn.act not in BESIDE]
         await self._drop([turn.key for turn in unwanted])
         fresh = [turn for key, turn in ready.items() if key not in self._working]
-
-        def tell_if_it_failed(task: asyncio.Task[None]) -> None:
-            # Recording its outcome has told already: a second step would find nothing new.
-            if task.cancelled() or task.exception():
-                self._changed.set()
-
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
-            task.add_done_callback(tell_if_it_failed)
+            task.add_done_callback(self._wake_if_failed)
             self._working[turn.key] = Work(turn, task, is_patient)
         return tuple(ready.values()) if fresh else ()
 

@@ -330,13 +330,16 @@ class EventSink(Protocol):
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """An event is on disk; `debate` is the debate right after it.
 
-        Called at least once per event: after a crash events may come again. A sink that fails
-        must not lose anything: it raises, and the event comes again later.
+        Called at least once per event: after a crash the last ones may come again. A sink that
+        fails must not lose anything: it raises, and the event comes again later.
         """
         ...
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """These turns are being worked on now. Not recorded: gone after a restart."""
+        """These turns are in hand, as of the last event told; the run may have come further.
+
+        Not recorded: gone after a restart.
+        """
         ...
 
 

@@ -2,14 +2,20 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from core.errors import StoreError
 from core.events import Recorded
 from core.lane import Lane
 from core.models import Debate, Status, Turn
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
+
+#: How far the sink was told is written down when there is nothing more to tell, and at the latest
+#: after so many events: after a crash they are told again.
+MOST_AGAIN = 20
 
 
 class News(NamedTuple):
@@ -32,8 +38,7 @@ class _Step(NamedTuple):
 class Telling:
     """Tells the sink what happens in one run of a debate, one event after the other.
 
-    The run does not wait for it: replies that come meanwhile are built upon at once. How far it has
-    come is written down when there is nothing more to tell.
+    The run does not wait for it: replies that come meanwhile are built upon at once.
     """
 
     def __init__(
@@ -42,8 +47,9 @@ class Telling:
         store: DebateStore,
         sink: EventSink,
         lane: Lane,
+        prove: Callable[[], Awaitable[None]],
         published: int,
-        on_failure: Callable[[], None],
+        on_end: Callable[[asyncio.Task[None]], None],
     ) -> None:
         """Begin with nothing to tell.
 
@@ -51,14 +57,17 @@ class Telling:
             store: Where it is written down how far events were told.
             sink: Who is told.
             lane: Where each event waits to be told.
-            published: Events up to this one were told before the last stop.
-            on_failure: Called when the sink or the database has failed; `check` says how.
+            prove: Awaited before each event; raises if the run no longer holds the debate.
+            published: Events up to this one were told by an earlier run.
+            on_end: Called whenever there is nothing more to tell, or telling has failed.
         """
         self._store = store
         self._sink = sink
         self._lane = lane
-        self._published = published
-        self._on_failure = on_failure
+        self._prove = prove
+        #: Up to which event the sink was told, and up to which that is written down.
+        self._told = self._noted = published
+        self._on_end = on_end
         self._steps = deque[_Step]()
         self._task: asyncio.Task[None] | None = None
 
@@ -68,41 +77,66 @@ class Telling:
         if self._task is None or self._task.done():
             self.check()
             self._task = asyncio.create_task(self._tell(), name=f"{debate.id}/telling")
-            self._task.add_done_callback(self._tell_if_it_failed)
+            self._task.add_done_callback(self._on_end)
 
     def check(self) -> None:
-        """Raise what the sink or the database has raised, if it has."""
+        """Raise what the sink, the database or `prove` has raised, if one of them has."""
         if self._task and self._task.done():
             self._task.result()
 
-    async def done(self) -> None:
-        """Wait until the sink was told of everything; raise what it or the database raises."""
-        if self._task:
-            await self._task
+    async def done(self, *, unless: asyncio.Event) -> bool:
+        """Wait until the sink was told of everything, or the event is set: then False.
 
-    async def cancel(self) -> None:
-        """Tell no more; what was not told comes again when the debate is taken up."""
+        Raises:
+            Exception: As for `check`.
+        """
+        if self._task:
+            interrupted = asyncio.create_task(unless.wait())
+            try:
+                await asyncio.wait((self._task, interrupted), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                interrupted.cancel()
+            self.check()
+        return not unless.is_set()
+
+    def stop(self) -> None:
+        """Tell no more from now on; what was not told comes when the debate is taken up again."""
         if self._task:
             self._task.cancel()
+
+    async def stopped(self) -> None:
+        """Wait until the sink, told to stop, has let go of what it had in hand."""
+        if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def _tell_if_it_failed(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled() or task.exception():
-            self._on_failure()
-
     async def _tell(self) -> None:
-        reached = self._published
         while self._steps:
-            news, debate, began = self._steps.popleft()
-            for then, recorded in news:
-                if recorded.seq > reached:
-                    await self._lane.enter()
-                    await self._sink.publish(then, recorded)
-                    reached = recorded.seq
-            if began:
-                await self._sink.turns_began(debate, began)
-            # What is owed an answer counts as news until it has it, so that it outlives a crash.
-            owes = debate.status is not Status.RUNNING and schedule.unanswered(debate)
-            if not self._steps and reached > self._published and not owes:
-                await self._store.mark_published(debate.id, reached)
-                self._published = reached
+            step = self._steps.popleft()
+            try:
+                await self._tell_step(step)
+            except Exception:
+                with suppress(StoreError):  # what went wrong first is what is raised
+                    await self._note(step.debate)
+                raise
+            if not self._steps:
+                await self._note(step.debate)
+
+    async def _tell_step(self, step: _Step) -> None:
+        for debate, recorded in step.news:
+            if recorded.seq <= self._told:
+                continue
+            if self._told - self._noted >= MOST_AGAIN:
+                await self._note(debate)
+            await self._lane.enter()
+            await self._prove()
+            await self._sink.publish(debate, recorded)
+            self._told = recorded.seq
+        if step.began:
+            await self._sink.turns_began(step.debate, step.began)
+
+    async def _note(self, debate: Debate) -> None:
+        # What is owed an answer counts as news until it has it, so that it outlives a crash.
+        owes = debate.status is not Status.RUNNING and schedule.unanswered(debate)
+        if self._told > self._noted and not owes:
+            await self._store.mark_published(debate.id, self._told)
+            self._noted = self._told

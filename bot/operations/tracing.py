@@ -151,7 +151,7 @@ class TracingSink:
             turn.act.value,
             set_span_in_context(NonRecordingSpan(context_of(debate.id))),
             attributes=attributes,
-            start_time=min(begun or asked, end),
+            start_time=min(begun or asked, asked),  # which a slow sink heard of later
         )
         if failure := failure_of(recorded.event):
             span.set_status(Status(StatusCode.ERROR, failure))

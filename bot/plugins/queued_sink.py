@@ -124,7 +124,7 @@ class ToldToPlugins:
 
 
 @asynccontextmanager
-async def telling(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
+async def listening(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
     """Let these sinks hear what is put to them for as long as the block lasts."""
     tasks = [asyncio.create_task(one.run(), name=f"plugin/{one.name}") for one in plugins]
     try:

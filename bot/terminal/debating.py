@@ -25,7 +25,7 @@ from bot.building import (
 from bot.gc_settings import collect_again
 from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
-from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, telling
+from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.diff_source import diff_references
 from bot.terminal.dry_run import dry_run_lines
@@ -167,7 +167,7 @@ async def hold(asked: DebateCommand) -> int:
             calls, settings, store, build_reader(settings, tools, fetchers_here(store))
         )
         try:
-            async with telling(plugins.sinks):
+            async with listening(plugins.sinks):
                 debate = await _advance(
                     debate_id,
                     setup,

@@ -1,58 +1,115 @@
 """Who listens to a debate hears everything in order, and holds nothing up."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import pytest
 
-from core.errors import StoreDown
-from core.events import ContributionMade, Recorded, fold
+from core.errors import RunLost, StoreDown
+from core.events import (
+    ContributionMade,
+    DebateConcluded,
+    FollowUpAsked,
+    Recorded,
+    fold,
+)
 from core.lane import Lane
-from core.models import Debate, Status, Turn
+from core.models import Act, Debate, FollowUp, Person, Status, Turn
+from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
-from core.telling import News, Telling
-from core.testing import RecordingSink, a_setup
+from core.telling import MOST_AGAIN, News, Telling
+from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 
 pytestmark = pytest.mark.leaping
 
+DANA = Person(id="U0DANA", name="Dana")
+ASKED = FollowUpAsked(question=FollowUp(id="M1", by=DANA, text="Why?", number=1))
+
 
 class Slow(RecordingSink):
-    """A sink that takes its time over the first contribution."""
+    """A sink that does not take an event of this kind until it may go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type = ContributionMade) -> None:
         super().__init__()
+        self.kind = kind
         self.go_on = asyncio.Event()
+        self.at_once = self.most_at_once = 0
+
+    @property
+    def heard(self) -> Sequence[int]:
+        """Numbers of the events."""
+        return [one.seq for one in self.events]
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Hear of an event."""
-        if isinstance(recorded.event, ContributionMade):
-            await self.go_on.wait()
-        await super().publish(debate, recorded)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            if isinstance(recorded.event, self.kind):
+                await self.go_on.wait()
+            await super().publish(debate, recorded)
+        finally:
+            self.at_once -= 1
+
+
+class Tidy(Slow):
+    """A slow sink that takes a second to let go of what it had in hand."""
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Hear of an event."""
+        try:
+            await super().publish(debate, recorded)
+        except asyncio.CancelledError:
+            self.at_once += 1
+            await asyncio.sleep(1)
+            self.at_once -= 1
+            raise
 
 
 class Failing(RecordingSink):
-    """A sink that fails once, at its fifth event."""
+    """A sink that fails at an event, so many times; each it takes takes 10 ms."""
+
+    def __init__(self, seq: int, times: int = 1) -> None:
+        super().__init__()
+        self.seq, self.times = seq, times
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Hear of an event."""
-        if len(self.events) == 4 and not self.failed:
-            self.failed = True
+        await asyncio.sleep(0.01)
+        if recorded.seq == self.seq and self.times:
+            self.times -= 1
             raise StoreDown("the disk is full")
         await super().publish(debate, recorded)
 
-    failed = False
+
+class Clinging(ScriptedProvider):
+    """A provider that never answers a critique, and takes 5 s to let go of it."""
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Answer, or not."""
+        if request.act is Act.CRITIQUE:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                await asyncio.sleep(5)
+                raise
+        return await super().complete(request, on_first_token)
 
 
 class CountingMarks(InMemoryStore):
-    """A store that counts how often it is told how far events were published."""
+    """A store that keeps how far it was told that events were published."""
 
-    marks = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.marks: list[int] = []
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
         """Remember that."""
-        self.marks += 1
+        self.marks.append(seq)
         await super().mark_published(debate_id, seq)
 
 
@@ -68,65 +125,149 @@ async def test_a_slow_sink_does_not_keep_a_debate_from_its_verdict() -> None:
     assert not any(isinstance(one.event, ContributionMade) for one in sink.events)
     sink.go_on.set()
     debate = await run
-    assert [one.seq for one in sink.events] == list(range(1, debate.seq + 1))
+    assert sink.heard == list(range(1, debate.seq + 1))
     assert await bench.store.published(DEBATE) == debate.seq
 
 
-async def test_a_run_that_is_cancelled_tells_no_more() -> None:
+async def test_a_question_after_the_end_is_answered_while_the_sink_is_told_of_the_end() -> None:
+    sink = Slow(DebateConcluded)
+    bench = Bench(sink=sink)
+    await bench.start(a_setup(rounds=1))
+    engine = bench.engine
+    run = asyncio.create_task(engine.run(DEBATE))
+    await asyncio.sleep(600)
+    assert fold(await bench.store.events(DEBATE)).status is Status.CONCLUDED
+
+    await bench.add(ASKED)
+    assert engine.wake(DEBATE)
+    await asyncio.sleep(60)
+    assert 1 in fold(await bench.store.events(DEBATE)).follow_up_answers
+    sink.go_on.set()
+    debate = await run
+    assert sink.heard == list(range(1, debate.seq + 1))
+
+
+async def test_what_is_owed_an_answer_is_not_noted_as_told() -> None:
+    bench = Bench()
+    debate = await bench.run(a_setup(rounds=1))
+    bench.provider.hold(Act.FOLLOW_UP)
+    await bench.add(ASKED)
+    run = asyncio.create_task(bench.engine.run(DEBATE))
+    await bench.provider.until_asked(Act.FOLLOW_UP)
+    await asyncio.sleep(60)
+
+    assert bench.sink.events[-1].event == ASKED
+    assert await bench.store.published(DEBATE) == debate.seq  # so that it outlives a crash
+    bench.provider.let_go()
+    debate = await run
+    assert await bench.store.published(DEBATE) == debate.seq
+
+
+async def test_a_run_that_is_cancelled_tells_no_more_though_models_take_time_to_let_go() -> None:
+    sink = Slow()
+    bench = Bench(sink=sink, provider=Clinging())
+    run = asyncio.create_task(bench.run(a_setup(rounds=1)))
+    await asyncio.sleep(60)
+    heard = sink.heard
+    run.cancel()
+    await asyncio.sleep(1)
+    sink.go_on.set()
+    await asyncio.sleep(1)
+    assert not run.done()
+    assert sink.heard == heard
+
+    run.cancel()  # who is in a hurry does not wait for the models
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    await asyncio.sleep(0)
+    assert f"{DEBATE}/telling" not in [one.get_name() for one in asyncio.all_tasks()]
+
+    again = asyncio.create_task(bench.engine.run(DEBATE))
+    await asyncio.sleep(60)
+    assert sink.most_at_once == 1
+    assert sink.heard == list(range(1, len(await bench.store.events(DEBATE)) + 1))
+    again.cancel()
+    await asyncio.gather(again, return_exceptions=True)
+
+
+async def test_a_run_is_over_when_its_sink_has_let_go() -> None:
+    sink = Tidy()
+    run = asyncio.create_task(Bench(sink=sink).run(a_setup(rounds=1)))
+    await asyncio.sleep(600)
+    assert sink.at_once == 1
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert sink.at_once == 0
+
+
+async def test_a_run_that_has_lost_its_debate_tells_no_more() -> None:
     sink = Slow()
     bench = Bench(sink=sink)
     run = asyncio.create_task(bench.run(a_setup(rounds=1)))
     await asyncio.sleep(600)
-    heard = list(sink.events)
-    run.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await run
+    heard = sink.heard
+
+    other = Bench(store=bench.store)
+    debate = await other.engine.run(DEBATE)
+    assert [one.seq for one in other.sink.events] == list(range(heard[-1] + 1, debate.seq + 1))
     sink.go_on.set()
-    await asyncio.sleep(600)
-    assert sink.events == heard
+    with pytest.raises(RunLost):
+        await run
+    assert sink.heard == [*heard, heard[-1] + 1]  # which it had in hand
 
 
-async def test_what_a_sink_has_not_taken_comes_again() -> None:
-    sink = Failing()
+async def test_what_a_sink_has_not_taken_comes_again_and_nothing_before_it() -> None:
+    sink = Failing(seq=14, times=3)
     bench = Bench(sink=sink)
-    with pytest.raises(StoreDown, match="the disk is full"):
-        await bench.run(a_setup(rounds=1))
-    heard = [one.seq for one in sink.events]
+    await bench.start(a_setup(rounds=1))
+    for _ in range(3):
+        with pytest.raises(StoreDown, match="the disk is full"):
+            await bench.engine.run(DEBATE)
+        assert await bench.store.published(DEBATE) == 13
 
     debate = await bench.engine.run(DEBATE)
     assert debate.status is Status.CONCLUDED
-    known = await bench.store.published(DEBATE)
-    again = [one.seq for one in sink.events][len(heard) :]
-    assert heard == [1, 2, 3, 4]
-    assert again == list(range(again[0], known + 1))
-    assert again[0] <= 5
+    assert [one.seq for one in sink.events] == list(range(1, debate.seq + 1))
 
 
-async def test_how_far_it_has_come_is_written_down_once_for_all_that_waits() -> None:
+async def test_a_sink_that_fails_ends_the_run_while_models_are_silent() -> None:
+    bench = Bench(sink=Failing(seq=3))
+    bench.provider.hold(Act.CRITIQUE)
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(StoreDown, match="the disk is full"):
+        await bench.run(a_setup(rounds=1))
+    assert asyncio.get_running_loop().time() - began < 1
+
+
+async def test_how_far_it_has_come_is_written_down_now_and_then_and_at_the_end() -> None:
     bench = Bench()
-    log = await _log_of(bench)
+    await bench.run(a_setup(rounds=2))
+    log = await bench.store.events(DEBATE)
+    assert len(log) > MOST_AGAIN + 2
     store, sink = CountingMarks(), RecordingSink()
     await store.create(DEBATE, log[0].event, origin="trigger-1", at=log[0].at)
     for recorded in log[1:]:
         await store.append(DEBATE, recorded.event, at=recorded.at)
-    telling = Telling(store=store, sink=sink, lane=Lane(), published=2, on_failure=_nothing)
+    telling = Telling(
+        store=store, sink=sink, lane=Lane(), prove=_hold, published=2, on_end=_nothing
+    )
 
     for number, recorded in zip(count(1), log, strict=False):
         then = fold(log[:number])
         telling.tell([News(then, recorded)], then, _in_hand(then))
-    await telling.done()
+    assert await telling.done(unless=asyncio.Event())
 
     assert [one.seq for one in sink.events] == [one.seq for one in log[2:]]
-    assert store.marks == 1
+    assert store.marks == [*range(2 + MOST_AGAIN, log[-1].seq, MOST_AGAIN), log[-1].seq]
     assert await store.published(DEBATE) == log[-1].seq
 
 
-async def _log_of(bench: Bench) -> Sequence[Recorded]:
-    await bench.run(a_setup(rounds=1))
-    return await bench.store.events(DEBATE)
+async def _hold() -> None:
+    """The debate is held."""
 
 
-def _nothing() -> None:
+def _nothing(_ended: asyncio.Task[None]) -> None:
     """Nobody is to be told."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bot.plugins.queued_sink import MOST_FAILURES, QueuedSink, ToldToPlugins, telling
+from bot.plugins.queued_sink import MOST_FAILURES, QueuedSink, ToldToPlugins, listening
 from core.events import DebateStarted, Recorded, fold
 from core.models import Debate, Turn
 from core.testing import RecordingSink, a_setup, recorded
@@ -43,7 +43,7 @@ class Stuck(RecordingSink):
 async def publish(times: int, *sinks: QueuedSink, main: RecordingSink | None = None) -> None:
     """Tell them the same event so many times, and wait until they heard."""
     told = ToldToPlugins(main or RecordingSink(), sinks)
-    async with telling(sinks):
+    async with listening(sinks):
         for _ in range(times):
             await told.publish(DEBATE, LOG[0])
             for sink in sinks:
@@ -56,7 +56,7 @@ async def test_sinks_hear_events_and_turns_after_the_first_one_took_them() -> No
     told = ToldToPlugins(main, [queued])
     turns: Sequence[Turn] = (Turn.model_validate({"act": "ballot", "round": 1, "agent": "a"}),)
 
-    async with telling([queued]):
+    async with listening([queued]):
         await told.publish(DEBATE, LOG[0])
         await told.turns_began(DEBATE, turns)
 
@@ -69,7 +69,7 @@ async def test_an_event_the_first_one_did_not_take_is_told_to_nobody() -> None:
     other = RecordingSink()
     queued = QueuedSink("other", other)
 
-    async with telling([queued]):
+    async with listening([queued]):
         with pytest.raises(OSError, match="full"):
             await ToldToPlugins(Raising(OSError("full")), [queued]).publish(DEBATE, LOG[0])
 
@@ -110,7 +110,7 @@ async def test_a_stuck_sink_holds_nobody_up_and_loses_what_does_not_fit() -> Non
     queued = QueuedSink("stuck", stuck, room=3)
     told = ToldToPlugins(main, [queued])
 
-    async with telling([queued]):
+    async with listening([queued]):
         for _ in range(10):
             await told.publish(DEBATE, LOG[0])
         assert len(main.events) == 10

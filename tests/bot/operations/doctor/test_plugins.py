@@ -3,7 +3,7 @@
 from bot.operations.doctor.check_plugins import check_plugins
 from bot.operations.doctor.findings import as_text
 from bot.plugins.discover import Plugin, PluginKind, Plugins
-from bot.plugins.queued_sink import QueuedSink, telling
+from bot.plugins.queued_sink import QueuedSink, listening
 from core.events import DebateStarted, Recorded, fold
 from core.models import Debate
 from core.testing import RecordingSink, a_setup, recorded
@@ -42,7 +42,7 @@ async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() 
     sink, full = QueuedSink("a", Failing()), QueuedSink("b", RecordingSink(), room=1)
 
     async def told() -> list[str]:
-        async with telling([sink]):
+        async with listening([sink]):
             sink.put(fold(LOG), LOG[0])
             await sink.heard_all()
         return as_text(check_plugins(Plugins(sinks=(sink,)))).splitlines()
