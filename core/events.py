@@ -945,7 +945,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
         times = {**times, key: recorded.at}
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
     over = debate.status is not Status.RUNNING
-    waits = over or debate.paused_by or debate.open_clarifications or debate.outage
+    waits = over or debate.paused_by or debate.waits_for_answers or debate.outage
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
     found = _ROUND.match(key)
     worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at

@@ -1893,6 +1893,16 @@ class Debate:
             item for asked in waiting for item in asked.items if item.number not in self.answers
         )
 
+    @property
+    def is_hurried(self) -> bool:
+        """Whether it was stopped or put to the vote, or is out of time or money."""
+        return bool(self.stop or self.vote_called_by or self.out_of_time or self.out_of_money)
+
+    @property
+    def waits_for_answers(self) -> bool:
+        """Whether people are waited for to answer questions; what only ends waits for nobody."""
+        return bool(self.open_clarifications) and not self.is_hurried
+
     def is_asking(self, number: int) -> bool:
         """Whether the questions this one was put with are open, so that answers can change."""
         return any(

@@ -17,14 +17,17 @@ from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import start_with_links, take_links
 from bot.listeners.typed import (
     ASKS,
+    SAID_TO_AGENTS,
     Doctor,
     MakeToken,
     OpenForm,
     OpenSettings,
     PageOf,
     SayOutcome,
+    Thanks,
     TypedQuestion,
     Unclear,
+    UnknownOption,
     understood,
 )
 from bot.log import logger
@@ -114,8 +117,12 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     message = event.message
     if not message.is_thread_reply_of_person:
         return
+    # Slack delivers an order once more, as a mention.
+    has_words_for_all = has_words(message.text) and not await _is_order(
+        context, event.team_id, message
+    )
     # First the words: what they link to must not take the room of the last note from them.
-    is_heard = not has_words(message.text) or await _take(
+    is_heard = not has_words_for_all or await _take(
         context, event.team_id, message, context.answer.reply
     )
     await _take_evidence(context, event.team_id, message, has_links=is_heard)
@@ -255,9 +262,14 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
 
 
 async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, origin: str) -> None:
-    """Put a mention in the thread of a decided debate to its judge; before, it is a note."""
+    """Put a mention in the thread of a decided debate to its judge.
+
+    Before, it is a note, but for what tells Moot to do something: that is answered.
+    """
     debate = await context.ask.facts.debate(debate_id)
     if debate.status is Status.RUNNING or not debate.verdict:
+        if await _is_order(context, event.team_id, event.message):
+            await _answer_mention(context, event, origin, about=debate_id)
         return
     said, team = event.message, event.team_id
     words = " ".join("".join(await _as_told(context, team, said)).split())
@@ -278,8 +290,23 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
         await whisper(context, team, said, told, key=f"{origin}/answer", debate_id=debate_id)
 
 
-async def _answer_mention(context: ListenerContext, event: MessageEvent, origin: str) -> None:
-    """Do what was asked for outside the threads of debates."""
+async def _is_order(context: ListenerContext, team: str, said: PostedMessage) -> bool:
+    """Whether a message tells Moot to do something ("@Moot stop"), and agents nothing."""
+    if not said.mentions((await context.clients.of(team)).identity.user_id):
+        return False
+    match understood("".join(await _as_told(context, team, said))):
+        case TypedQuestion() | OpenForm() | UnknownOption() | Thanks():
+            return False
+        case Unclear(guess=guess):
+            return bool(guess) and guess not in SAID_TO_AGENTS
+        case _:
+            return True
+
+
+async def _answer_mention(
+    context: ListenerContext, event: MessageEvent, origin: str, *, about: str = ""
+) -> None:
+    """Do what was asked for outside the threads of debates, or of what is said about a debate."""
     said = event.message
     if await context.posts.row_by_key(f"{origin}/answer"):
         return  # it was answered, and edited since
@@ -319,6 +346,8 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
             # They need a form, or an answer that is kept nowhere.
             told = answers.words(answers.command_only(told_us)).payload
         case typed:
+            if isinstance(typed, Unclear) and not typed.debate_id:
+                typed = replace(typed, debate_id=about)
             command = Command(
                 command="/debate",
                 text=told_us,

@@ -87,6 +87,8 @@ ELSEWHERE = (
     *("start", "new", "begin", "create", "make", "config", "revoke"),
     *(ending for ending in _ENDING if ending != "stop"),
 )
+#: Of those, what is said to agents in the thread of a debate that runs.
+SAID_TO_AGENTS = frozenset({"answer", "skip", "note", "context", "add"})
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def session_status(debate: Debate) -> str:
         return "closed"
     if debate.status is Status.CONCLUDED or debate.verdict or debate.stop:
         return "active"  # nothing is left to be stopped; people can still write and decide
-    waits = debate.paused_by or debate.outage or debate.open_clarifications
+    waits = debate.paused_by or debate.outage or debate.waits_for_answers
     return "suspended" if waits else "processing"
 
 

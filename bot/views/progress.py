@@ -156,7 +156,7 @@ def stage(debate: Debate) -> str:
         return f"Round {first.round} of {most}{rounds} · {ACTS[first.act].phase}"
     if turns:
         return ACTS[turns[0].act].phase.capitalize()
-    return "Waiting for answers" if debate.open_clarifications else "Finishing"
+    return "Waiting for answers" if debate.waits_for_answers else "Finishing"
 
 
 def is_read(debate: Debate, turn: Turn) -> bool:

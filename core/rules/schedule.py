@@ -167,9 +167,7 @@ def is_ending(turn: Turn) -> bool:
 
 def is_cut_short(debate: Debate) -> bool:
     """Whether only vote and verdict are left: stopped, out of time or money, too few agents."""
-    by_people = debate.stop or debate.vote_called_by
-    spent = debate.out_of_time or debate.out_of_money
-    return bool(by_people) or bool(spent) or not has_quorum(debate)
+    return debate.is_hurried or not has_quorum(debate)
 
 
 @once_per_debate

@@ -23,7 +23,7 @@ VERSION = 2
 
 
 def record_json(log: Sequence[Recorded]) -> str:
-    """The record of a debate, readable by programs and people. `docs/hooks.md` tells its form.
+    """The record of a debate, readable by programs and people. `docs/record.md` tells its form.
 
     Raises:
         LogBroken: The log cannot be.

@@ -181,6 +181,21 @@ def test_what_is_made_beside_a_round_does_not_begin_its_time_anew(beside: Event)
     assert schedule.worked_on(debate, 1) == 100
 
 
+def test_time_while_people_are_asked_counts_once_only_the_end_is_to_come() -> None:
+    waiting = (
+        (10, said(1, "architect")),
+        (20, a_question_whose_time_is_over()),
+        (80, said(1, "security")),
+    )
+    assert a_log(*waiting).worked == 20
+    assert a_log(*waiting).waits_for_answers
+    hurried = a_log(
+        (20, a_question_whose_time_is_over()), (30, VoteCalled(by=DANA)), (90, said(1, "security"))
+    )
+    assert hurried.worked == 80
+    assert not hurried.waits_for_answers
+
+
 @pytest.mark.parametrize("event", [StopRequested(stop=Stop(by=DANA)), VoteCalled(by=DANA)])
 def test_a_stop_or_a_vote_ends_a_pause(event: Event) -> None:
     debate = a_log((10, said(1, "architect")), (20, DebatePaused(by=DANA, origin="1")), (30, event))

@@ -6,9 +6,11 @@ Others may name the events to read them (`case NoteAdded():`); they may not call
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from core.events import Event
 from tests.frame.files import ROOT, modules, tree
 
 #: What only people cause. A debate also fails by itself (`DebateFailed`), which anybody may record.
@@ -20,6 +22,7 @@ PEOPLES_FACTS = {
     "NoteChanged",
     "NoteWithdrawn",
     "StopRequested",
+    "StopWithdrawn",
     "VoteCalled",
     "DebatePaused",
     "DebateResumed",
@@ -33,6 +36,15 @@ PEOPLES_FACTS = {
     "FeedbackGiven",
     "FollowUpAsked",
     "DebateContinued",
+}
+#: What debates bring about by themselves.
+DEBATES_FACTS = {
+    *("AgentsCast", "SourceRead", "QuestionsAsked", "ClarificationsOpened", "ClarificationsClosed"),
+    *("ContributionMade", "FacilitatorDecided", "FindingsMerged", "OptionsMerged", "GatePassed"),
+    *("SummaryMade", "ShadowAnswered", "ShadowPlaced", "BallotCast", "BallotAbstained"),
+    *("VoteTallied", "VerdictReached", "CrossChecked", "FollowUpAnswered", "TurnFailed"),
+    *("CallsDropped", "ModelWentAway", "ModelCameBack", "OutageBegan", "OutageEnded"),
+    *("TimeRanOut", "DebateConcluded", "DebateFailed"),
 }
 #: May make a start that is written nowhere: it plays a debate that is not held.
 PLAYS = {"core/estimate.py"}
@@ -62,6 +74,12 @@ def breaches(source: ast.Module) -> Iterator[str]:
 
 def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+def test_of_every_event_it_is_said_who_causes_it() -> None:
+    kinds, _ = get_args(Event)  # and by which field they are told apart
+    unsaid = {kind.__name__ for kind in get_args(kinds)} - PEOPLES_FACTS - DEBATES_FACTS
+    assert unsaid == set(), "Say in PEOPLES_FACTS or DEBATES_FACTS who causes it."
 
 
 def test_only_use_cases_record_what_people_do() -> None:

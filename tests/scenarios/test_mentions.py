@@ -75,6 +75,34 @@ async def test_a_note_keeps_whom_it_speaks_to():
         }
 
 
+async def test_an_order_in_the_thread_of_a_running_debate_is_answered_and_no_note():
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        board = await team.debate(QUESTION)
+        (debate,) = await debates(team)
+        orders = {
+            "stop": f"`/debate stop {debate.id}`",
+            "pause the debate, please": "*Pause*",
+            "help": "How to use Moot",
+        }
+        for order, answer in orders.items():
+            await team.say(f"@Moot {order}", board)
+            await team.workspace.wait_for(
+                lambda answer=answer: any(answer in one for one in team.told())
+            )
+        await team.say("@Moot skip redis", board)
+        await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
+        await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
+        models.let_go()
+        debate = await team.wait_for_end(board)
+        assert [note.text for note in debate.notes] == [
+            "skip redis",
+            "stop worrying about cost: we pay for it anyhow.",
+        ]
+        assert not debate.stop
+
+
 async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
     async with team_at_work() as team:
         said = await team.say("@Moot")

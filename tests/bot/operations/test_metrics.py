@@ -20,6 +20,7 @@ from core.testing import RecordingSink, a_setup
 from tests.bot.plays import DEBATE_ID, play
 from tests.core.bench import DEBATE
 from tests.core.summing import held
+from tests.frame.files import ROOT
 
 
 async def test_figures_tell_how_long_summaries_are_and_how_much_shorter() -> None:
@@ -125,3 +126,16 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
     assert "moot_outbox_depth NaN" in text
     assert "moot_dead_letters NaN" in text
     assert 'moot_health{part="database"} 0.0' in text
+
+
+def test_the_documents_tell_of_every_figure() -> None:
+    folder = ROOT / "docs"
+    told = "".join(
+        (folder / file).read_text(encoding="utf-8") for file in ("operations.md", "landing.md")
+    )
+    figures = [
+        f"{one.name}_total" if one.type == "counter" else one.name
+        for one in Metrics().registry.collect()
+        if one.name.startswith("moot_")
+    ]
+    assert [name for name in figures if name not in told] == []

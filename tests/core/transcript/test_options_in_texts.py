@@ -1,6 +1,7 @@
 """Options, gate and computed confidence in report, decision record, decision and JSON."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -292,5 +293,7 @@ def test_every_key_of_the_records_own_parts_is_explained() -> None:
     written = json.loads(record_json(split_log()))
     keys = keys_in({"outcome": written["outcome"], "totals": written["totals"]})
 
+    outer = text.partition("\n## ")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", outer) == list(written)
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
     assert f"| the version of this form: {written['moot']} |" in text
