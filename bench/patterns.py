@@ -39,11 +39,9 @@ from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
     answer,
     bare_gist,
-    bare_thesis,
     gist,
     mrkdwn,
     points,
-    thesis,
 )
 from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
@@ -642,11 +640,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.ids.note_ts": note_ts,
     "bot.listeners.typed.understood": understood,
     "bot.slack.mrkdwn.convert.bare_gist": lambda text: bare_gist(text, 300),
-    "bot.slack.mrkdwn.convert.bare_thesis": lambda text: bare_thesis(text, 300),
     "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,
-    "bot.slack.mrkdwn.convert.thesis": lambda text: thesis.__wrapped__(text, 300),
-    "bot.slack.mrkdwn.convert.answer": lambda text: answer(text, 300),
+    "bot.slack.mrkdwn.convert.answer": lambda text: answer.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.points": lambda text: points(text, 3, 300),
     "core.transcript.cited.cited": lambda text: cited(text, ()),
     "bot.slack.mrkdwn.escape.bare": lambda text: bare(text, 80),

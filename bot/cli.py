@@ -137,7 +137,7 @@ def mcp(
     if find_spec("mcp") is None:
         raise ConfigurationBroken(
             "`moot mcp` needs the MCP SDK, which is not installed here: in a checkout type "
-            "`make extras`, or `pip install moot[mcp]`."
+            "`make extras`; docs/deploy.md says how elsewhere."
         )
     if env_file and not env_file.expanduser().is_file():
         raise ConfigurationBroken(f"There is no file {env_file} to read variables from.")

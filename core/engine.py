@@ -265,6 +265,8 @@ class _Run:
         self._telling.stop()
         await self._drop(list(self._working))
         await self._telling.stopped()
+        # Else the two would keep each other, and the debate, until cycles are looked for.
+        del self._telling
 
     async def _drop(self, keys: Sequence[str]) -> None:
         """Cancel these turns and wait until they have stopped."""

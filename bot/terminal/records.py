@@ -85,7 +85,8 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
             json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
         )
     elif not entries:
-        tell(f"There are no debates in {database_place(environment.moot_database)}.")
+        none = "No debate is running" if running_only else "There are no debates"
+        tell(f"{none} in {database_place(environment.moot_database)}.")
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 - only where somebody looks
         from rich.table import Table  # noqa: PLC0415 - see above

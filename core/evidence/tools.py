@@ -34,7 +34,8 @@ from core.settings import EvidenceLimits, ToolServer, ToolSource
 #: Whether the SDK is there that asks servers.
 CAN_ASK = find_spec("mcp") is not None
 NOT_INSTALLED = (
-    'what asks them is not installed: it is the extra "mcp" (make extras, or pip install moot[mcp])'
+    'what asks them is not installed: it is the extra "mcp" (`make extras` in a checkout; '
+    "docs/deploy.md says how elsewhere)"
 )
 _PROCESS = Path(__file__).with_name("tool_process.py")
 _ASKS = "asks the server"

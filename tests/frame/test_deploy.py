@@ -17,7 +17,7 @@ from bot.cli import exit_code
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, variables
 from bot.slack.connection.http import EVENTS_PATH, HEALTH_PATH, READY_PATH
 from core.errors import BadInput, ConfigurationBroken
-from tests.frame.files import ROOT, read
+from tests.frame.files import ROOT, modules, read
 
 DOCKERFILE = re.sub(r"\\\n", " ", read("Dockerfile"))
 COMPOSE: dict[str, Any] = yaml.safe_load(read("compose.yaml"))
@@ -205,6 +205,7 @@ def test_files_that_the_page_names_exist() -> None:
     assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
-@pytest.mark.parametrize("program", ["bot/app.py", "bot/running/cluster.py", "docs/operations.md"])
-def test_nobody_is_sent_to_a_package_of_another_moot(program: str) -> None:
-    assert not re.search(r"pip install ['\"]?moot", read(program))
+def test_nobody_is_sent_to_a_package_of_another_moot() -> None:
+    told = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *modules("bot", "core")]
+    sent = r"pip install ['\"]?moot"
+    assert [str(one) for one in told if re.search(sent, one.read_text(encoding="utf-8"))] == []

@@ -10,7 +10,7 @@ Source: https://docs.slack.dev/messaging/formatting-message-text
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import dropwhile, islice, takewhile, zip_longest
+from itertools import islice, zip_longest
 
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
@@ -63,30 +63,6 @@ def bare_gist(text: str, limit: int) -> str:
 
 
 @lru_cache(maxsize=512)
-def thesis(text: str, limit: int) -> str:
-    """Return what a position says first, in whole sentences, as one safe line.
-
-    Headings, lists and the rest are left out where a paragraph is there.
-
-    Args:
-        text: Markdown.
-        limit: Characters at most, entities counted as they are spelled.
-    """
-    line = _opening(text, limit)
-    kept = ""
-    for sentence in _SENTENCE.findall(line):
-        if len(literal(kept + sentence)) > limit:
-            break
-        kept += sentence
-    return _shortened(literal(kept.strip() or line), limit)
-
-
-def bare_thesis(text: str, limit: int) -> str:
-    """Return its first sentence, for places where Slack shows signs as they are."""
-    line = bare(_opening(text, limit), limit * _GIST_SOURCE)
-    return _shortened(_SENTENCE.findall(line)[0].strip() if line else "", limit)
-
-
 def answer(text: str, limit: int) -> str:
     """Return the first sentence of a position, bold as a whole or not, as one safe line.
 
@@ -143,16 +119,6 @@ def _source(text: str, limit: int) -> str:
     source = text[: limit * _GIST_SOURCE]
     after = next(islice(SIGN.finditer(source), _GIST_SIGNS, None), None)
     return source[: after.start()] if after else source
-
-
-def _opening(text: str, limit: int) -> str:
-    """The first paragraphs, up to what is not one; the whole line where none is there."""
-    tree = _tree(_source(text, limit))
-    if tree is None:
-        return _line(text, limit)
-    after = dropwhile(lambda node: not _is_said(node), tree.children)
-    said = " ".join(_flat(node) for node in takewhile(_is_said, after))
-    return " ".join(said.split()) or _line(text, limit)
 
 
 def _is_said(node: _Node) -> bool:

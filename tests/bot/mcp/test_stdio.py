@@ -33,7 +33,7 @@ def test_without_the_extra_people_read_what_to_install(
     monkeypatch.setitem(sys.modules, "mcp", None)  # as `find_spec` sees what is not installed
     ended = moot("mcp", folder=tmp_path)
     assert ended.returncode == 4
-    assert "pip install moot[mcp]" in ended.stderr
+    assert "`make extras`" in ended.stderr
     assert not ended.stdout
 
 

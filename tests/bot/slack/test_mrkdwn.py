@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.mrkdwn.convert import bare_gist, bare_thesis, gist, mrkdwn, thesis
+from bot.slack.mrkdwn.convert import answer, bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import GAP, LINK, clean, link, plain
 from bot.slack.mrkdwn.split import SMALLEST_LIMIT, split
 
@@ -305,14 +305,13 @@ def test_a_gist_is_one_line_without_headings_and_formatting():
     assert gist("# Only a title", 60) == "Only a title"
 
 
-def test_a_thesis_is_whole_sentences_of_the_first_paragraphs():
+def test_an_answer_is_the_first_sentence_also_where_all_of_it_is_bold():
     text = (
-        "# Proposal\n\n**Use e.g. PostgreSQL.** One system less & fewer people.\n\n"
-        "**What must hold**\n- no job is lost\n\nIt is fast."
+        "# Proposal\n\n**Use e.g. PostgreSQL for jobs & mail.**\n\n"
+        "- It is there.\n\n**Requirements.** Keeps every job: yes.\n\n**Risks.** Load."
     )
-    assert thesis(text, 200) == "Use e.g. PostgreSQL. One system less &amp; fewer people."
-    assert thesis(text, 40) == "Use e.g. PostgreSQL."
-    assert bare_thesis(text, 75) == "Use e.g. PostgreSQL."
+    assert answer(text, 200) == "Use e.g. PostgreSQL for jobs &amp; mail."
+    assert answer("**Answer:**\n\nUse one. It is cheap.", 200) == "Use one."
 
 
 @pytest.mark.parametrize(
@@ -324,8 +323,8 @@ def test_a_thesis_is_whole_sentences_of_the_first_paragraphs():
         ("word " * 30, "word " * 8 + "word…"),
     ],
 )
-def test_a_thesis_without_a_sentence_is_the_beginning(text: str, shown: str):
-    assert thesis(text, 50) == bare_thesis(text, 50) == shown
+def test_an_answer_without_a_sentence_is_the_beginning(text: str, shown: str):
+    assert answer(text, 50) == shown
 
 
 def test_a_gist_for_options_is_not_escaped_and_pings_nobody():
