@@ -1,19 +1,15 @@
 """`moot` as people type it, but in this process: starting another takes over a second each time."""
 
-import gc
-import logging
 import sys
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import structlog
 from typer.testing import CliRunner
 
 from bot.cli import main
-from bot.log import OWN
+from tests.logs import process_kept
 
 
 @dataclass(frozen=True)
@@ -45,19 +41,3 @@ def moot(*words: str, folder: Path, env: Mapping[str, str] | None = None, typed:
         sys.stdout.flush()
         sys.stderr.flush()
         return Ended(code, out.getvalue().decode(), err.getvalue().decode())
-
-
-@contextmanager
-def process_kept() -> Generator[None]:
-    """Put back what a command sets for its whole process: the logs, and no garbage collection."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-        for name in OWN:
-            logging.getLogger(name).setLevel(logging.NOTSET)
-        structlog.reset_defaults()
-        gc.enable()

@@ -4,7 +4,6 @@ The network is shut but for the loopback, and warnings are errors: see `[tool.py
 """
 
 import gc
-import logging
 import os
 import re
 import selectors
@@ -19,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.chromium import CHROMIUM, HOW_TO_INSTALL
 from tests.late import LateSelector, by_chance, make_commits_late
+from tests.logs import process_kept
 from tests.postgres import PostgresForTests, running_postgres
 
 ENV_EXAMPLE = Path(__file__).parents[1] / ".env.example"
@@ -102,12 +102,10 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_log_handlers() -> Iterator[None]:
-    """Take away what a command set up to log with: it writes to a stream of that test."""
-    root = logging.getLogger()
-    before = list(root.handlers)
-    yield
-    root.handlers[:] = [one for one in root.handlers if one in before] or before
+def process_as_before() -> Iterator[None]:
+    """Take back where a command logs: it writes to a stream of that test."""
+    with process_kept():
+        yield
 
 
 @pytest.fixture(scope="session")

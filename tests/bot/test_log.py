@@ -3,26 +3,18 @@
 import io
 import json
 import logging
-from collections.abc import Iterator
 
 import pytest
-import structlog
 
 from bot.log import bind_debate, logger, redactor, set_up_logs
 from bot.settings import LogFormat, LogLevel
 
 
 @pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
+def lines() -> io.StringIO:
     stream = io.StringIO()
     set_up_logs(LogLevel.INFO, LogFormat.JSON, ["my-own-secret"], stream)
-    yield stream
-    root.handlers[:] = before
-    root.setLevel(level)
-    structlog.contextvars.clear_contextvars()
-    structlog.reset_defaults()
+    return stream
 
 
 def test_a_line_is_json_with_the_debate_it_belongs_to(lines: io.StringIO):
@@ -55,13 +47,8 @@ def test_library_loggers_stay_quiet_below_warning(lines: io.StringIO):
 
 def test_the_console_form_is_plain_text():
     stream = io.StringIO()
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
     set_up_logs(LogLevel.INFO, LogFormat.CONSOLE, (), stream)
     logger("bot.test").info("hello", n=1)
-    root.handlers[:] = before
-    root.setLevel(level)
-    structlog.reset_defaults()
     assert "hello" in stream.getvalue()
     assert "{" not in stream.getvalue()
 

@@ -9,7 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-import structlog
 
 from bot.app import Parts
 from bot.log import set_up_logs
@@ -170,16 +169,11 @@ class Raw(logging.Handler):
 
 @pytest.fixture
 def logs() -> Iterator[tuple[io.StringIO, Raw]]:
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
     stream, raw = io.StringIO(), Raw()
     set_up_logs(LogLevel.DEBUG, LogFormat.JSON, [CLAUDE_KEY, GPT_KEY], stream)
-    root.addHandler(raw)
+    logging.getLogger().addHandler(raw)
     yield stream, raw
-    root.handlers[:] = before
-    root.setLevel(level)
-    structlog.contextvars.clear_contextvars()
-    structlog.reset_defaults()
+    logging.getLogger().removeHandler(raw)
 
 
 def stumbling() -> Script:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -12,16 +11,16 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 import aiohttp
-import structlog
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from bot.log import OWN, set_up_logs
+from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, team_at_work
 from slack_on_loopback import QUICK, WorkspaceConfig
 from slack_on_loopback.http_mode import signed_headers
+from tests.logs import process_kept
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
@@ -81,18 +80,10 @@ class Log(StringIO):
 @contextmanager
 def logged() -> Generator[Log]:
     """Send all log lines to a text of their own."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    log = Log()
-    set_up_logs(LogLevel.DEBUG, LogFormat.JSON, stream=log)
-    try:
+    with process_kept():
+        log = Log()
+        set_up_logs(LogLevel.DEBUG, LogFormat.JSON, stream=log)
         yield log
-    finally:
-        root.handlers[:] = before
-        root.setLevel(level)
-        for name in OWN:
-            logging.getLogger(name).setLevel(logging.NOTSET)
-        structlog.reset_defaults()
 
 
 async def post(team: Team, body: str | bytes, headers: Mapping[str, str]) -> tuple[int, str]:

@@ -16,8 +16,9 @@ from core.models import Act, Clarifying, SourceKind
 from core.ports import ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
-from tests.command_line import moot, process_kept
+from tests.command_line import moot
 from tests.core.evidence.office import a_pdf
+from tests.logs import process_kept
 from tests.scenarios.test_clarifications import asking, card_of, debate_at
 
 #: A word for each place that people and models write to; each is in a sentence of its own.
@@ -75,7 +76,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield made
 
 
-async def debates_with_canaries(team: Team) -> tuple[str, str]:
+async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[str, str]:
     """Hold two debates in which everything that can be written has a canary; return their ids."""
     root = await team.say(f"Redis loses {THREAD} jobs.", user="alex")
     share = team.workspace.share_file
@@ -85,6 +86,8 @@ async def debates_with_canaries(team: Team) -> tuple[str, str]:
     await card_of(team, board)
     for said in (f"1: {ANSWER} people", f"2: a {ANSWER}", f"3: some {ANSWER}", f"Ask {NOTE}."):
         await team.say(said, board)
+    await team.wait_for_log(board, lambda debate: debate.notes)
+    models.let_go()
     debate = await team.wait_for_end(board)
     cited = [one for said in debate.contributions.values() for one in said.citations]
     assert {one.status.value for one in cited} == {"verified"}
@@ -149,15 +152,17 @@ async def told(*words: str, database: Path) -> str:
 @pytest.mark.parametrize("removed", [False, True], ids=["purged", "app removed, then purged"])
 async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> None:
     database = folder / "moot.db"
+    models = ScriptedProvider(script)
+    models.hold(Act.PROPOSAL)
     spec = BotSpec(
-        provider=ScriptedProvider(script, latency=0.1),
+        provider=models,
         rounds=1,
         clarifying=Clarifying(enabled=True, wait_seconds=60),
         token_holds=timedelta(days=90),
     )
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
-            first, reader = await debates_with_canaries(team)
+            first, reader = await debates_with_canaries(team, models)
             if removed:
                 workspace.uninstall()
                 await asyncio.sleep(0.5)

@@ -1,0 +1,40 @@
+"""What a command sets for its whole process, put back: where it logs, and no garbage collection."""
+
+import gc
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import structlog
+
+from bot.log import OWN
+
+
+@contextmanager
+def process_kept() -> Generator[None]:
+    """Log after the block as before it, and look for garbage."""
+    root = logging.getLogger()
+    loggers = [root, *(logging.getLogger(name) for name in OWN)]
+    levels = [one.level for one in loggers]
+    ours, others = _by_whose()
+    config = structlog.get_config() if structlog.is_configured() else None
+    try:
+        yield
+    finally:
+        # pytest may have exchanged its own since, and takes those of now away by itself.
+        root.handlers[:] = [*ours, *(_by_whose()[1] or others)]
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
+        structlog.contextvars.clear_contextvars()
+        structlog.reset_defaults()
+        if config:
+            structlog.configure(**config)
+        gc.enable()
+
+
+def _by_whose() -> tuple[list[logging.Handler], list[logging.Handler]]:
+    """The handlers of `set_up_logs`, and those of others, such as pytest's."""
+    formatter = structlog.stdlib.ProcessorFormatter
+    handlers = logging.getLogger().handlers
+    ours = [one for one in handlers if isinstance(one.formatter, formatter)]
+    return ours, [one for one in handlers if one not in ours]
