@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.testing import Team, quick_workspace, team_at_work
-from core.models import Status
+from bot.testing import BotSpec, Team, quick_workspace, team_at_work
+from core.models import Act, Status
+from core.testing import ScriptedProvider
 from slack_on_loopback import WorkspaceConfig
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -76,9 +77,14 @@ async def test_without_names_of_their_own_agents_are_heard_all_the_same() -> Non
 
 
 async def test_a_note_that_cannot_be_marked_as_read_is_taken_in() -> None:
-    async with team_at_work(config=a_workspace_without("reactions:write")) as team:
+    provider = ScriptedProvider()
+    provider.hold(Act.CRITIQUE)
+    spec = BotSpec(provider=provider)
+    async with team_at_work(config=a_workspace_without("reactions:write"), spec=spec) as team:
         board = await team.debate(QUESTION)
         await team.say("Mind the budget.", board)
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        provider.let_go()
         debate = await team.wait_for_end(board)
 
         assert debate.status is Status.CONCLUDED
