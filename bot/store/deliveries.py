@@ -26,7 +26,7 @@ class Deliveries:
         """
         values = {"kind": kind, "id": delivery_id, "at": at}
         return not await self._database.write(
-            lambda c: insert_new(c, DELIVERIES, values), for_person=True
+            lambda c: insert_new(c, DELIVERIES, values), for_person=True, by_statement=True
         )
 
     async def knows(self, kind: str, delivery_id: str) -> bool:

@@ -168,7 +168,7 @@ class SqlDebateStore:
             if known is None:
                 _head(connection, debate_id)  # as high already, or there is no such debate
 
-        await self._database.write(set_if_greater)
+        await self._database.write(set_if_greater, by_statement=True)
 
     async def unfinished(self) -> Sequence[str]:
         """Ids of debates that did not end or have unpublished events, oldest first."""

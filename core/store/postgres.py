@@ -75,38 +75,21 @@ class ServerTransactions:
         engine = create_engine(url, poolclass=NullPool, **_on_server())
         self._threads = ConnectionThreads(partial(_ServerConnection, engine), connections)
 
-    async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in a transaction of its own; once begun it ends, whoever is cancelled."""
-        return await self._threads.run(lambda connection: connection.run(work, is_reading=False))
+    async def transact(self, work: Callable[[Connection], T], *, by_statement: bool = False) -> T:
+        """Run the work, once begun to its end, whoever is cancelled.
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run work that only reads: each statement by itself, as nothing begins or ends it.
-
-        A transaction would change nothing but to take two round trips more: in it, too, each
-        statement sees what was committed before it began
+        It is a transaction, or each statement of it is one: that takes two round trips fewer, to
+        begin and to commit. What is read is the same, as in a transaction, too, each statement
+        sees what was committed before it began
         (https://www.postgresql.org/docs/current/transaction-iso.html).
         """
-        return await self._threads.run(lambda connection: connection.run(work, is_reading=True))
+        return await self._threads.run(
+            lambda connection: connection.run(work, by_statement=by_statement)
+        )
 
     async def dispose(self) -> None:
         """Free connections and their threads, once all that was asked for is done."""
         await self._threads.dispose()
-
-
-class Reading:
-    """Work that only reads, on the same connections."""
-
-    def __init__(self, transactions: ServerTransactions) -> None:
-        """Use their connections."""
-        self._transactions = transactions
-
-    async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work; see `ServerTransactions.read`."""
-        return await self._transactions.read(work)
-
-    async def dispose(self) -> None:
-        """Free connections. Safe to call twice."""
-        await self._transactions.dispose()
 
 
 class _ServerConnection:
@@ -119,12 +102,12 @@ class _ServerConnection:
         self._known: tuple[Connection, psycopg.Connection] | None = None
         self._left_at = 0.0
 
-    def run(self, work: Callable[[Connection], T], *, is_reading: bool) -> T:
-        """Run the work, in a transaction or, where it only reads, each statement by itself."""
+    def run(self, work: Callable[[Connection], T], *, by_statement: bool) -> T:
+        """Run the work, in a transaction or each statement by itself."""
         connection, driver = self._living()
         try:
-            if driver.autocommit is not is_reading:
-                driver.autocommit = is_reading  # the server is not asked
+            if driver.autocommit is not by_statement:
+                driver.autocommit = by_statement  # the server is not asked
             with connection.begin():
                 return work(connection)
         except BaseException:

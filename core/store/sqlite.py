@@ -63,8 +63,9 @@ class FileTransactions:
 
         event.listen(self._engine, "connect", begin_connection)
 
-    async def transact(self, work: Callable[[Connection], T]) -> T:
+    async def transact(self, work: Callable[[Connection], T], *, by_statement: bool = False) -> T:
         """Run the work in a transaction of its own; once begun it ends, whoever is cancelled."""
+        del by_statement  # to begin and to commit costs hardly anything in a file
         return await self._threads.run(partial(self._do, work))
 
     def _do(self, work: Callable[[Connection], T], known: Connection) -> T:

@@ -16,10 +16,13 @@ T = TypeVar("T")
 class Transactions(Protocol):
     """Runs work in transactions."""
 
-    async def transact(self, work: Callable[[Connection], T]) -> T:
-        """Run the work as a whole; once begun it ends, whoever is cancelled.
+    async def transact(self, work: Callable[[Connection], T], *, by_statement: bool = False) -> T:
+        """Run the work in a transaction of its own; once begun it ends, whoever is cancelled.
 
-        What changes anything is a transaction of its own.
+        Args:
+            work: What to do.
+            by_statement: Whether each statement of it may stand by itself, where that saves
+                something.
         """
         ...
 

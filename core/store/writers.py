@@ -26,13 +26,20 @@ _RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
 class Writer(Protocol):
     """Runs work in transactions."""
 
-    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
+    async def write(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        for_person: bool = False,
+        by_statement: bool = False,
+    ) -> T:
         """Run the work; it is durable when this returns.
 
         Args:
             work: What to do.
             for_person: Whether somebody waits for it who typed or clicked: it goes first where
                 one task writes for all.
+            by_statement: Whether each statement of it may stand by itself.
         """
         ...
 
@@ -69,12 +76,18 @@ class Repeating:
         self._passes = passes
         self._pause = pause
 
-    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
-        """Run the work in a transaction of its own, whose only wait is for a free connection."""
+    async def write(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        for_person: bool = False,
+        by_statement: bool = False,
+    ) -> T:
+        """Run the work, whose only wait is for a free connection."""
         del for_person
-        return await self.run(work)
+        return await self.run(work, by_statement=by_statement)
 
-    async def run(self, work: Callable[[Connection], T]) -> T:
+    async def run(self, work: Callable[[Connection], T], *, by_statement: bool = False) -> T:
         """Run the work, repeating it while that may help.
 
         Raises:
@@ -83,7 +96,7 @@ class Repeating:
         failures = (SQLAlchemyError, OSError)
         try:
             return await retry(
-                lambda: self._engine.transact(work),
+                lambda: self._engine.transact(work, by_statement=by_statement),
                 _RETRIES,
                 self._pause,
                 on=failures,
@@ -143,7 +156,13 @@ class BatchingWriter:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def write(self, work: Callable[[Connection], T], *, for_person: bool = False) -> T:
+    async def write(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        for_person: bool = False,
+        by_statement: bool = False,
+    ) -> T:
         """Run the work together with whatever else waits, people's before and without the rest's.
 
         After each batch of people's the others' next one is done, however much people do.
@@ -151,6 +170,7 @@ class BatchingWriter:
         Raises:
             StoreError: The database failed, or is closed.
         """
+        del by_statement  # one commit for all costs less
         if self._closed:
             raise StoreDown(f"The database {self._place} is closed.")
         if self._task is None:

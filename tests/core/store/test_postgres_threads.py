@@ -3,13 +3,14 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from core.store.postgres import Reading, ServerTransactions
+from core.store.postgres import ServerTransactions
 
 _MOST = 3
 
@@ -57,20 +58,20 @@ async def test_what_fails_leaves_nothing_and_fails_only_its_caller(
     assert await server.transact(ask("SELECT sum(number) FROM seen")) == 2
 
 
-async def test_reading_begins_no_transaction_and_writing_does_so_afterwards_too(
+async def test_by_statement_begins_no_transaction_and_afterwards_there_are_some(
     server: ServerTransactions,
 ) -> None:
     def times(connection: Connection) -> Sequence[Any]:
         # The time at which the transaction began.
         return [connection.execute(text("SELECT now()")).scalar_one() for _ in range(2)]
 
-    first, second = await Reading(server).transact(times)
+    first, second = await server.transact(times, by_statement=True)
     assert first < second
     with pytest.raises(KeyError):
         await server.transact(fail_after("INSERT INTO seen VALUES (1)"))
     first, second = await server.transact(times)
     assert first == second
-    assert await Reading(server).transact(ask("SELECT count(*) FROM seen")) == 0
+    assert await server.transact(ask("SELECT count(*) FROM seen"), by_statement=True) == 0
 
 
 async def test_a_connection_is_replaced_before_it_is_used_if_the_server_ended_it(
@@ -78,7 +79,8 @@ async def test_a_connection_is_replaced_before_it_is_used_if_the_server_ended_it
 ) -> None:
     # Nothing is repeated here: each work must come to a connection that lives.
     elsewhere = ServerTransactions(make_url(on_postgres), 1)
-    for transact in (server.transact, server.read):
+    for by_statement in (False, True):
+        transact = partial(server.transact, by_statement=by_statement)
         before = await transact(ask("SELECT pg_backend_pid()"))
         await elsewhere.transact(ask(f"SELECT pg_terminate_backend({before}, 5000)"))
         assert await transact(ask("SELECT pg_backend_pid()")) != before
