@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.chromium import CHROMIUM, HOW_TO_INSTALL
-from tests.late import LateSelector, by_chance, make_commits_late
+from tests.late import LateSelector, by_chance, make_commits_late, make_people_late
 from tests.logs import process_kept
 from tests.postgres import PostgresForTests, running_postgres
 
@@ -46,19 +46,25 @@ settings.load_profile("small")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take a seed for sockets and commits that are late."""
-    words = "Sockets and commits late by chance, as on a busy machine; failures repeat mostly."
+    """Take a seed for sockets, commits and people that are late."""
+    words = (
+        "Sockets, commits and people late by chance, as on a busy machine; failures repeat mostly."
+    )
     parser.addoption("--late", type=int, metavar="SEED", help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make sockets and commits late if asked to; write into memory, if there is enough of it."""
+    """Make all things late if asked to; write into memory, if there is enough of it."""
     if (seed := config.getoption("late")) is not None:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # noqa: TID251 - not the bot's
         draw = by_chance(f"{seed}/{worker}")
         # asyncio asks for it by this name whenever it makes a loop.
         selectors.DefaultSelector = partial(LateSelector, draw)
         make_commits_late(by_chance(f"commits/{seed}/{worker}"))
+        from slack_on_loopback import Workspace  # noqa: PLC0415 - most tests need none
+
+        hesitation = by_chance(f"people/{seed}/{worker}")
+        make_people_late(Workspace, lambda: 2 * hesitation())
     elsewhere = "TMPDIR" in os.environ  # noqa: TID251 - somebody chose another place
     if elsewhere or not MEMORY.is_dir():
         return

@@ -1,13 +1,16 @@
-"""Sockets and commits that are late by chance, as on a busy machine: `make test ARGS='--late=1'`.
+"""Sockets, commits and people that are late by chance: `make test ARGS='--late=1'`.
 
-Whatever is ready may come later on any network, and any commit may take its time; a test that fails
-then has left something a time that should suffice, looked for what is there only for a moment, or
-took for recorded what another step records.
+Whatever is ready may come later on any network, any commit may take its time, and so may people; a
+test that fails then has left something a time that should suffice, looked for what is there only
+for a moment, or took for recorded what another step records.
 """
 
+import asyncio
 import selectors
+import threading
 import time
 from collections.abc import Callable
+from functools import wraps
 from random import Random
 from typing import Any
 
@@ -15,6 +18,8 @@ from sqlalchemy import Connection, Engine, event
 
 #: Seconds until what is held back is looked at again.
 _GLANCE = 0.002
+#: What people do in the local Slack.
+DEEDS = ("say", "edit", "delete", "react", "command", "shortcut", "click", "click_view", "submit")
 
 
 def by_chance(seed: str) -> Callable[[], float]:
@@ -71,16 +76,33 @@ class LateSelector(selectors.DefaultSelector):
 
 
 def make_commits_late(draw: Callable[[], float]) -> Callable[[], None]:
-    """Have each commit to SQLite begin as many seconds late as are drawn, in its own thread.
+    """Have each commit begin as many seconds late as are drawn, in its own thread.
 
     Returns:
         What ends it.
     """
 
-    def wait(connection: Connection) -> None:
-        # PostgreSQL's are made in the event loop, which nothing may hold up.
-        if connection.dialect.name == "sqlite":
+    def wait(_connection: Connection) -> None:
+        # Those of Slack's SDK are made in the event loop, which nothing may hold up.
+        if threading.current_thread() is not threading.main_thread():
             time.sleep(draw())
 
     event.listen(Engine, "commit", wait)
     return lambda: event.remove(Engine, "commit", wait)
+
+
+def make_people_late(people: type[Any], draw: Callable[[], float]) -> None:
+    """Have each deed in workspaces of this class begin as many seconds late as are drawn."""
+
+    def late(name: str) -> Callable[..., Any]:
+        deed = getattr(people, name)
+
+        @wraps(deed)
+        async def do(*given: Any, **named: Any) -> Any:
+            await asyncio.sleep(draw())
+            return await deed(*given, **named)
+
+        return do
+
+    for name in DEEDS:
+        setattr(people, name, late(name))

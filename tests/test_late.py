@@ -1,5 +1,6 @@
-"""What is held back is seen later, whole, and nothing else is held back for it; so with commits."""
+"""What is held back is seen later, whole, and nothing else is held back for it; all that can be."""
 
+import asyncio
 import selectors
 import socket
 from collections.abc import Generator
@@ -9,7 +10,8 @@ from pathlib import Path
 from sqlalchemy import text
 
 from core.store.sqlite import sqlite_writer
-from tests.late import LateSelector, by_chance, make_commits_late
+from slack_on_loopback import Workspace, run_workspace
+from tests.late import DEEDS, LateSelector, by_chance, make_commits_late, make_people_late
 
 
 @contextmanager
@@ -67,3 +69,20 @@ async def test_each_commit_is_as_late_as_was_drawn(tmp_path: Path) -> None:
     finally:
         end()
     assert len(drawn) == 2
+
+
+async def test_people_do_what_they_do_later_and_nothing_else() -> None:
+    class Hesitant(Workspace):
+        """With people of its own."""
+
+    drawn = iter([0.05])
+    make_people_late(Hesitant, lambda: next(drawn))
+    assert set(DEEDS) <= vars(Hesitant).keys()
+    async with run_workspace() as kept:
+        hesitant = Hesitant()
+        vars(hesitant).update(vars(kept))
+        writing = asyncio.create_task(hesitant.say("dana", "general", "Good morning."))
+        await asyncio.sleep(0.01)
+        assert not kept.messages("general")
+        assert (await writing)["text"] == "Good morning."
+        assert [one["text"] for one in kept.messages("general")] == ["Good morning."]
