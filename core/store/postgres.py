@@ -26,6 +26,8 @@ _IDLE_MS = 5_000
 #: Milliseconds after which a server is given up whose machine does not answer at all, not even that
 #: it got what was sent (https://www.postgresql.org/docs/current/libpq-connect.html).
 _VANISHED_MS = 30_000
+#: Seconds that connections may take at the end: a server that stands still keeps nobody here.
+_DISPOSE_SECONDS = 5.0
 #: Seconds after which a connection that nobody used is asked whether it still lives.
 _TRUSTED_SECONDS = 10.0
 #: What every connection is made with, as libpq calls it.
@@ -33,6 +35,7 @@ CONNECT_ARGS: Mapping[str, Any] = {
     "connect_timeout": 10,
     # A server that has vanished without a word is given up.
     "keepalives_idle": 10,
+    "keepalives_interval": 5,
     "tcp_user_timeout": _VANISHED_MS,
     # What is written relies on READ COMMITTED, and what is read alone is as good in it.
     "options": f"-c idle_in_transaction_session_timeout={_IDLE_MS}"
@@ -73,7 +76,9 @@ class ServerTransactions:
         """
         # Each connection is asked for once, and kept.
         engine = create_engine(url, poolclass=NullPool, **_on_server())
-        self._threads = ConnectionThreads(partial(_ServerConnection, engine), connections)
+        self._threads = ConnectionThreads(
+            partial(_ServerConnection, engine), connections, _DISPOSE_SECONDS
+        )
 
     async def transact(self, work: Callable[[Connection], T], *, by_statement: bool = False) -> T:
         """Run the work, once begun to its end, whoever is cancelled.

@@ -65,13 +65,15 @@ class ConnectionThreads(Generic[C]):
     one that waits for a dead server never ends.
     """
 
-    def __init__(self, connect: Callable[[], C], most: int) -> None:
+    def __init__(self, connect: Callable[[], C], most: int, patience: float | None = None) -> None:
         """Begin nothing yet.
 
         Args:
             connect: Makes a connection, in the thread that it is for; asked again if it fails.
             most: How many threads there may be.
+            patience: Seconds that `dispose` waits for threads; None: for as long as they take.
         """
+        self._patience = patience
         self._connect = connect
         self._most = most
         self._line = _Line()
@@ -139,11 +141,12 @@ class ConnectionThreads(Generic[C]):
     async def dispose(self) -> None:
         """Free connections and their threads, once all that was asked for is done.
 
-        Who asks later gets new ones.
+        Who asks later gets new ones. A thread that takes longer than there is patience for is left
+        to itself: it ends with what it waits for, or with the process.
         """
         line, self._line = self._line, _Line()
         ended, self._threads = self._threads, []
         for _ in ended:
             line.put(None)
         if ended:
-            await asyncio.wait(ended)
+            await asyncio.wait(ended, timeout=self._patience)

@@ -80,3 +80,19 @@ async def test_no_more_threads_are_begun_than_there_is_work_for() -> None:
     assert len(made) == 1
     await threads.dispose()
     await threads.dispose()
+
+
+async def test_who_has_no_patience_leaves_a_thread_that_stands_still_to_itself() -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def stand_still(_: Held) -> None:
+        begun.set()
+        go.wait(60)
+
+    threads = ConnectionThreads(Held, 1, patience=0.05)
+    asked = asyncio.create_task(threads.run(stand_still))
+    await asyncio.to_thread(begun.wait, 60)
+    await threads.dispose()
+    assert not asked.done()
+    go.set()
+    await asked
