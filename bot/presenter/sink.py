@@ -41,6 +41,7 @@ from core.events import (
     SummaryMade,
     TurnFailed,
     VerdictReached,
+    apply,
 )
 from core.models import Debate, Decision, DecisionOutcome, Place, Status, Turn
 from core.recent import Recent
@@ -283,8 +284,18 @@ class Presenter:
             self._edit_board_later(debate)
 
     def _edit_board_later(self, debate: Debate) -> None:
-        """Show progress: many events, one edit."""
-        self.posts.replace_later(edit_key(debate.id), lambda: self._board(debate))
+        """Show progress: many events, one edit.
+
+        Its turn may come late: by then another replica may have brought the debate to its end.
+        """
+
+        async def as_it_is_then() -> NewPost:
+            newest = debate
+            for recorded in await self.log.events(debate.id, after=debate.seq):
+                newest = apply(newest, recorded)
+            return await self._board(newest)
+
+        self.posts.replace_later(edit_key(debate.id), as_it_is_then)
 
     async def _board(self, debate: Debate) -> NewPost:
         pin, remarks = None, list[str]()

@@ -228,6 +228,17 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     assert parts.edits[-1] == whole.edits[-1]
 
 
+async def test_a_board_whose_turn_comes_late_shows_what_others_brought_about_since():
+    """A replica that has lost a debate may still have an edit in line."""
+    log = play(SETUP)
+    queue = Queue()
+    await publish(Presenter(queue, Log(log)), log, 0, 4)
+    (late,) = queue.later.values()
+    ended = Queue()
+    await publish(Presenter(ended, Log(log)), log, len(log) - 1, len(log))
+    assert (await late()).payload == ended.edits[-1].payload
+
+
 async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
     begun = [recorded.event for recorded in play(SETUP)]
     paused = DebatePaused(by=Person(id="U1"), origin="t1")
@@ -369,7 +380,7 @@ async def test_a_question_without_room_on_the_board_follows_in_full():
 
 
 async def test_progress_edits_the_board_later_and_only_to_the_newest_state():
-    log, queue = play(SETUP), Queue()
+    log, queue = play(SETUP)[:5], Queue()
     await publish(Presenter(queue, Log(log)), log, 0, 5)
     assert not queue.edits
     assert set(queue.later) == {edit_key(DEBATE_ID)}
