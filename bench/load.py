@@ -28,9 +28,9 @@ import tempfile
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -112,22 +112,27 @@ class Acknowledgements:
 async def acks(
     workspace: Workspace, channels: Sequence[str], until: asyncio.Event
 ) -> Acknowledgements:
-    """Type and click until told to stop."""
+    """Type and click until told to stop: at one pace, however long the bot takes to answer."""
     found = Acknowledgements()
-    number = 0
-    while not until.is_set():
-        number += 1
-        channel = channels[number % len(channels)]
+
+    async def act(number: int) -> None:
         began = time.perf_counter()
-        deed, done = _use(workspace, channel, number)
+        deed, done = _use(workspace, channels[number % len(channels)], number)
         seconds = found.seconds.setdefault(deed, [])
         try:
             await done
-            seconds.append(time.perf_counter() - began)
         except PersonRefusal as refused:
-            # An element that is not there: the debate has just ended.
-            found.missed += [deed] if str(refused) != "no_such_element" else []
-        await asyncio.sleep(PERSON_PAUSE)
+            if str(refused) == "no_such_element":
+                return  # the debate has just ended
+            found.missed.append(deed)
+        seconds.append(time.perf_counter() - began)
+
+    numbers = count(1)
+    async with asyncio.TaskGroup() as people:
+        while not until.is_set():
+            people.create_task(act(next(numbers)))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(until.wait(), PERSON_PAUSE)
     return found
 
 
@@ -310,7 +315,7 @@ async def _an_office(
 def _a_database(*, shared: bool) -> Generator[str]:
     """Where debates are kept: on a server that bots share, else in a file."""
     if shared:
-        with running_postgres() as server:
+        with running_postgres(flushes=True) as server:  # as SQLite does
             yield server.fresh_database()
     else:
         with tempfile.TemporaryDirectory() as folder:

