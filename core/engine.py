@@ -3,6 +3,8 @@
 A run holds one debate by its run token. Results are recorded by the key of their turn before
 anything builds on them, so resuming after a crash is the same loop over the same log, and a model
 call whose answer is in the log is never made again.
+
+Reason: the loop, and what it starts, lets go of and waits for, are read together.
 """
 
 import asyncio
@@ -48,6 +50,8 @@ _log = structlog.get_logger(__name__)
 PROOF_SECONDS = 1.0
 #: Seconds that the database may take to say so: less than until others take over, too.
 ASKING_SECONDS = 10.0
+#: Seconds that the outcome of a turn which is let go may take to be recorded.
+RECORDING_SECONDS = 5.0
 #: Seconds that summaries still being made may take when all else of a debate is done.
 SUMMARY_GRACE = 5.0
 
@@ -217,9 +221,15 @@ class _Run:
         while True:
             await self._lane.enter()
             debate, is_idle = await self._step(debate)
-            if is_idle and await self._telling.done(unless=self._changed):
+            if is_idle and await self._is_all_told(debate):
                 return debate
             await self._wait(debate)
+
+    async def _is_all_told(self, debate: Debate) -> bool:
+        """Wait until the sink was told of everything; False if there is something to do before."""
+        due = schedule.due(debate)  # a sink that takes long keeps no card open
+        seconds = (due - self._clock.now()).total_seconds() if due else None
+        return await self._telling.done(unless=self._changed, seconds=seconds)
 
     async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether nothing is left to do for now."""
@@ -227,6 +237,13 @@ class _Run:
         began = await self._start_ready(debate)
         if news or began:
             self._telling.tell(news, debate, began)
+        if self._own:  # recorded meanwhile, as what was let go: the next step builds on it
+            return debate, False
+        usage, self._dropped = self._dropped, Usage()
+        if usage.attempts:  # what given-up calls have spent, also where the debate has just ended
+            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
+        if debate.status is not Status.RUNNING or self._in_foreground():
+            self._ending_since = None  # it goes on: the next end waits for summaries anew
         if debate.status is not Status.RUNNING:
             return debate, not self._in_foreground()  # people may ask about it
         outage = schedule.outage(debate)
@@ -234,9 +251,6 @@ class _Run:
             await self._append(OutageBegan(reason=outage, origin=self._origin()))
         elif debate.outage and not outage:
             await self._append(OutageEnded(origin=self._origin()))
-        usage, self._dropped = self._dropped, Usage()
-        if usage.attempts:  # what given-up calls have spent
-            await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
         if self._in_foreground():
             return debate, False
         # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
@@ -321,7 +335,8 @@ class _Run:
         if not debate.paused_by:
             unwanted = [turn for turn in unwanted if turn.act not in BESIDE]
         await self._drop([turn.key for turn in unwanted])
-        fresh = [turn for key, turn in ready.items() if key not in self._working]
+        recorded = {one.event.key for one in self._own}  # while they were being dropped
+        fresh = [turn for key, turn in ready.items() if key not in {*self._working, *recorded}]
         for turn in fresh:
             task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
             task.add_done_callback(self._wake_if_failed)
@@ -362,7 +377,18 @@ class _Run:
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
             raise
-        await self._append(event)
+        writing = asyncio.ensure_future(self._write(event))
+        try:
+            self._note(await asyncio.shield(writing))
+        except asyncio.CancelledError:
+            # Let go on the way to the log: what came of it is kept, for it is paid for.
+            await asyncio.wait([writing], timeout=RECORDING_SECONDS)
+            if writing.done() and not writing.cancelled() and not writing.exception():
+                self._note(writing.result())
+            else:
+                writing.cancel()
+                self._dropped = sum(spent, start=self._dropped)
+            raise
 
     async def _tell_away(self, agent: str, reason: str) -> None:
         """Record that an agent's model went away or came back."""
@@ -383,12 +409,19 @@ class _Run:
         return f"{self._token.number}.{self._changes}"
 
     async def _append(self, event: Event) -> None:
+        self._note(await self._write(event))
+
+    async def _write(self, event: Event) -> Recorded:
         asked_at = self._clock.now()
         appended = await self._store.append(
             self._token.debate_id, event, at=self._clock.now(), run=self._token
         )
         self._proven_at = asked_at
-        self._own.append(appended.recorded)
+        return appended.recorded
+
+    def _note(self, recorded: Recorded) -> None:
+        """Have the next step build on it."""
+        self._own.append(recorded)
         self._changed.set()
 
     async def _prove(self) -> None:

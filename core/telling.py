@@ -84,8 +84,12 @@ class Telling:
         if self._task and self._task.done():
             self._task.result()
 
-    async def done(self, *, unless: asyncio.Event) -> bool:
-        """Wait until the sink was told of everything, or the event is set: then False.
+    async def done(self, *, unless: asyncio.Event, seconds: float | None = None) -> bool:
+        """Wait until the sink was told of everything; False if something else came first.
+
+        Args:
+            unless: Set when there is something to do.
+            seconds: How long to wait at most; None: for as long as it takes.
 
         Raises:
             Exception: As for `check`.
@@ -93,11 +97,15 @@ class Telling:
         if self._task:
             interrupted = asyncio.create_task(unless.wait())
             try:
-                await asyncio.wait((self._task, interrupted), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    (self._task, interrupted),
+                    timeout=seconds,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
             finally:
                 interrupted.cancel()
             self.check()
-        return not unless.is_set()
+        return not unless.is_set() and (self._task is None or self._task.done())
 
     def stop(self) -> None:
         """Tell no more from now on; what was not told comes when the debate is taken up again."""
@@ -132,6 +140,7 @@ class Telling:
             await self._sink.publish(debate, recorded)
             self._told = recorded.seq
         if step.began:
+            await self._prove()
             await self._sink.turns_began(step.debate, step.began)
 
     async def _note(self, debate: Debate) -> None:

@@ -8,8 +8,9 @@ from datetime import datetime
 import pytest
 
 from core.engine import PROOF_SECONDS, Engine
-from core.errors import ProviderError, RequestRejected, RunLost
+from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
 from core.events import (
+    ContributionMade,
     DebateConcluded,
     DebateFailed,
     DebateStarted,
@@ -25,6 +26,7 @@ from core.events import (
 from core.llm.call import ModelCalls
 from core.models import (
     Act,
+    Debate,
     FollowUp,
     Note,
     Person,
@@ -378,6 +380,52 @@ async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None
     assert debate.verdict.partial
     assert "Stopped by Dana" in debate.verdict.warnings[0]
     assert debate.tally is None
+
+
+class Line(InMemoryStore):
+    """A log in which what agents said waits for half a second before it is written."""
+
+    is_down = False
+
+    async def append(
+        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
+    ) -> Appended:
+        """Write it, or fail."""
+        if isinstance(event, ContributionMade):
+            await asyncio.sleep(0.5)
+            if self.is_down:
+                raise StoreDown("the disk is full")
+        return await super().append(debate_id, event, at=at, run=run)
+
+
+async def stopped_while_it_is_recorded(store: Line) -> tuple[Bench, Debate]:
+    """A debate that is stopped when three drafts are on their way to the log."""
+    bench = Bench(store=store)
+    await bench.start(a_setup(rounds=1))
+    engine = bench.engine
+    running = asyncio.create_task(engine.run(DEBATE))
+    await bench.provider.until_asked(Act.PROPOSAL, times=3)
+    await asyncio.sleep(0.1)
+    await bench.add(StopRequested(stop=Stop(by=DANA)))
+    assert engine.wake(DEBATE)
+    return bench, await running
+
+
+async def test_what_is_on_its_way_to_the_log_at_a_stop_is_kept_and_booked() -> None:
+    bench, debate = await stopped_while_it_is_recorded(Line())
+
+    assert debate.status is Status.CONCLUDED
+    assert len(debate.contributions) == 3
+    assert debate.usage.attempts == len(bench.provider.requests)
+
+
+async def test_what_the_log_did_not_take_at_a_stop_is_booked_all_the_same() -> None:
+    store = Line()
+    store.is_down = True
+    bench, debate = await stopped_while_it_is_recorded(store)
+
+    assert not debate.contributions
+    assert debate.usage.attempts == len(bench.provider.requests)
 
 
 async def test_a_debate_out_of_time_goes_to_the_vote() -> None:

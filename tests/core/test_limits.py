@@ -11,6 +11,7 @@ from core.events import (
     ClarificationAnswered,
     ClarificationsOpened,
     ContributionMade,
+    DebateFailed,
     DebatePaused,
     DebateResumed,
     DebateStarted,
@@ -245,14 +246,19 @@ async def test_waiting_for_answers_leaves_the_first_round_its_whole_time() -> No
     assert not debate.failures
 
 
-async def test_calls_given_up_by_a_stop_are_booked() -> None:
+@pytest.mark.parametrize(
+    "end",
+    [StopRequested(stop=Stop(by=DANA)), DebateFailed(reason="The channel is gone.", edition=1)],
+    ids=["by a stop", "by an end from outside"],
+)
+async def test_calls_given_up_are_booked(end: Event) -> None:
     bench = Bench(Hanging(lambda request: request.act is Act.CRITIQUE))
     await bench.start()
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
     while len(bench.provider.asked(Act.CRITIQUE)) < 6:  # noqa: ASYNC110 - nothing tells us
         await asyncio.sleep(0.01)
-    await bench.add(StopRequested(stop=Stop(by=DANA)))
+    await bench.add(end)
     engine.wake(DEBATE)
     debate = await running
 
