@@ -16,7 +16,7 @@ from core.ports import Clock, DebateStore
 _log = logger(__name__)
 
 #: Channels that one replica posts to, or receivers that it serves, at the same time.
-_AT_ONCE = 200
+_AT_ONCE = 1000
 
 
 class PostgresCluster:
