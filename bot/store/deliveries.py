@@ -19,6 +19,9 @@ class Deliveries:
     async def seen(self, kind: str, delivery_id: str, at: datetime) -> bool:
         """Whether it arrived before; from now on it did.
 
+        Where PostgreSQL's answer to this gets lost, what arrives for the first time is said to have
+        arrived before: nothing is done twice, and who typed it hears nothing.
+
         Args:
             kind: What the id is: "mention", "trigger", …
             delivery_id: Slack's `event_id` or `trigger_id`.

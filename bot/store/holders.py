@@ -31,7 +31,7 @@ def claim(connection: Connection, workspace: str, channel: str, process_token: s
 
 
 def check(connection: Connection, workspace: str, channel: str, process_token: str) -> None:
-    """Make sure, to the end of the transaction, that this process holds the channel.
+    """Make sure, to the end of a transaction, that this process holds the channel.
 
     A channel that nobody ever claimed is free for all.
 

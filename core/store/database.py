@@ -146,7 +146,8 @@ class Database:
                 the same time.
             by_statement: Whether `work` may stop after any of its statements, and be begun again
                 from the first: mostly as only one of them writes. In PostgreSQL no transaction then
-                holds them together, which takes two round trips fewer.
+                holds them together, which takes two round trips fewer; "as a whole" and "nothing"
+                are said of each statement then.
 
         Raises:
             StoreDown: The database does not answer, is full or locked; nothing was written.
