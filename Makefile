@@ -104,7 +104,7 @@ pictures: $(DEV) ## Take the pictures of docs/team.md anew; needs Chromium
 fix: $(DEV) ## Format, and repair what can be repaired
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
 
-bench: $(DEV) ## Measure latency, cost, load and start: one table, in eight to ten minutes
+bench: $(DEV) ## Measure latency, cost, load and start: one table, in seven to ten minutes
 	@$(BIN)/python -m bench.all $(ARGS)
 
 lock: $(DEV) ## Resolve the lock files anew: make lock ARGS=--upgrade

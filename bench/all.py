@@ -1,8 +1,8 @@
-"""Every benchmark at a small size, in one table: figure, target, ratio (`make bench`).
+"""What is promised of speed, measured in one table: figure, target, ratio (`make bench`).
 
     python -m bench.all [--debates 30] [--parked 200]
 
-It takes eight to ten minutes, if nothing else runs, and says each figure on standard error as soon
+It takes seven to ten minutes, if nothing else runs, and says each figure on standard error as soon
 as it is there. What a machine cannot do shows as a ratio above 1. A benchmark that fails is named,
 and the others go on; then the exit code is 1.
 """

@@ -51,7 +51,7 @@ from core.turns.acts import ACTS
 from core.turns.take import Turns
 
 TARGET = 1.05
-#: What a model that hangs may cost a debate: it is given up after two silences.
+#: What a model that hangs may cost a debate: the others go on after one silence.
 LOST_SECONDS = 45.0
 #: The slow one, a usual one, the one whose model hangs, and another usual one.
 ROSTER = (*DEFAULT_ROSTER, "operations")

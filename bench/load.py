@@ -1,6 +1,6 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
-    python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 3]
+    python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 0]
                          [--profile] [--apart] [--cold] [--quiet-people]
 
 The workspace and its people run in one process, the bot in another, its models in a third: real

@@ -35,6 +35,7 @@ _PROMPT = "".join(long_text(str(number)) for number in range(15_000 // REPLY_CHA
 LONGER = replace(
     REQUEST,
     parts=(Part(kind=PartKind.OTHER, label="Positions", text=_PROMPT[:15_000]), *REQUEST.parts),
+    delimiter="k7f3q9",
     max_output_tokens=1000,
 )
 Ask = Callable[[], Awaitable[object]]

@@ -1,6 +1,6 @@
 """How much a default debate says and whom it notifies: every turn a post, and quiet.
 
-`pytest tests/scenarios/test_notifications.py -s` prints the table of docs/performance.md.
+`pytest tests/scenarios/test_notifications.py -s` prints the table of docs/team.md.
 """
 
 import sys
