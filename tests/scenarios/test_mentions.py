@@ -92,6 +92,7 @@ async def test_an_order_in_the_thread_of_a_running_debate_is_answered_and_no_not
                 lambda answer=answer: any(answer in one for one in team.told())
             )
         await team.say("@Moot skip redis", board)
+        await team.wait_for_log(board, lambda debate: len(debate.notes) == 1)
         await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
         await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
         models.let_go()

@@ -36,7 +36,8 @@ async def test_the_board_is_posted_once_pinned_while_it_runs_and_edited_to_the_e
     assert len(team.workspace.calls.of("pins.add", "ok")) == 1
     assert team.workspace.pins(team.channel) == []
     assert "Use PostgreSQL." in team.thread(board)[0]["text"]
-    assert len(team.workspace.calls.of("chat.update", "ok")) > 2
+    # How many edits there are in between is a matter of pace: only the newest state is shown.
+    assert team.workspace.calls.of("chat.update", "ok")
 
 
 async def test_every_agent_replies_once_a_round_under_its_name_and_icon(team: Team):
