@@ -18,10 +18,10 @@ _log = logger(__name__)
 
 #: Debates that one replica advances at the same time; parked ones do not count. One process is busy
 #: for half its time with 500 whose models take 25 s a reply.
-AT_ONCE = 1000
+_AT_ONCE = 1000
 #: Seconds that a clean stop may take.
 STOP_SECONDS = 6.0
-_DEBATES: Codec[str] = Codec(write=str, read=str, at_once=AT_ONCE)
+_DEBATES: Codec[str] = Codec(write=str, read=str, at_once=_AT_ONCE)
 
 
 class ReplicatedRunner:
