@@ -95,7 +95,6 @@ docker-lint: $(DEV)
 	@$(BIN)/hadolint Dockerfile
 
 docs: $(DEV) ## Rewrite what the documents take from the code
-	@$(BIN)/python tools/code_map.py
 	@$(BIN)/python tools/licences.py
 
 pictures: $(DEV) ## Take the pictures of docs/team.md anew; needs Chromium

@@ -14,7 +14,6 @@ from tests.frame.files import (
     ROOT,
     modules,
     project_files,
-    read,
     tree,
 )
 
@@ -227,14 +226,3 @@ def test_a_trace_is_recognised(kind: str, line: str) -> None:
 @pytest.mark.parametrize("line", ["api.slack.com/home/x", "docs/work/x", "--no-emit-index-url"])
 def test_other_lines_are_no_trace(line: str) -> None:
     assert [kind for kind, trace in TRACES.items() if re.search(trace, line)] == []
-
-
-def test_the_code_map_names_every_module() -> None:
-    code_map = read("docs/code_map.md")
-    unnamed = [
-        name(path)
-        for path in modules("core", "bot")
-        if path.name != "__init__.py" and "versions" not in path.parts
-        if not re.search(rf"(?<![\w/]){re.escape(name(path))}(?!\w)", code_map)
-    ]
-    assert unnamed == []
