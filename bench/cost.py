@@ -43,8 +43,6 @@ from core.llm.prompt_text import pieces
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.fields import items
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Say
-from core.llm.providers.testing.server import Vendor
 from core.llm.quoting import quote
 from core.models import (
     ContextMethod,
@@ -72,6 +70,8 @@ from core.store.memory import InMemoryStore
 from core.testing import RecordingSink
 from core.turns.take import Turns
 from core.usual_replies import usual_reply
+from tests.vendors.script import Asked, Counts, Say
+from tests.vendors.server import Vendor
 
 TARGET = Decimal("1.10")
 _SOURCE_CHARACTERS = 8000

@@ -18,10 +18,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from core.llm.providers import factory
-from core.llm.providers.testing.server import Vendor
 from core.models import Act
 from core.ports import LoadsSlowly
 from core.request import ModelRequest, Part, PartKind
+from tests.vendors.server import Vendor
 
 #: Providers with an SDK of their own or a protocol of their own, and the path of their API.
 PATHS = {"openai": "/v1", "openrouter": "/v1", "anthropic": ""}

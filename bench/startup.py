@@ -24,8 +24,8 @@ import aiohttp
 
 from bot.slack.manifest import manifest
 from bot.testing import socket_access
-from core.llm.providers.testing.server import Vendor
 from slack_on_loopback import Workspace, WorkspaceConfig, run_workspace
+from tests.vendors.server import Vendor
 
 #: Seconds after which something is broken, not slow.
 PATIENCE = 60

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.pulse import Pulse, watched
-from core.llm.providers.testing.frames import frames, whole
-from core.llm.providers.testing.script import Asked, Counts
-from core.llm.providers.testing.server import read_request
 from core.request import ModelRequest
 from tests.vendor_replies import good_reply
+from tests.vendors.frames import frames, whole
+from tests.vendors.script import Asked, Counts
+from tests.vendors.server import read_request
 
 #: Characters of a reply that is a text: 450 tokens, as models write.
 REPLY_CHARACTERS, CHARACTERS_PER_TOKEN = 1800, 4

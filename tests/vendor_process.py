@@ -9,10 +9,10 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from dataclasses import replace
 
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from tests.free_port import free_port
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 _SECONDS = 60.0
 _READY = "ready"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from core.llm.providers.fields import dig
-from core.llm.providers.testing.script import Asked, Say
 from core.testing import A_SHADOW_REPLY, a_verdict_reply
+from tests.vendors.script import Asked, Say
 
 #: Ends what a prompt says before the form of the answer.
 _IN_WORDS = "with every field filled:\n"

@@ -3,8 +3,8 @@
 import pytest
 
 from bench.vendor import due_times
-from core.llm.providers.testing.frames import frames
-from core.llm.providers.testing.script import Say
+from tests.vendors.frames import frames
+from tests.vendors.script import Say
 
 
 @pytest.mark.parametrize("path", ["/v1/messages", "/v1/responses", "/v1/chat/completions"])

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from bot.building import database_url
 from bot.slack.manifest import manifest
-from core.llm.providers.testing.server import Vendor
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import QUICK, ChannelSpec, UserSpec, WorkspaceConfig, run_workspace
@@ -22,6 +21,7 @@ from tests.chaos.storm import ask, asker, calm, channels_for, spoil
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
 from tests.postgres import PostgresForTests
+from tests.vendors.server import Vendor
 
 #: What is hit, in turn.
 _TARGETS = ("worker", "server", "supervisor", "worker", "worker")

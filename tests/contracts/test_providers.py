@@ -24,12 +24,12 @@ from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
-from core.llm.providers.testing.server import Vendor, always
 from core.llm.sending import proving
 from core.models import Act
 from core.ports import LoadsSlowly, ModelProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
+from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
+from tests.vendors.server import Vendor, always
 
 KEY = "sk-test-0123456789abcdefghij"
 SECRET_WORDS = "the merger with Initech"

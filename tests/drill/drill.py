@@ -16,7 +16,6 @@ from bot.store.posts import Posts
 from bot.testing import key_of
 from core.errors import StoreError
 from core.events import fold
-from core.llm.providers.testing.server import Vendor
 from core.models import Debate
 from core.ports import DebateFilter
 from core.store.database import Database
@@ -27,6 +26,7 @@ from tests.drill.faults import TROUBLES, Impossible, Town, Trouble, deleted, res
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
 from tests.postgres import PostgresForTests
+from tests.vendors.server import Vendor
 
 CHANNEL, ELSEWHERE = "architecture", "general"
 FIRST, SECOND = "Kafka or PostgreSQL as our job queue?", "Rust or Go for the importer?"

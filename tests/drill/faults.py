@@ -11,11 +11,11 @@ from functools import partial
 
 import psycopg
 
-from core.llm.providers.testing.script import Fault, Reject, Say
 from slack_on_loopback import Workspace
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
 from tests.postgres import PostgresForTests
+from tests.vendors.script import Fault, Reject, Say
 
 
 @dataclass

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.llm.providers.testing.script import Asked, Reject, Say
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Reject, Say
 
 STEADY = "steady-1"
 #: The model of one agent out of three.

@@ -12,7 +12,6 @@ from pathlib import Path
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
 from bot.testing import key_of
-from core.llm.providers.testing.server import Vendor
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import (
@@ -27,6 +26,7 @@ from slack_on_loopback import (
 from tests.chaos.audit import Audit, audit
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
+from tests.vendors.server import Vendor
 
 _CHANNELS = tuple(f"team-{number}" for number in range(12))
 _PEOPLE = tuple(f"person-{number}" for number in range(40))

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from core.llm.providers.testing.script import Asked, Reject, Say
 from slack_on_loopback import PersonRefusal
 from tests.drill.machine import Machine
 from tests.drill.models import SHAKY
@@ -26,6 +25,7 @@ from tests.outside.stand import (
     a_workspace,
 )
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Reject, Say
 
 _DIGITS = "1" * 3900
 #: Connections that begin a request and never end it.

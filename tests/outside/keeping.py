@@ -16,7 +16,6 @@ import psycopg
 
 from bot.building import database_url
 from bot.slack.ids import ActionId
-from core.llm.providers.testing.script import Asked, Counts, Say
 from tests.drill.machine import ROOT, Machine
 from tests.outside.stand import (
     CHANNEL,
@@ -32,6 +31,7 @@ from tests.outside.stand import (
 )
 from tests.security.test_deletion import holding
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Counts, Say
 
 #: Seconds between Slack's deliveries of an event that nobody heard: its own 0, 60 and 300.
 _DELIVERIES = (0.0, 4.0, 8.0)

@@ -16,8 +16,6 @@ import aiohttp
 import httpx2
 from cryptography.fernet import Fernet
 
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from slack_on_loopback import run_oauth_server
 from slack_on_loopback.http_mode import signed_headers
 from tests.drill.drill import town_for, what_is_down
@@ -39,6 +37,8 @@ from tests.outside.stand import (
 from tests.scenarios.test_installing import link_in
 from tests.security.test_inert import BAD, PARSER, all_tokens
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 _NOTE = "We are only two people."
 #: Seconds after which the health page has told: a token is tried once a minute.

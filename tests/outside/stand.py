@@ -15,7 +15,6 @@ import httpx2
 from bot.slack.manifest import manifest
 from bot.testing import key_of
 from core.events import apply
-from core.llm.providers.testing.server import Script, Vendor
 from core.models import Debate, Status
 from core.ports import DebateFilter
 from core.store.database import Database
@@ -25,6 +24,7 @@ from tests.chaos.audit import Audit, audit
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
 from tests.postgres import PostgresForTests
+from tests.vendors.server import Script, Vendor
 
 CHANNEL, ELSEWHERE = "architecture", "general"
 QUESTION = "Kafka or PostgreSQL as our job queue?"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from core.llm.providers.testing.script import Asked, Counts, Say
-from core.llm.providers.testing.server import Vendor
 from core.testing import a_verdict_reply
 from tests.scenarios.test_bench import preferring
+from tests.vendors.script import Asked, Counts, Say
+from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[2]
 MOOT = (sys.executable, "-c", "from bot.cli import main; main()")

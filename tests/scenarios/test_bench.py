@@ -17,12 +17,12 @@ import pytest
 
 from bot.building import open_store
 from core.events import CallsDropped
-from core.llm.providers.testing.script import Asked, Counts, Say
-from core.llm.providers.testing.server import Vendor
 from core.ports import DebateFilter
 from core.proof.reading import read_tasks
 from core.testing import a_verdict_reply
 from tests.command_line import moot
+from tests.vendors.script import Asked, Counts, Say
+from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[2]
 MOOT = (sys.executable, "-c", "from bot.cli import main; main()")

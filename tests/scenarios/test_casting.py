@@ -25,8 +25,6 @@ from core.llm.call import ModelCalls
 from core.llm.mixing import strongest
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from core.models import Act
 from core.ports import DebateFilter
 from core.request import ModelReply, ModelRequest
@@ -35,6 +33,8 @@ from core.testing import ScriptedProvider
 from core.use_cases.choices import ChannelChoices, Choices
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 QUESTION = "Kafka or PostgreSQL for our job queue?"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from core.testing import a_verdict_reply
 from tests.core.evidence.office import a_pdf, a_word_file
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[2]
 MOOT = (sys.executable, "-c", "from bot.cli import main; main()")

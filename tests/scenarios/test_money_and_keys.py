@@ -25,12 +25,12 @@ from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, Say
-from core.llm.providers.testing.server import Script, Vendor
 from core.models import Status
 from core.settings import AllLimits, ModelChoice, Settings
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Counts, Fault, Reject, Say
+from tests.vendors.server import Script, Vendor
 
 CLAUDE_KEY, GPT_KEY = "sk-ant-api03-REFUSED0000", "sk-proj-ACCEPTED1111"
 CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")

@@ -12,13 +12,13 @@ from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.factory import build_server
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from core.models import Agent, ModelChoice, Status
 from core.retry import RetryPolicy
 from core.settings import ModelServer, Settings, agent_for
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 QUESTION = "Kafka or PostgreSQL for the queue? It must keep every job."
 CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")

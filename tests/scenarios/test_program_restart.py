@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.llm.providers.testing.script import Asked, Fault, Reject, Say
 from tests.bot.mcp.at_work import QUESTION, program_at
 from tests.chaos.audit import keys_by_debate
 from tests.drill.models import DrillModels
 from tests.scenarios.test_tokens import TOKEN
 from tests.scenarios.test_workers import CHANNEL, PATIENCE, at_work
+from tests.vendors.script import Asked, Fault, Reject, Say
 
 #: Calls that are answered before the death: the first of two rounds, and some of the second.
 ANSWERED = 22

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from core.testing import a_finding_reply, a_verdict_reply
 from tests.frame.files import ROOT
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 BEFORE = "def run(queue):\n    for job in queue:\n        work(job)\n"
 AFTER = "def run(queue):\n    queue.clear()\n    for job in queue:\n        work(job)\n"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from core.llm.providers.testing.server import Vendor
 from tests.command_line import Ended, moot
+from tests.vendors.server import Vendor
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,6 @@ import pytest
 from bot.listeners import answers
 from bot.slack.access import SlackSilent
 from bot.testing import key_of, quick_workspace
-from core.llm.providers.testing.server import Vendor
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import QUICK, PersonRefusal, Workspace, WorkspaceConfig, run_workspace
@@ -25,6 +24,7 @@ from tests.chaos.audit import Audit, audit
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
 from tests.scenarios.test_http_mode import without_socket_mode
+from tests.vendors.server import Vendor
 
 CHANNEL = "architecture"
 #: Seconds that everything may take on a busy machine.

@@ -88,10 +88,10 @@ OURS = {
     "core.llm.providers.listing.ollama_context",
     "core.llm.providers.factory.build",
     "core.llm.providers.sdk_loading.load",
-    "core.llm.providers.testing.frames.broken_frame",
-    "core.llm.providers.testing.frames.frames",
-    "core.llm.providers.testing.frames.overload_frame",
-    "core.llm.providers.testing.frames.whole",
+    "tests.vendors.frames.broken_frame",
+    "tests.vendors.frames.frames",
+    "tests.vendors.frames.overload_frame",
+    "tests.vendors.frames.whole",
 }
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from tests.bot.mcp.at_work import QUESTION, Editor
 from tests.command_line import moot
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[3]
 MOOT = ("-c", "from bot.cli import main; main()", "mcp")

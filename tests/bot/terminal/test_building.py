@@ -17,11 +17,11 @@ from bot.building import (
 from bot.settings import BotSettings, read_settings
 from core.config.writing import all_as_yaml
 from core.errors import ConfigurationBroken
-from core.llm.providers.testing.script import Reject
-from core.llm.providers.testing.server import Vendor, always
 from core.models import Setup
 from core.settings import ModelServer, Settings
 from core.testing import a_setup
+from tests.vendors.script import Reject
+from tests.vendors.server import Vendor, always
 
 
 def environment(**values: str) -> BotSettings:

@@ -27,14 +27,14 @@ from core.errors import (
     StoreInUse,
 )
 from core.events import DebateStarted, Recorded, event_from_json, fold
-from core.llm.providers.testing.script import Asked as VendorAsked
-from core.llm.providers.testing.script import Say
-from core.llm.providers.testing.server import Vendor
 from core.models import MOST_ROUNDS, Debate, Status
 from core.store.lock import FileLock
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
+from tests.vendors.script import Asked as VendorAsked
+from tests.vendors.script import Say
+from tests.vendors.server import Vendor
 
 #: More than a database counts with.
 HUGE = str(10**22)

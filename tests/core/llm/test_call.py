@@ -25,11 +25,11 @@ from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
-from core.llm.providers.testing.server import Vendor, always, in_turn
 from core.models import Act, Agent, Cap, Usage
 from core.request import Effort, ModelReply, ModelRequest, Part, PartKind
 from core.testing import ManualClock, ScriptedProvider
+from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
+from tests.vendors.server import Vendor, always, in_turn
 
 REPLY = "Use PostgreSQL."
 LONG = "We must keep every job, and the team has three people. " * 200

@@ -13,8 +13,6 @@ from core.llm.call import ModelCalls
 from core.llm.caps import SharedCaps
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Counts, Reject, Say
-from core.llm.providers.testing.server import Script, Vendor
 from core.models import (
     USUAL_DEBATE_COST,
     Act,
@@ -34,6 +32,8 @@ from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import KEPT_FOR_THE_END, Turns
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Counts, Reject, Say
+from tests.vendors.server import Script, Vendor
 
 CLAUDE = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
 GPT = ModelChoice(provider="openai", model="gpt-6.1-terra")

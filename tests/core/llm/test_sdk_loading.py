@@ -22,7 +22,7 @@ from tests.frame.files import ROOT
 FIRST_REPLY = """
 import asyncio, sys
 from core.llm.providers import factory
-from core.llm.providers.testing.server import Vendor
+from tests.vendors.server import Vendor
 from core.models import Act
 from core.request import ModelRequest, Part, PartKind
 
@@ -62,7 +62,7 @@ asyncio.run(main())
 TYPED = """
 import asyncio, sys
 from core.llm.providers import factory
-from core.llm.providers.testing.server import Vendor
+from tests.vendors.server import Vendor
 from core.models import Act
 from core.request import ModelRequest
 
@@ -83,8 +83,8 @@ asyncio.run(main(*sys.argv[1:]))
 EMBEDDED = """
 import asyncio, json, sys
 from core.llm.providers.embeddings import OpenAIEmbedder
-from core.llm.providers.testing.script import Reject
-from core.llm.providers.testing.server import Vendor, always
+from tests.vendors.script import Reject
+from tests.vendors.server import Vendor, always
 
 async def main():
     body = json.dumps({"data": [{"index": 0, "embedding": [1.0]}]})
@@ -101,7 +101,7 @@ asyncio.run(main())
 TYPED_AFTERWARDS = """
 import asyncio
 from core.llm.providers import factory
-from core.llm.providers.testing.server import Vendor
+from tests.vendors.server import Vendor
 
 async def main():
     await factory.build("openai", "sk-test").load()

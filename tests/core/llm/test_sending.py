@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.llm.providers.testing.script import Say
-from core.llm.providers.testing.server import Vendor, always
+from tests.vendors.script import Say
+from tests.vendors.server import Vendor, always
 
 ROOT = Path(__file__).parents[3]
 

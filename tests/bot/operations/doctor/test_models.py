@@ -11,10 +11,10 @@ from bot.operations.doctor.check_models import Vendors, check_models
 from bot.operations.doctor.examine import models_findings
 from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_code
 from bot.settings import BotSettings, read_settings
-from core.llm.providers.testing.script import Asked, Reject, Say
-from core.llm.providers.testing.server import Vendor, always
 from core.models import ModelChoice
 from core.settings import Settings
+from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.server import Vendor, always
 
 KEY = "sk-ant-secret-000000000000"
 CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.llm.providers.testing.server import Vendor
 from core.models import Act
 from core.request import Effort, ModelRequest, Part, PartKind
+from tests.vendors.server import Vendor
 
 
 @pytest.fixture

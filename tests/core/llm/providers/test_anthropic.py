@@ -7,9 +7,9 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_s
 
 from core.errors import KeyRefused
 from core.llm.providers.anthropic import AnthropicProvider
-from core.llm.providers.testing.script import Counts, Say
-from core.llm.providers.testing.server import Vendor, always
 from core.request import Effort, ModelRequest, Part, PartKind
+from tests.vendors.script import Counts, Say
+from tests.vendors.server import Vendor, always
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from core.errors import ProviderDown
 from core.evidence.likeness import nearness
 from core.llm.providers.embeddings import OpenAIEmbedder
-from core.llm.providers.testing.script import Asked, Reject
-from core.llm.providers.testing.server import Vendor, always
 from core.use_cases.recall import RecallDecisions
 from tests.core.use_cases.test_recall import a_store, nothing_is_broken
+from tests.vendors.script import Asked, Reject
+from tests.vendors.server import Vendor, always
 
 #: What the server takes a text to be about: a number for each of these words.
 ABOUT = (("queue", "postgres", "pipeline"), ("party", "sommerfest"))

@@ -5,8 +5,8 @@ import pytest
 from core.capabilities import capability
 from core.errors import ConfigurationBroken
 from core.llm.providers.factory import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
-from core.llm.providers.testing.script import Reject
-from core.llm.providers.testing.server import Vendor, always
+from tests.vendors.script import Reject
+from tests.vendors.server import Vendor, always
 
 PULLED = Reject(
     status=200, body='{"models": [{"name": "nomic-embed-text"}, {"name": "llama-4:8b"}]}'

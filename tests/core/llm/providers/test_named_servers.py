@@ -8,11 +8,11 @@ import pytest
 
 from core.errors import RequestRejected
 from core.llm.providers.factory import build_server
-from core.llm.providers.testing.script import Asked, Reject, Say
-from core.llm.providers.testing.server import Vendor, always
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelRequest
 from core.settings import ModelServer
+from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.server import Vendor, always
 
 OPENAIS_OWN = (
     "store",

@@ -7,9 +7,9 @@ import pytest
 from core.capabilities import capability
 from core.errors import ProviderDown, RequestRejected
 from core.llm.providers.ollama import OllamaProvider, window
-from core.llm.providers.testing.script import Reject
-from core.llm.providers.testing.server import Vendor, always
 from core.request import ModelRequest, Part, PartKind
+from tests.vendors.script import Reject
+from tests.vendors.server import Vendor, always
 
 
 def saying(request: ModelRequest, text: str) -> ModelRequest:

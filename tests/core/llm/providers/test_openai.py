@@ -15,9 +15,9 @@ from core.errors import (
 from core.llm.providers.openai import MOONSHOT, OPENROUTER, OpenAIProvider
 from core.llm.providers.openai_chat import ChatReading
 from core.llm.providers.openai_responses import ResponsesReading
-from core.llm.providers.testing.script import Asked, Counts, Reject, Say
-from core.llm.providers.testing.server import Script, Vendor, always
 from core.request import AnswerForm, ModelRequest
+from tests.vendors.script import Asked, Counts, Reject, Say
+from tests.vendors.server import Script, Vendor, always
 
 RESPONSES, CHAT = "/v1/responses", "/v1/chat/completions"
 

@@ -28,8 +28,6 @@ from core.events import (
 )
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
-from core.llm.providers.testing.script import Asked, Say
-from core.llm.providers.testing.server import Vendor
 from core.models import Debate, Person, Setup, Status, Stop, VerdictSource
 from core.retry import RetryPolicy
 from core.settings import ModelServer
@@ -38,6 +36,8 @@ from core.testing import RecordingSink, a_setup
 from core.turns.take import Turns
 from tests.vendor_process import VendorProcess
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Say
+from tests.vendors.server import Vendor
 
 E = TypeVar("E")
 

@@ -12,14 +12,14 @@ from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.providers.testing.script import Asked, Fault, Reject, ReplyEnding, Say
-from core.llm.providers.testing.server import Script, Vendor
 from core.models import Debate, Setup, Status
 from core.retry import RetryPolicy
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import Turns
 from tests.vendor_replies import good_reply
+from tests.vendors.script import Asked, Fault, Reject, ReplyEnding, Say
+from tests.vendors.server import Script, Vendor
 
 DEBATE = "dvendors"
 MODELS = {

@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 from typing import Any
 
-from core.llm.providers.testing.script import Fault, ReplyEnding, Say
+from tests.vendors.script import Fault, ReplyEnding, Say
 
 _RESPONSES_ENDINGS = {ReplyEnding.WHOLE: "completed", ReplyEnding.LENGTH: "incomplete"}
 _CHAT_ENDINGS = {

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Self
 from urllib.parse import urlsplit
 
-from core.llm.providers.testing.frames import broken_frame, frames, overload_frame, whole
-from core.llm.providers.testing.script import Asked, Fault, Reject, Say
+from tests.vendors.frames import broken_frame, frames, overload_frame, whole
+from tests.vendors.script import Asked, Fault, Reject, Say
 
 #: Says what to answer to a request.
 Script = Callable[[Asked], Say | Reject]
