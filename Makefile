@@ -18,6 +18,7 @@ COMPILE  = PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL= PIP_EXTRA_INDEX_URL= PIP_FIN
 	--no-emit-options --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--annotation-style=line $(ARGS)
 SLACK    = packages/slack-on-loopback
+BENCH    = packages/moot-bench
 GROUP    = $(BIN)/python tools/group.py
 # Two calls of make at once take turns at .venv; the lock ends with the recipe's shell.
 ALONE    = exec 9>.venv.lock && $(PYTHON) -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
@@ -49,8 +50,9 @@ debate: $(RUNTIME) ## Debate in the terminal: make debate ARGS='"Kafka or SQS?"'
 extras: $(RUNTIME) ## Install what PostgreSQL, traces and MCP servers take, as locked
 	@$(ALONE) && $(LOCKED) --no-compile -r requirements-extras.lock
 
-wheel: $(RUNTIME) ## Build wheels of Moot and of the local Slack into dist
+wheel: $(RUNTIME) ## Build wheels of Moot, its bench and the local Slack into dist
 	@$(BIN)/python -m hatchling build -t wheel
+	@cd $(BENCH) && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 	@cd $(SLACK) && ../../$(BIN)/python -m hatchling build -t wheel -d ../../dist
 
 test: $(DEV) $(BIN)/.compiled ## Run the tests but for the slow ones: make test ARGS='tests/core -k vote'
@@ -129,8 +131,8 @@ $(BIN)/.runtime: requirements.lock requirements-build.lock | $(BIN)/.python
 	$(SAY) "Installing what Moot needs (once, about half a minute)"
 	@$(ALONE) && $(LOCKED) --no-compile -r requirements.lock -r requirements-build.lock && touch $@
 
-$(BIN)/.project: pyproject.toml $(SLACK)/pyproject.toml | $(BIN)/.runtime
-	@$(ALONE) && $(PIP) --no-deps --no-build-isolation --editable . --editable $(SLACK) && touch $@
+$(BIN)/.project: pyproject.toml $(SLACK)/pyproject.toml $(BENCH)/pyproject.toml | $(BIN)/.runtime
+	@$(ALONE) && $(PIP) --no-deps --no-build-isolation --editable . --editable $(SLACK) --editable $(BENCH) && touch $@
 
 $(BIN)/.dev: requirements-dev.lock | $(BIN)/.runtime
 	$(SAY) "Installing the tools for development (once, about a minute)"

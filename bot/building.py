@@ -31,7 +31,6 @@ from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.llm.providers.listing import list_models, ollama_context
 from core.llm.providers.offline import OfflineProvider
-from core.llm.providers.replay import ReplayProvider
 from core.models import (
     EXAMPLE,
     RESERVED_IDS,
@@ -144,11 +143,6 @@ def build_calls(
     providers |= {name: served.provider for name, served in plugins.providers.items()}
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables, parallel=settings.calls_at_once)
-
-
-def build_replay(recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> ModelCalls:
-    """Return what gives recorded answers: by question and model, probabilities by phase."""
-    return ModelCalls({ReplayProvider.name: ReplayProvider(recorded)}, SystemClock())
 
 
 def build_tools(settings: Settings, environment: BotSettings) -> FetchTools:
@@ -301,7 +295,7 @@ def find_plugins(environment: BotSettings) -> Plugins:
     taken = {
         PluginKind.ROLE: {*ROLES, *ROLE_ALIASES, *RESERVED_IDS},
         PluginKind.FORMAT: FORMATS,
-        PluginKind.PROVIDER: {*factory.PROVIDER_NAMES, EXAMPLE, ReplayProvider.name},
+        PluginKind.PROVIDER: {*factory.PROVIDER_NAMES, EXAMPLE},
         PluginKind.SINK: (),
     }
     return discover(installed(), environment.moot_plugins, environment.plugin_variable, taken)

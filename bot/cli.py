@@ -14,13 +14,13 @@ from typing import Annotated, Literal
 import typer
 
 from bot.terminal import subcommands as terminal
-from bot.terminal.plain_errors import PlainErrors
+from bot.terminal.commands import Commands
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import counted
 
 app = typer.Typer(
     name="moot",
-    cls=PlainErrors,
+    cls=Commands,
     help="Agents with different points of view debate a team's question and write a verdict.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

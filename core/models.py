@@ -102,8 +102,7 @@ class Act(StrEnum):
     SYNTHESIS = "synthesis"
     READING = "reading"
     EVALUATION = "evaluation"
-    #: Of evaluators: which of two texts is better, which later-named reasons a text holds.
-    PAIR = "pair"
+    #: Of a bench's readers: which later-named reasons a text holds.
     RECALL = "recall"
     CASTING = "casting"
     #: One model answers alone; nobody is shown it before the verdict.

@@ -30,10 +30,10 @@ from bot.views.lists import (
 )
 from bot.views.message import MessageView
 from bot.views.recalled import recalled
+from core.calibration import calibration
 from core.errors import MootError
 from core.models import Debate, Place
 from core.ports import Clock
-from core.proof.calibration import calibration
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.find import FindDebates, FoundDebate
 from core.use_cases.recall import SURE_FROM, RecalledDecision

@@ -10,16 +10,16 @@ from typing import Any, cast
 from bot.building import database_place, open_records
 from bot.log import logger, set_up_logs
 from bot.settings import LogLevel, read_settings
+from bot.terminal.charts import calibration_chart, check_chart
 from bot.terminal.files import check_writable, put_out, tell, write_file
-from core.figures import percent
-from core.proof.calibration import (
+from core.calibration import (
     Calibration,
     Case,
     calibration,
     interval_words,
     states,
 )
-from core.proof.calibration_picture import calibration_svg
+from core.figures import percent
 from core.transcript.words import table
 from core.use_cases.calibrate import CountOutcomes
 
@@ -45,14 +45,15 @@ async def show_calibration(
         channel: Its id; empty: all of them.
         form: md, csv (a line per decision) or json (both).
         output: A file to write into; None: standard output.
-        picture: A file for the picture; None: none.
+        picture: A file for the chart, .svg, .png or .pdf; None: none.
 
     Raises:
-        BadInput: A file cannot be written.
+        BadInput: A file cannot be written, or matplotlib is missing.
         StoreDown: The database cannot be opened.
     """
     check_writable(output)
     check_writable(picture)
+    check_chart(picture)
     environment = read_settings()
     set_up_logs(LogLevel.WARNING, environment.moot_log_format, environment.secrets)
     async with open_records(environment.moot_database) as store:
@@ -77,8 +78,8 @@ async def show_calibration(
         tell(f"No accepted decision is known in {database_place(environment.moot_database)}.")
     if picture is None:
         return
-    if drawn := calibration_svg(found):
-        write_file(picture, drawn)
+    if chart := calibration_chart(found, picture.suffix.lower().lstrip(".")):
+        write_file(picture, chart)
         tell(f"Wrote {picture}.")
     else:
         tell("There is no picture: nobody has said how a decision turned out.")

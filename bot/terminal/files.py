@@ -36,7 +36,7 @@ def check_writable(path: Path | None) -> None:
         raise BadInput(f"{path} cannot be written: {reason}.") from None
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write the file, with the folders on the way to it; a reader never sees half of it.
 
     Raises:
@@ -44,10 +44,8 @@ def write_file(path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=".moot-", delete=False
-        ) as draft:
-            draft.write(text)
+        with NamedTemporaryFile(dir=path.parent, prefix=".moot-", delete=False) as draft:
+            draft.write(content if isinstance(content, bytes) else content.encode())
         # A temporary file is for one's own eyes only; this one gets the permissions that new files
         # of this process have. There is no way to read the mask but to set it.
         mask = os.umask(0)

@@ -99,7 +99,6 @@ def register(app: typer.Typer) -> None:
     app.command("eval")(evaluate)
     app.command("outcome")(outcome)
     app.command("calibration")(calibration)
-    app.command("bench")(bench)
     app.command("doctor")(doctor)
     app.command("plugins")(list_plugins)
     app.add_typer(config)
@@ -288,49 +287,22 @@ def report(
     _run(export_record(debate_id, form, output))
 
 
-def evaluate(  # noqa: PLR0913 - one per option
+def evaluate(
     debate_id: DebateId,
     *,
     evaluators: Annotated[
         str,
-        typer.Option(
-            "--evaluators",
-            "-e",
-            help="Agents or roles, with commas between; with --against: provider/model.",
-        ),
+        typer.Option("--evaluators", "-e", help="Agents or roles, with commas between."),
     ] = "generalist,sceptic,product",
-    against: Annotated[
-        Literal["single"] | None,
-        typer.Option(help="Compare with the answer of one model alone, blind and in both orders."),
-    ] = None,
-    max_usd: Annotated[
-        float,
-        typer.Option(min=0, max=100_000, help="With --against: never spend more; 0: no cap."),
-    ] = 5.0,
     form: Annotated[Literal["md", "json", "csv"], typer.Option("--format", "-f")] = "md",
     config: Config = None,
     output: Output = None,
 ) -> None:
-    """Let several evaluators score a finished debate, or compare it with a single answer."""
-    from decimal import Decimal
-
-    from bot.terminal.against import score_against
+    """Let several evaluators score a finished debate."""
     from bot.terminal.scoring import score
 
-    names = [one for one in evaluators.split(",") if one.strip()]
-    if against is None:
-        raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
-    if form == "csv":
-        raise typer.BadParameter("With --against the result is md or json.")
-    scoring = score_against(
-        debate_id,
-        names,
-        as_json=form == "json",
-        config=config,
-        output=output,
-        max_usd=Decimal(str(max_usd)) if max_usd else None,
-    )
-    raise typer.Exit(_run(scoring))
+    names = [name for name in evaluators.split(",") if name.strip()]
+    raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
 
 
 def outcome(
@@ -361,79 +333,16 @@ def calibration(
         typer.Option("--format", "-f", help="Tables; a line per decision; all of it."),
     ] = "md",
     output: Output = None,
-    picture: Annotated[Path | None, typer.Option(help="Write the picture here, as SVG.")] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Write a chart here (.svg, .png or .pdf); needs the extra charts."),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Say how often accepted decisions held, by confidence, model, role and gate."""
     from bot.terminal.calibrating import show_calibration
 
     _run(show_calibration(channel, "json" if json else form, output, picture))
-
-
-def bench(  # noqa: PLR0913 - one per option
-    tasks: Annotated[
-        Path | None, typer.Argument(help="Questions with answers; none: those of Moot.")
-    ] = None,
-    *,
-    answers: Annotated[
-        Path | None, typer.Option(help="ForecastBench's resolutions of the questions.")
-    ] = None,
-    replay: Annotated[
-        Path | None, typer.Option(help="Recorded answers (JSONL) instead of models.")
-    ] = None,
-    arms: Annotated[
-        str, typer.Option(help="solo, vote, best-of, gate, critique, council, panel.")
-    ] = "",
-    models: Annotated[
-        str, typer.Option(help="provider/model, with commas between; several: mixed, too.")
-    ] = "",
-    questions: Annotated[
-        int | None,
-        typer.Option("--questions", "-n", min=1, max=10_000, help="Only so many of them."),
-    ] = None,
-    max_usd: Annotated[
-        float,
-        typer.Option(min=0, max=100_000, help="Never spend more on this log; 0: no cap."),
-    ] = 5.0,
-    log: Annotated[
-        Path, typer.Option(help="The bench's own database; run again, it goes on from it.")
-    ] = Path("moot-bench.db"),
-    config: Config = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A folder for report and picture.")
-    ] = None,
-    evaluators: Annotated[
-        str,
-        typer.Option(
-            help="Three or more provider/model, with commas between: read the texts, in pairs."
-        ),
-    ] = "",
-    dry_run: DryRun = False,
-) -> None:
-    """Put questions with known answers to one model, a vote and debates; say what is better.
-
-    Run the same command again to go on after an interruption: nothing is paid twice.
-    """
-    from decimal import Decimal
-
-    from bot.terminal.benching import BenchCommand
-    from bot.terminal.benching import bench as hold
-
-    asked = BenchCommand(
-        tasks=tasks,
-        answers=answers,
-        replay=replay,
-        arms=[one.strip() for one in arms.split(",") if one.strip()],
-        models=[one.strip() for one in models.split(",") if one.strip()],
-        questions=questions,
-        max_usd=Decimal(str(max_usd)) if max_usd else None,
-        log=log,
-        config=config,
-        output=output,
-        evaluators=[one.strip() for one in evaluators.split(",") if one.strip()],
-        dry_run=dry_run,
-    )
-    raise typer.Exit(_run(hold(asked)))
 
 
 def doctor(

@@ -2,7 +2,7 @@
 
 from bot.slack.mrkdwn.escape import literal
 from bot.views.message import Block, context, header, listed, sections
-from core.proof.calibration import (
+from core.calibration import (
     FEWEST,
     Calibration,
     interval_words,

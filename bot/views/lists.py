@@ -13,8 +13,8 @@ from bot.views.calibration import calibration_blocks
 from bot.views.message import Block, MessageView, as_json, context, header, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person
+from core.calibration import Calibration
 from core.models import Debate, DecisionKind, OutcomeKind, Status
-from core.proof.calibration import Calibration
 
 _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240

@@ -217,13 +217,6 @@ ACTS: Mapping[Act, ActSpec] = {
     Act.EVALUATION: ActSpec(
         label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
     ),
-    Act.PAIR: ActSpec(
-        label="Judgment of two texts",
-        noun="judgment of two texts",
-        phase="judging texts in pairs",
-        max_tokens=512,
-        effort=Effort.LOW,
-    ),
     Act.RECALL: ActSpec(
         label="Reasons found",
         noun="list of reasons found",

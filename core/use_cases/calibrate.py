@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from core.calibration import Case, case_of
 from core.errors import DebateUnknown, StoreDown, StoreError
 from core.events import fold
 from core.ports import DebateFilter, DebateStore
-from core.proof.calibration import Case, case_of
 from core.recent import Recent
 
 #: Debates that are kept in memory, of all workspaces.

@@ -13,6 +13,16 @@ import core.store.tables
 from bot.presenter.sink import Presenter
 from bot.store.posts import NewPost
 from bot.store.reminders import Reminders
+from core.calibration import (
+    AGAINST_ROLE,
+    CONFIDENCE,
+    DEBATED,
+    GATE,
+    SKIPPED,
+    Calibration,
+    Row,
+    calibration,
+)
 from core.events import (
     BallotCast,
     DebateConcluded,
@@ -40,16 +50,6 @@ from core.models import (
     Setup,
     Turn,
     Verdict,
-)
-from core.proof.calibration import (
-    AGAINST_ROLE,
-    CONFIDENCE,
-    DEBATED,
-    GATE,
-    SKIPPED,
-    Calibration,
-    Row,
-    calibration,
 )
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

@@ -16,7 +16,7 @@ def test_every_act_has_its_row_in_the_order_of_the_acts() -> None:
 
 def test_every_act_of_a_debate_has_a_performer() -> None:
     """But evaluations, which are made after a debate, and reading, for which `Turns` has a port."""
-    assert set(PERFORMERS) == set(Act) - {Act.EVALUATION, Act.PAIR, Act.RECALL, Act.READING}
+    assert set(PERFORMERS) == set(Act) - {Act.EVALUATION, Act.RECALL, Act.READING}
 
 
 @pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.asks_model])

@@ -32,8 +32,6 @@ from core.models import (
 )
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
-from core.proof.arms import Arm, ArmForm, setup_of
-from core.proof.tasks import a_task
 from core.request import PartKind
 from core.rules import schedule, shadow
 from core.rules.needs import needs
@@ -47,6 +45,8 @@ from core.transcript.report import report
 from core.transcript.shadow import added, says, shadow_section, shadow_words
 from core.turns.take import Turns
 from core.use_cases.choices import Choices, with_choices
+from moot_bench.arms import Arm, ArmForm, setup_of
+from moot_bench.tasks import a_task
 from tests.core.bench import DEBATE, Bench
 from tests.core.dice import Luck, Play
 

@@ -38,6 +38,7 @@ BREACHES = [
     ("the-local-slack-is-apart", "slack_on_loopback/rules.py", "import core.models"),
     ("the-local-slack-is-apart", "slack_on_loopback/events.py", "import slack_sdk"),
     ("who-starts-the-local-slack", "bot/app.py", "import slack_on_loopback"),
+    ("moot-without-its-bench", "bot/cli.py", "import moot_bench"),
     ("no-cycles", "core/rules/formats/panel.py", "import core.rules.formats.critique"),
 ]
 ALLOWED = [
@@ -66,6 +67,7 @@ def build_tree(tmp_path: Path) -> Path:
     for module in named:
         if module.count(".") > 1:
             write(tmp_path, module.replace(".", "/") + ".py")
+    write(tmp_path, "moot_bench/__init__.py")
     write(tmp_path, "slack_on_loopback/__init__.py")
     write(tmp_path, "core/llm/providers/factory.py")
     write(tmp_path, "core/store/database.py")

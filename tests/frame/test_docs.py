@@ -134,7 +134,8 @@ def commands() -> Mapping[str, Any]:
     """Return the commands of `moot` by name."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
-    return group.commands
+    context = group.context_class(group)
+    return {name: group.get_command(context, name) for name in group.list_commands(context)}
 
 
 def tree_of(command: str) -> Sequence[Any]:

@@ -32,12 +32,11 @@ LONGER_FUNCTIONS = {
     "bot/presenter/event_posts.py posts_of": "one case per event",
     "bot/serving.py serve": "hands every setting on, from the environment to the bot",
     "bot/terminal/subcommands.py debate": "the command's options, one by one",
-    "bot/terminal/benching.py bench": "the command from what was typed to the exit code",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",
-    "bot/terminal/against.py score_against": "the command from what was typed to the exit code",
     "bot/terminal/scoring.py score": "the command from what was typed to the exit code",
     "bot/terminal/screen.py news": "one case per event",
-    "bot/terminal/subcommands.py bench": "one parameter per option",
+    "packages/moot-bench/moot_bench/bench.py hold_bench": "from what was typed to the exit code",
+    "packages/moot-bench/moot_bench/command.py bench": "one parameter per option",
     "bot/listeners/typed.py understood": "one case per thing that can be typed",
     "bot/views/start_form.py start_form": "the form's fields in their order",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
@@ -61,8 +60,8 @@ TRACES = {
 #: The files that say what a trace looks like.
 ABOUT_TRACES = {"tests/frame/test_house_rules.py", "tests/frame/test_locks.py"}
 #: Everything that is installed, and all Python there is.
-PRODUCTS = ("core", "bot", LOCAL_SLACK)
-EVERYTHING = (*PRODUCTS, "tests", "bench", LOCAL_SLACK_TESTS)
+PRODUCTS = ("core", "bot", "packages/moot-bench/moot_bench", LOCAL_SLACK)
+EVERYTHING = (*PRODUCTS, "tests", "bench", "packages/moot-bench/tests", LOCAL_SLACK_TESTS)
 #: Where numbers become text: for people, and for programs (CSV).
 ALLOWED_TO_FORMAT = {
     "core/figures.py",

@@ -27,7 +27,8 @@ def wanted(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
     extras = PYPROJECT["project"]["optional-dependencies"]
-    optional = chain.from_iterable(extras.values())
+    # Charts are for the terminal of a person; the container of a bot goes without matplotlib.
+    optional = chain.from_iterable(extras[name] for name in extras.keys() - {"charts"})
     lines = {
         RUNTIME: [*runtime, *LOCAL_SLACK["dependencies"]],
         EXTRAS: [*runtime, *(line for line in optional if line != LOCAL_SLACK["name"])],

@@ -48,7 +48,6 @@ DEBATES_FACTS = {
 }
 #: May make a start that is written nowhere: it plays a debate that is not held.
 PLAYS = {"core/estimate.py"}
-BENCH = "bot/terminal/bench_run.py"
 #: Write what happens by itself: outcomes of turns, and that a debate cannot go on.
 ENGINES = {"core/engine.py", "bot/running/debate_runner.py"}
 
@@ -92,9 +91,6 @@ def test_only_use_cases_record_what_people_do() -> None:
     played = ("DebateStarted", "ClarificationAnswered")
     allowed = {f"{path} makes {event}" for path in PLAYS for event in played}
     allowed |= {f"{path} appends to a log" for path in ENGINES}
-    # Nobody asks for the debates of a bench: it has a database of its own.
-    deeds = ("makes DebateStarted", "begins a log", "appends to a log")
-    allowed |= {f"{BENCH} {deed}" for deed in deeds}
     assert found - allowed == set()
     assert found & allowed == allowed  # what is allowed for nothing is not allowed
 

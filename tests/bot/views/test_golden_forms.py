@@ -38,6 +38,7 @@ from bot.views.start_form import (
     settings_form,
     start_form,
 )
+from core.calibration import Case, Voice, calibration
 from core.estimate import Estimate, estimate_words
 from core.events import (
     ClarificationAnswered,
@@ -75,7 +76,6 @@ from core.models import (
     Usage,
 )
 from core.ports import DebateEntry
-from core.proof.calibration import Case, Voice, calibration
 from core.settings import ModelChoice, Settings
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
 from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict

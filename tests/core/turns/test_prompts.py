@@ -95,7 +95,6 @@ CASES: list[tuple[str, Act, dict[str, object]]] = [
     *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
     *((role, ACT, VALUES[ACT]) for role in ROLES),
     ("generalist", Act.SHADOW, {"words": 350}),
-    ("sceptic", Act.PAIR, {}),
     ("sceptic", Act.RECALL, {}),
     # The vote on a review, and its verdict.
     ("security", Act.BALLOT, {**VALUES[Act.BALLOT], **OF_A_REVIEW}),

@@ -389,7 +389,7 @@ async def test_the_engine_scores_nothing_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "act", [Act.TALLY, Act.CLARIFICATION, Act.SHADOW, Act.SHADOW_CHOICE, Act.FOLLOW_UP, Act.PAIR]
+    "act", [Act.TALLY, Act.CLARIFICATION, Act.SHADOW, Act.SHADOW_CHOICE, Act.FOLLOW_UP]
 )
 def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
     with pytest.raises(RequestRejected):

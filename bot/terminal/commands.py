@@ -1,0 +1,64 @@
+"""The group of `moot`'s commands: errors in plain words, and commands of installed packages."""
+
+from functools import cache
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+#: The group of entry points by which an installed package adds a command, a function for Typer.
+COMMANDS = "moot.commands"
+
+#: Of a value that is told; the rest says nothing more.
+_VALUE_CHARS = 80
+
+
+class Commands(TyperGroup):
+    """The commands of `moot`.
+
+    Commands of installed packages are looked up only for help and for a name that is none of
+    Moot's own: the look-up takes some 20 ms.
+    """
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, Moot's own or an installed package's."""
+        return super().get_command(ctx, cmd_name) or _installed_commands().get(cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Moot's own commands, then those of installed packages."""
+        own = super().list_commands(ctx)
+        return [*own, *(name for name in _installed_commands() if name not in own)]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was typed.
+
+        Raises:
+            typer.BadParameter: A value cannot be used.
+        """
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            from pydantic import ValidationError  # noqa: PLC0415 - help must not wait for it
+
+            from core.wrong_values import wrong  # noqa: PLC0415 - help must not wait for it
+
+            if isinstance(error.__cause__, ValidationError):
+                first = error.__cause__.errors(include_url=False)[0]
+                words = wrong(first).rstrip(".")
+                if words.startswith("must "):
+                    words = f"it {words}, not {str(first['input'])[:_VALUE_CHARS]!r}"
+                error.message = f"{words}."
+            raise
+
+
+@cache
+def _installed_commands() -> dict[str, Any]:
+    """Commands of installed packages by name."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - help alone needs it
+
+    commands: dict[str, Any] = {}
+    for entry in entry_points(group=COMMANDS):
+        app = typer.Typer(add_completion=False)
+        app.command(entry.name)(entry.load())
+        commands[entry.name] = typer.main.get_command(app)
+    return commands

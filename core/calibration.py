@@ -1,0 +1,289 @@
+"""How often accepted decisions held: by confidence, gate, shadow answer, model, role (pure).
+
+People say later how a decision turned out; here that is counted. Only "held" counts as held: a
+decision that held in part does not, and is shown beside it. Nothing is weighted by what comes out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import fmean
+
+from core.figures import counted, number, percent
+from core.models import Debate, OutcomeKind
+from core.rules.confidence import BANDS
+from core.rules.options import held_by, leading, options_of
+from core.rules.shadow import agrees
+from core.rules.wanting import was_skipped
+from core.statistics import ALPHA, Interval, exact_p, holm, wilson
+
+#: Fewer outcomes tell nothing at all.
+FEWEST = 10
+#: Confidence from which on decisions are compared with all others.
+SURE_FROM = 60
+#: Smaller ones are told as below this.
+_LEAST_P = 0.01
+ALL, CONFIDENCE, GATE, SHADOW = "All", "Confidence", "Gate", "One answer alone"
+FOR_MODEL, AGAINST_MODEL = "Model, for the decision", "Model, against it"
+FOR_ROLE, AGAINST_ROLE = "Role, for the decision", "Role, against it"
+#: How the gate's two rows are called.
+DEBATED, SKIPPED = "debated", "all agreed at once"
+#: And those of the shadow answer: whether one model alone would have said the same.
+SAME, OTHERWISE = "said the same", "said otherwise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voice:
+    """An agent of a debate, and whether it held the decided option best to the end."""
+
+    model: str
+    role: str
+    is_for: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """An accepted decision, as far as it is counted."""
+
+    debate_id: str
+    #: None on a terminal, where nobody accepts.
+    accepted_at: datetime | None
+    #: Whether people were asked how it turned out.
+    asked: bool
+    #: Whether it was rejected, put off or superseded since.
+    replaced: bool
+    #: None: nobody has said.
+    outcome: OutcomeKind | None
+    said_at: datetime | None
+    #: 0 to 100; None where none was computed.
+    confidence: int | None
+    #: Whether all agreed at once, so that no round was held.
+    was_skipped: bool
+    #: Whether one answer alone had taken the same option; None: nobody can say.
+    alone_agrees: bool | None
+    #: Agents of whom it is known what they held best.
+    voices: tuple[Voice, ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known how it turned out."""
+        return self.outcome is not None and self.outcome is not OutcomeKind.TOO_EARLY
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """How often decisions of one kind held."""
+
+    group: str
+    name: str
+    held: int
+    partly: int
+    reversed: int
+    #: Mean confidence of these decisions, 0 to 1; None where some have none.
+    stated: float | None = None
+
+    @property
+    def count(self) -> int:
+        """Decisions of which it is known how they turned out."""
+        return self.held + self.partly + self.reversed
+
+    @property
+    def share(self) -> Interval:
+        """Share that held, with its 95 % interval."""
+        return wilson(self.held, self.count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """What is known of how decisions turned out."""
+
+    #: All accepted decisions, and how many of them are in which state.
+    accepted: int
+    known: int
+    too_early: int
+    unanswered: int
+    #: Nobody was asked: not yet, or nobody will be (accepted before Moot asked, or asking is off).
+    not_asked: int
+    replaced: int
+    #: The first is all; groups follow one another. None where nothing is known.
+    rows: tuple[Row, ...]
+    #: What the figures say, sentence by sentence, the plainest first.
+    findings: tuple[str, ...]
+
+
+def case_of(debate: Debate) -> Case | None:
+    """The debate's decision as a case; None if it was neither accepted nor turned out somehow."""
+    accepted, said, verdict = debate.accepted, debate.outcome, debate.verdict
+    if verdict is None or (accepted is None and said is None):
+        return None
+    options = options_of(debate)
+    decided = options.resolve(verdict.option)
+    best = {agent.id: leading(held_by(debate, agent.id)) for agent in debate.setup.agents}
+    return Case(
+        debate_id=debate.id,
+        accepted_at=debate.times.get(f"decision/{accepted.origin}") if accepted else None,
+        asked=bool(accepted and accepted.origin in debate.outcomes_asked),
+        replaced=accepted is not None and debate.decision != accepted,
+        outcome=said.kind if said else None,
+        said_at=debate.times.get(f"outcome/{said.origin}") if said else None,
+        confidence=verdict.confidence if verdict.rests_on else None,
+        was_skipped=was_skipped(debate) and not debate.wanted_by,
+        alone_agrees=agrees(debate),
+        voices=tuple(
+            Voice(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decided)
+            for agent in debate.setup.agents
+            if decided and best[agent.id]
+        ),
+    )
+
+
+def calibration(cases: Iterable[Case]) -> Calibration:
+    """Count how decisions turned out."""
+    cases = list(cases)
+    known = [case for case in cases if case.is_known]
+    open_ones = [case for case in cases if case.outcome is None]
+    rows = tuple(_rows(known))
+    return Calibration(
+        accepted=len(cases),
+        known=len(known),
+        too_early=sum(case.outcome is OutcomeKind.TOO_EARLY for case in cases),
+        unanswered=sum(case.asked and not case.replaced for case in open_ones),
+        not_asked=sum(not case.asked and not case.replaced for case in open_ones),
+        replaced=sum(case.replaced for case in open_ones),
+        rows=rows,
+        findings=tuple(_findings(known, rows)),
+    )
+
+
+def states(found: Calibration) -> str:
+    """Of how many decisions it is known how they turned out, and why not of the others."""
+    if not found.accepted:
+        return "No decision was accepted yet."
+    parts = {
+        "with an outcome": found.known,
+        "too early to say": found.too_early,
+        "asked, without an answer": found.unanswered,
+        "that nobody was asked about": found.not_asked,
+        "rejected or replaced since, without an outcome": found.replaced,
+    }
+    said = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)
+    return f"{counted(found.accepted, 'accepted decision')}: {said}."
+
+
+def interval_words(share: Interval) -> str:
+    """A share with its interval: `83% (44–97%)`."""
+    low, high = percent(share.low).removesuffix("%"), percent(share.high)
+    return f"{percent(share.mean)} ({low}–{high})"
+
+
+def _rows(known: Sequence[Case]) -> Iterable[Row]:
+    """All of them, then each group."""
+    if not known:
+        return
+    yield _row(ALL, "all decisions", known)
+    upper = 100
+    for least, word in BANDS:
+        sure = [c for c in known if c.confidence is not None and least <= c.confidence <= upper]
+        if sure:
+            yield _row(CONFIDENCE, f"{word} ({least}–{upper})", sure)
+        upper = least - 1
+    if unsure := [case for case in known if case.confidence is None]:
+        yield _row(CONFIDENCE, "none computed", unsure)
+    for name, skipped in ((DEBATED, False), (SKIPPED, True)):
+        if those := [case for case in known if case.was_skipped is skipped]:
+            yield _row(GATE, name, those)
+    for name, agreed in ((SAME, True), (OTHERWISE, False)):
+        if those := [case for case in known if case.alone_agrees is agreed]:
+            yield _row(SHADOW, name, those)
+    for group, is_for, by in (
+        (FOR_MODEL, True, "model"),
+        (AGAINST_MODEL, False, "model"),
+        (FOR_ROLE, True, "role"),
+        (AGAINST_ROLE, False, "role"),
+    ):
+        for name in sorted({getattr(voice, by) for case in known for voice in case.voices}):
+            if those := [case for case in known if _stood(case, by, name) is is_for]:
+                yield _row(group, name, those)
+
+
+def _stood(case: Case, by: str, name: str) -> bool | None:
+    """Whether a model or role stood by the decision; None where it took no part.
+
+    Several agents of one model are one voice, that of most of them.
+    """
+    own = [voice.is_for for voice in case.voices if getattr(voice, by) == name]
+    return sum(own) * 2 >= len(own) if own else None
+
+
+def _row(group: str, name: str, cases: Sequence[Case]) -> Row:
+    said = [case.outcome for case in cases]
+    sure = [case.confidence for case in cases if case.confidence is not None]
+    return Row(
+        group=group,
+        name=name,
+        held=said.count(OutcomeKind.HELD),
+        partly=said.count(OutcomeKind.PARTLY),
+        reversed=said.count(OutcomeKind.REVERSED),
+        stated=fmean(sure) / 100 if len(sure) == len(cases) else None,
+    )
+
+
+def _findings(known: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
+    """What the figures say, and where they say nothing."""
+    if not rows:
+        yield "No evidence yet: nobody has said how a decision turned out."
+        return
+    everything = rows[0]
+    low, high = percent(everything.share.low), percent(everything.share.high)
+    if everything.count < FEWEST:
+        yield (
+            f"No evidence yet: {counted(everything.count, 'outcome')} "
+            f"{'is' if everything.count == 1 else 'are'} too few. {everything.held} held; in the "
+            f"long run it may be anything from {low} to {high} of them."
+        )
+        return
+    yield (
+        f"{everything.held} of {everything.count} decisions held "
+        f"({percent(everything.share.mean)}; 95% interval {low} to {high})."
+    )
+    sure = [case for case in known if case.confidence is not None]
+    if sure:
+        promised = sum(case.confidence or 0 for case in sure) / 100
+        held = sum(case.outcome is OutcomeKind.HELD for case in sure)
+        yield (
+            f"By their confidence {number(round(promised, 1))} of {len(sure)} were to hold; "
+            f"{held} did."
+        )
+    pairs = dict(_pairs(sure, known))
+    raw = {name: exact_p(_tally(one), _tally(other)) for name, (one, other) in pairs.items()}
+    for name, p in holm(raw).items():
+        one, other = (f"{held} of {count}" for held, count in map(_tally, pairs[name]))
+        is_evident = "an evident difference" if p < ALPHA else "no evidence of a difference"
+        small = "p below 0.01" if p < _LEAST_P else f"p {number(p)}"
+        yield f"{name.format(one=one, other=other)}: {is_evident} ({small})."
+
+
+def _pairs(
+    sure: Sequence[Case], known: Sequence[Case]
+) -> Iterable[tuple[str, tuple[Sequence[Case], Sequence[Case]]]]:
+    """What is compared, where there is something on both sides."""
+    high = [case for case in sure if (case.confidence or 0) >= SURE_FROM]
+    low = [case for case in sure if (case.confidence or 0) < SURE_FROM]
+    skipped = [case for case in known if case.was_skipped]
+    debated = [case for case in known if not case.was_skipped]
+    same = [case for case in known if case.alone_agrees is True]
+    otherwise = [case for case in known if case.alone_agrees is False]
+    found: Mapping[str, tuple[Sequence[Case], Sequence[Case]]] = {
+        f"With a confidence of {SURE_FROM} or more {{one}} held, with less {{other}}": (high, low),
+        "Where all agreed at once {one} held, after a debate {other}": (skipped, debated),
+        "Where one answer alone said otherwise {one} held, where it said the same {other}": (
+            otherwise,
+            same,
+        ),
+    }
+    return ((words, sides) for words, sides in found.items() if all(sides))
+
+
+def _tally(cases: Sequence[Case]) -> tuple[int, int]:
+    """How many held, and of how many."""
+    return sum(case.outcome is OutcomeKind.HELD for case in cases), len(cases)

@@ -1,0 +1,182 @@
+"""The arms of a bench: the same question, put to one model, to a vote, to debates (pure).
+
+Every arm is a debate on the same engine, so that its log, caps and costs come with it. What is not
+to be compared is the same in all of them: the question's words, its options, the roster, no
+fallback models, no questions to people.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from hashlib import sha256
+
+from core.models import (
+    OFFLINE,
+    Agent,
+    Clarifying,
+    ModelChoice,
+    Person,
+    Place,
+    Setup,
+    ShadowWhen,
+    When,
+)
+from core.opening import DebateRequest, open_debate
+from core.rules.formats import council, critique, panel
+from core.settings import AllLimits, Settings, agent_for
+
+from moot_bench.comparison import ArmKind
+from moot_bench.tasks import Task, asked
+
+#: More drafts cannot be read by every voter.
+MOST_DRAFTS = 9
+#: Agents of a debate where the settings name none.
+ROSTER = ("generalist", "sceptic", "product")
+SURFACE = "bench"
+#: Seconds for which models that are away are waited for.
+_PATIENCE = 60.0
+
+
+class ArmForm(StrEnum):
+    """What an arm does."""
+
+    SOLO = "solo"
+    #: As many drafts as a debate has agents, and a blind vote on them.
+    VOTE = "vote"
+    #: The same with so many drafts that it costs what the debate costs.
+    BEST_OF = "best-of"
+    #: A debate where first answers differ, else a vote.
+    GATE = "gate"
+    CRITIQUE = "critique"
+    COUNCIL = "council"
+    PANEL = "panel"
+
+    @property
+    def kind(self) -> ArmKind:
+        """What it is compared with."""
+        if self is ArmForm.SOLO:
+            return ArmKind.SOLO
+        return ArmKind.VOTE if self in {ArmForm.VOTE, ArmForm.BEST_OF} else ArmKind.DEBATE
+
+
+_FORMATS = {ArmForm.COUNCIL: council.NAME, ArmForm.PANEL: panel.NAME}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """One way to answer every question."""
+
+    form: ArmForm
+    #: One model, or several that the agents take in turn.
+    models: tuple[ModelChoice, ...]
+    #: Agents; 0: as many as the roster has.
+    drafts: int = 0
+
+    @property
+    def name(self) -> str:
+        """For people: "solo gpt-6", "critique mixed"."""
+        names = [one.model for one in self.models]
+        return f"{self.form} {names[0] if len(names) == 1 else 'mixed'}"
+
+    def with_drafts(self, drafts: int) -> "Arm":
+        """The same arm with so many drafts, 2 to `MOST_DRAFTS`."""
+        return replace(self, drafts=min(MOST_DRAFTS, max(2, drafts)))
+
+
+def arms_for(
+    forms: Sequence[ArmForm], models: Sequence[ModelChoice], *, only_mixed: bool = False
+) -> Sequence[Arm]:
+    """Every model alone, then each form with the first model and, if there are several, mixed.
+
+    Args:
+        forms: What arms there are to be.
+        models: Each of them answers alone.
+        only_mixed: No form with the first model only.
+    """
+    mixes: list[tuple[ModelChoice, ...]] = []
+    mixes += [tuple(models[:1])] if len(models) == 1 or not only_mixed else []
+    if len(models) > 1:
+        mixes.append(tuple(models))
+    alone = [Arm(form=ArmForm.SOLO, models=(one,)) for one in models if ArmForm.SOLO in forms]
+    rest = [form for form in ArmForm if form in forms and form is not ArmForm.SOLO]
+    return [*alone, *(Arm(form=form, models=mix) for form in rest for mix in mixes)]
+
+
+def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker: Person) -> Setup:
+    """The debate in which an arm answers a question.
+
+    Raises:
+        BadInput: The question cannot be used.
+    """
+    text = asked(task)
+    form = arm.form
+    when = When.NEVER if form.kind is not ArmKind.DEBATE else When.ALWAYS
+    limits = settings.limits.model_dump() | {"debate_cost": None, "outage_seconds": _PATIENCE}
+    # A better judge must not pass for what one model's debate has gained.
+    only = arm.models[0] if len(arm.models) == 1 else settings.judge_model
+    named = settings.judge
+    if named and len(arm.models) == 1:
+        named = named.model_copy(update={"provider": only.provider, "model": only.model})
+    own = settings.model_copy(
+        update={
+            "judge": named,
+            "judge_model": only,
+            "agents": tuple(_agents(arm, settings)),
+            "format": _FORMATS.get(form, critique.NAME),
+            "when": When.SPLIT if form is ArmForm.GATE else when,
+            "clarifying": Clarifying(enabled=False),
+            "limits": AllLimits.model_validate(limits),
+            "fallbacks": (),
+            "shadow": ShadowWhen.NEVER,
+            "question_max_chars": len(text),
+        }
+    )
+    place = Place(surface=SURFACE, workspace=SURFACE)
+    request = DebateRequest(question=text, context=task.context, asked_by=asker, place=place)
+    return open_debate(request, own, delimiter=delimiter)
+
+
+def origin_of(setup: Setup, task: Task, attempt: int) -> str:
+    """What tells an arm's answer to a question from all others: the same work has the same origin.
+
+    All that decides the answer is in it, so that a bench that is run again takes up what is there
+    and changed settings do not pass for the old ones.
+    """
+    fixed = setup.model_copy(update={"delimiter": "-", "forecast": None, "warnings": ()})
+    words = f"{fixed.model_dump_json()}\n{task.id}\n{task.answer}"
+    return f"{SURFACE}/{sha256(words.encode()).hexdigest()[:24]}/{attempt}"
+
+
+def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
+    """The roster with the arm's models; a draft alone, or one too many, is a generalist's."""
+    roster = [agent for agent in settings.agents if agent.enabled]
+    none = ModelChoice(provider=OFFLINE, model="")
+    roster = roster or [agent_for(role, none) for role in ROSTER]
+    count = 1 if arm.form is ArmForm.SOLO else arm.drafts or len(roster)
+    if arm.form in {ArmForm.SOLO, ArmForm.BEST_OF}:
+        one = agent_for("generalist", none)
+        roster = [
+            one.model_copy(update={"id": f"draft-{n}", "name": f"Draft {n}"})
+            for n in range(1, count + 1)
+        ]
+    return [
+        agent.model_copy(
+            update={
+                "provider": arm.models[at % len(arm.models)].provider,
+                "model": arm.models[at % len(arm.models)].model,
+                "fallbacks": (),
+            }
+        )
+        for at, agent in enumerate(roster[:count])
+    ]
+
+
+def drafts_for(target: float, costs: Mapping[int, float]) -> int:
+    """The most drafts that cost no more than the target; else the fewest there are.
+
+    Args:
+        target: What a debate costs.
+        costs: What an arm costs by its number of drafts, in the same unit.
+    """
+    affordable = [drafts for drafts, cost in costs.items() if cost <= target]
+    return max(affordable, default=min(costs))

@@ -1,0 +1,257 @@
+"""Holds a bench: reads its questions, plans its arms, asks the models and writes the report."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from bot.building import (
+    build_calls,
+    check_choice,
+    check_providers,
+    estimating,
+    find_plugins,
+    load_settings,
+    open_store,
+)
+from bot.log import set_up_logs
+from bot.settings import BotSettings, LogLevel, read_settings
+from bot.terminal.charts import has_charts
+from bot.terminal.debating import current_user
+from bot.terminal.files import put_out, tell, write_file
+from core.clock import SystemClock
+from core.errors import BadInput
+from core.figures import counted, money
+from core.llm.call import ModelCalls
+from core.llm.call_options import Tables
+from core.models import ModelChoice
+from core.settings import Settings
+
+from moot_bench.arms import Arm, ArmForm, arms_for, setup_of
+from moot_bench.chart import CHART, cost_chart
+from moot_bench.comparison import ArmKind, ArmMeasure
+from moot_bench.reading import own_tasks, read_tasks
+from moot_bench.recall import Readers, SavedReplies, calls_words
+from moot_bench.recorded import recorded_answers
+from moot_bench.replay import ReplayProvider
+from moot_bench.report import Recalls, answers_csv, power_words, report
+from moot_bench.run import Bench
+from moot_bench.tasks import Task, TaskKind
+
+DONE, STOPPED = 0, 1
+#: What can be said of recorded answers: they were given before and after one exchange.
+_REPLAYED = frozenset({ArmForm.SOLO, ArmForm.VOTE, ArmForm.GATE, ArmForm.CRITIQUE})
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchCommand:
+    """What was typed after `moot bench`."""
+
+    #: A file of questions; None: those that come with Moot.
+    tasks: Path | None = None
+    #: ForecastBench's resolutions of them.
+    answers: Path | None = None
+    #: Recorded answers instead of models.
+    replay: Path | None = None
+    arms: Sequence[str] = ()
+    #: `provider/model`; none: the settings' one.
+    models: Sequence[str] = ()
+    #: How many of the questions; None: all.
+    questions: int | None = None
+    #: US dollars for the whole log; None: no cap.
+    max_usd: Decimal | None = None
+    log: Path
+    config: Path | None = None
+    #: A folder for report, picture and answers; None: the report goes to standard output only.
+    output: Path | None = None
+    #: `provider/model` of those that look for later-named reasons; none: nobody does.
+    readers: Sequence[str] = ()
+    dry_run: bool = False
+
+
+async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from options to report
+    """Hold the bench, or go on with it, and write what came of it.
+
+    Returns:
+        The exit code: 0 done, 1 stopped at the cap or with answers missing.
+
+    Raises:
+        BadInput: What was typed, or a file, cannot be used.
+        ConfigurationBroken: The settings cannot be used.
+        MootError: Something else that can be told in words.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    plugins = find_plugins(environment)
+    loaded = await load_settings(environment, command.config, plugins=plugins)
+    for notice in (*plugins.left_out, *loaded.notices):
+        tell(f"Notice: {notice}")
+    settings, forms = loaded.settings, _forms(command)
+    if command.replay:
+        tasks, recorded, models = recorded_answers(_read(command.replay), command.replay.name)
+        settings = settings.model_copy(update={"rounds": 1, "agents": ()})
+        provider = ReplayProvider(recorded)
+        calls = ModelCalls({provider.name: provider}, SystemClock())
+    else:
+        tasks, models = _tasks(command), _models(command.models, settings)
+        calls = build_calls(environment, settings, plugins=plugins)
+    tasks = tasks[: command.questions]
+    # Second answers were given after reading those of all models.
+    arms = arms_for(forms, models, only_mixed=command.replay is not None)
+    user, clock = current_user(), SystemClock()
+    for arm in arms if command.replay is None else ():
+        setup = setup_of(arm, tasks[0], settings, delimiter="-", asker=user)
+        check_providers(setup, environment, settings.servers)
+    async with open_store(str(command.log)) as store:
+        held = Bench(
+            store=store,
+            calls=calls,
+            settings=settings,
+            clock=clock,
+            estimating=estimating(settings, patience=120.0),
+            asker=user,
+            max_usd=None if command.replay else command.max_usd,
+            judged=command.replay is None,
+        )
+        try:
+            if command.replay is None:
+                arms = await held.plan(arms, tasks[0])
+                _tell_plan(held, arms, len(tasks), command.max_usd)
+            readers = _readers(command, calls, settings, environment)
+            if readers:
+                tell(calls_words(len(arms), tasks, len(readers.models)))
+            if command.dry_run:
+                return DONE
+            await held.take_stock()
+            if readers:
+                held.besides = readers.saved.spent
+            await held.hold(arms, tasks)
+            recalls = None
+            if readers:
+                readers.spent = held.spent - held.besides
+                recalls = await readers.read(arms, held.scored(arms, tasks)[1], held.answered)
+        finally:
+            await calls.close()
+    return _hand_out(held, arms, tasks, output=command.output, recalls=recalls)
+
+
+def _tell_plan(held: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
+    """Say what will be spent and what it can show, before anything is spent."""
+    for arm in arms:
+        drafts = f" ({counted(arm.drafts, 'draft')})" if arm.drafts else ""
+        tell(f"{arm.name}{drafts}: about {money(held.expected[arm.name])} per question")
+    known = [cost for cost in held.expected.values() if cost is not None]
+    whole = sum(known, Decimal(0)) * questions if len(known) == len(arms) else None
+    most = f"never more than {money(cap)}" if cap is not None else "no cap"
+    tell(f"{counted(questions, 'question')}: about {money(whole)} together, {most}.")
+    compared = sum(arm.form.kind is not ArmKind.SOLO for arm in arms)
+    tell(power_words(questions, compared))
+
+
+def _readers(
+    command: BenchCommand, calls: ModelCalls, settings: Settings, environment: BotSettings
+) -> Readers | None:
+    """Return what looks for later-named reasons; None if nobody shall.
+
+    Raises:
+        BadInput: There are no texts to read.
+        ConfigurationBroken: A reader cannot be asked.
+    """
+    if not command.readers:
+        return None
+    if command.replay:
+        raise BadInput("Recorded answers are no texts: there is nothing to read. Omit --readers.")
+    models = _models(command.readers, settings)
+    for model in models:
+        name = f"The reader {model.full_name}"
+        check_choice(name, model.provider, environment, settings.servers)
+    return Readers(
+        calls=calls,
+        models=models,
+        saved=SavedReplies(command.log.with_suffix(".readers.jsonl")),
+        max_usd=command.max_usd,
+        tables=Tables(models=settings.models, prices=settings.prices),
+    )
+
+
+def _measure(tasks: Sequence[Task]) -> ArmMeasure:
+    forecasts = sum(task.kind is TaskKind.FORECAST for task in tasks)
+    return ArmMeasure.BRIER if forecasts == len(tasks) else ArmMeasure.ACCURACY
+
+
+def _hand_out(
+    held: Bench,
+    arms: Sequence[Arm],
+    tasks: Sequence[Task],
+    *,
+    output: Path | None,
+    recalls: Recalls | None,
+) -> int:
+    """Write report, picture and answers."""
+    scored, whole = held.scored(arms, tasks)
+    notes = [*([held.stopped] if held.stopped else []), *held.failed]
+    if len(whole) < len(tasks):
+        left = counted(len(tasks) - len(whole), "question")
+        notes.append(f"{left} without an answer of every arm: left out of all figures.")
+    if not whole:
+        for note in notes:
+            tell(note)
+        raise BadInput("No question has an answer of every arm: there is nothing to compare.")
+    measure = _measure(tasks)
+    chart = cost_chart(scored, measure) if output and has_charts() else None
+    if output and not has_charts():
+        tell("No chart is drawn: matplotlib is not installed (`pip install matplotlib`).")
+    picture = CHART if chart else ""
+    text = report(scored, measure, notes=notes, picture=picture, recalls=recalls)
+    if output:
+        write_file(output / "report.md", text)
+        write_file(output / "answers.csv", answers_csv(scored))
+        if chart:
+            write_file(output / CHART, chart)
+        tell(f"Wrote {output}")
+    put_out(text, None)
+    return STOPPED if len(whole) < len(tasks) else DONE
+
+
+def _forms(command: BenchCommand) -> Sequence[ArmForm]:
+    usual = [ArmForm.SOLO, ArmForm.VOTE, ArmForm.BEST_OF, ArmForm.GATE, ArmForm.CRITIQUE]
+    if command.replay:
+        usual = [form for form in usual if form in _REPLAYED]
+    known = {form.value: form for form in (ArmForm if not command.replay else _REPLAYED)}
+    unknown = [name for name in command.arms if name not in known]
+    if unknown:
+        there = ", ".join(known)
+        raise BadInput(f'There is no arm "{unknown[0]}" here. Arms: {there}.')
+    return [known[name] for name in command.arms] or usual
+
+
+def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:
+    """The models as they were typed, `provider/model`.
+
+    Raises:
+        BadInput: One of them has no provider.
+    """
+    found: list[ModelChoice] = []
+    for name in names:
+        provider, _, model = name.partition("/")
+        if not provider or not model:
+            raise BadInput(f'Write a model as provider/model, not "{name}".')
+        found.append(ModelChoice(provider=provider, model=model))
+    return found or [settings.agent_model]
+
+
+def _tasks(command: BenchCommand) -> Sequence[Task]:
+    if command.tasks is None:
+        return own_tasks()
+    answers = _read(command.answers) if command.answers else ""
+    return read_tasks(_read(command.tasks), name=command.tasks.name, answers=answers)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text.") from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise BadInput(f"{path} cannot be read: {reason}.") from None

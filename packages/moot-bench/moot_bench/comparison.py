@@ -1,0 +1,197 @@
+"""Arms on the same questions: their scores, which differ, and the last line (pure)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from statistics import fmean
+
+from core.figures import counted, percent, points, score, times
+from core.statistics import (
+    ALPHA,
+    LEAST_QUESTIONS,
+    Interval,
+    holm,
+    p_value,
+    paired_bootstrap,
+    smallest_effect,
+)
+
+from moot_bench.scores import ArmAnswer, accuracy, brier, log_loss
+
+
+class ArmKind(StrEnum):
+    """What an arm does, as far as it matters to what it is compared with."""
+
+    #: One answer of one model.
+    SOLO = "solo"
+    #: Drafts and a blind vote.
+    VOTE = "vote"
+    DEBATE = "debate"
+
+
+class ArmMeasure(StrEnum):
+    """What arms are compared by. Of both, more gain is better."""
+
+    ACCURACY = "accuracy"
+    BRIER = "Brier score"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmScores:
+    """What one arm came to over its questions."""
+
+    arm: str
+    kind: ArmKind
+    answers: Sequence[ArmAnswer]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers."""
+        return fmean(map(accuracy, self.answers))
+
+    @property
+    def brier(self) -> float:
+        """Mean Brier score; lower is better."""
+        return fmean(map(brier, self.answers))
+
+    @property
+    def log_loss(self) -> float:
+        """Mean log loss; lower is better."""
+        return fmean(map(log_loss, self.answers))
+
+    @property
+    def cost(self) -> Decimal | None:
+        """US dollars per question; None: a price is unknown."""
+        known = [answer.cost for answer in self.answers if answer.cost is not None]
+        whole = len(known) == len(self.answers)
+        return sum(known, Decimal(0)) / len(known) if known and whole else None
+
+    @property
+    def unread(self) -> int:
+        """Answers whose probabilities could not be read."""
+        return sum(not answer.is_read for answer in self.answers)
+
+    def by(self, measure: ArmMeasure) -> float:
+        """Its mean by that measure."""
+        return self.accuracy if measure is ArmMeasure.ACCURACY else self.brier
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two arms on the same questions."""
+
+    arm: ArmScores
+    baseline: ArmScores
+    #: How much better the arm is; None: fewer than two questions.
+    gain: Interval | None
+    #: Corrected for how many comparisons there are.
+    p: float
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether there is evidence that the two differ."""
+        return self.gain is not None and self.p < ALPHA
+
+    @property
+    def cost_factor(self) -> float | None:
+        """How many times as much the arm costs; None: not known, or the baseline costs nothing."""
+        ours, theirs = self.arm.cost, self.baseline.cost
+        return float(ours / theirs) if ours is not None and theirs else None
+
+
+def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparison]:
+    """Each debate against the best vote and the best single model, each vote against the latter.
+
+    "The best" is picked by what is measured here, where level by Brier score, which favours the
+    baseline.
+    """
+    best = {
+        kind: max(found, key=lambda one: (_worth(one, measure), -one.brier))
+        for kind in (ArmKind.SOLO, ArmKind.VOTE)
+        if (found := [arm for arm in arms if arm.kind is kind])
+    }
+    pairs = [
+        (arm, best[kind])
+        for arm in arms
+        for kind in (ArmKind.VOTE, ArmKind.SOLO)
+        if kind in best and (arm.kind is ArmKind.DEBATE or (arm.kind, kind) == _VOTE_SOLO)
+    ]
+    found = list[tuple[ArmScores, ArmScores, Sequence[float]]]()
+    for arm, baseline in pairs:
+        # How much better the arm is on each question that both answered.
+        ours, theirs = _by_question(arm, measure), _by_question(baseline, measure)
+        both = [ours[question] - theirs[question] for question in ours if question in theirs]
+        found.append((arm, baseline, both))
+    p_values = {str(at): p_value(gains) for at, (_, _, gains) in enumerate(found)}
+    corrected = holm(p_values)
+    return [
+        Comparison(
+            arm=arm,
+            baseline=baseline,
+            gain=paired_bootstrap(gains) if len(gains) >= LEAST_QUESTIONS else None,
+            p=corrected[str(at)],
+        )
+        for at, (arm, baseline, gains) in enumerate(found)
+    ]
+
+
+_VOTE_SOLO = (ArmKind.VOTE, ArmKind.SOLO)
+
+
+def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
+    """The last line: what was found, in a plain sentence that also says "no evidence"."""
+    debates = [one for one in comparisons if one.arm.kind is ArmKind.DEBATE and one.gain]
+    votes = [one for one in comparisons if one.arm.kind is ArmKind.VOTE and one.gain]
+    # The better baseline counts; where they are level the vote, which has the debate's drafts
+    # without its talk.
+    most = max((_worth(one.baseline, measure) for one in debates), default=0.0)
+    level = [one for one in debates if _worth(one.baseline, measure) == most]
+    harder = [one for one in level if one.baseline.kind is ArmKind.VOTE] or level
+    parts: list[str] = []
+    if harder:
+        best = max(harder, key=lambda one: (one.is_evident, one.gain.mean if one.gain else 0.0))
+        parts.append(_verdict(best, "the debate", measure))
+    if votes:
+        best = max(votes, key=lambda one: (one.is_evident, one.gain.mean if one.gain else 0.0))
+        parts.append(_verdict(best, "the vote alone", measure))
+    if not parts:
+        return "No evidence either way: there are not two arms with two questions to compare."
+    asked = max(len(one.arm.answers) for one in comparisons)
+    seen = smallest_effect(asked, comparisons=len(comparisons))
+    if measure is ArmMeasure.ACCURACY and not all(one.is_evident for one in (*debates, *votes)):
+        parts.append(
+            f"With {counted(asked, 'question')} only a gain of {points(seen)} points or more would "
+            "probably have been seen."
+            if seen
+            else f"{counted(asked, 'question')} are too few to show a gain."
+        )
+    return " ".join(parts)
+
+
+def _verdict(found: Comparison, what: str, measure: ArmMeasure) -> str:
+    gain, arm, base = found.gain, found.arm, found.baseline
+    if gain is None:
+        raise AssertionError("a comparison without questions")
+    show: Callable[[float], str] = percent if measure is ArmMeasure.ACCURACY else score
+    figures = f"{show(arm.by(measure))} against {show(base.by(measure))}"
+    unit = "points" if measure is ArmMeasure.ACCURACY else f"points of {measure}"
+    span = f"{points(gain.low)} to {points(gain.high)}"
+    figures += f", {points(gain.mean)} {unit}, 95% interval {span}"
+    factor = found.cost_factor
+    price = f" at {times(factor)} the cost" if factor is not None else ""
+    if not found.is_evident:
+        return f"No evidence that {what} ({arm.arm}) is better than {base.arm} ({figures}){price}."
+    better = "better" if gain.mean > 0 else "worse"
+    begin = what[0].upper() + what[1:]
+    return f"{begin} ({arm.arm}) is {better} than {base.arm} ({figures}){price}."
+
+
+def _by_question(arm: ArmScores, measure: ArmMeasure) -> Mapping[str, float]:
+    if measure is ArmMeasure.ACCURACY:
+        return {answer.question: accuracy(answer) for answer in arm.answers}
+    return {answer.question: -brier(answer) for answer in arm.answers}
+
+
+def _worth(arm: ArmScores, measure: ArmMeasure) -> float:
+    return arm.accuracy if measure is ArmMeasure.ACCURACY else -arm.brier

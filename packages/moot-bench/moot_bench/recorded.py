@@ -1,0 +1,68 @@
+"""Recorded answers as questions and what models said: JSON Lines (pure).
+
+A line holds `question`, `model`, `phase` ("first" before the models read each other, "second"
+after), `probability` (of yes, 0 to 1) and, at least once for each question, `answer`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from core.errors import BadInput
+from core.models import ModelChoice
+
+from moot_bench.reading import rows_of
+from moot_bench.tasks import NO, YES, Task, TaskKind, a_task, asked
+
+#: The provider that gives recorded answers.
+REPLAY = "replay"
+_PHASES = frozenset({"first", "second"})
+
+#: Probabilities of yes by phase, by the question as it is asked and the model.
+Answers = Mapping[tuple[str, str], Mapping[str, float]]
+
+
+def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Sequence[ModelChoice]]:
+    """The questions that every model answered in both phases, the answers, and the models.
+
+    Raises:
+        BadInput: A line cannot be used, or no question is left.
+    """
+    shares: dict[tuple[str, str], dict[str, float]] = {}
+    truths: dict[str, bool] = {}
+    for at, row in enumerate(rows_of(text, name), start=1):
+        try:
+            question, model, phase = (str(row[key]) for key in ("question", "model", "phase"))
+            share = float(row["probability"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{name}, record {at}: {error} cannot be used.") from None
+        if phase not in _PHASES or not 0 <= share <= 1:
+            raise BadInput(
+                f"{name}, record {at}: the phase is first or second, the probability from 0 to 1."
+            )
+        shares.setdefault((question, model), {})[phase] = share
+        if row.get("answer") is not None:
+            truths[question] = bool(row["answer"])
+    models = list(dict.fromkeys(model for _, model in shares))
+    whole = [
+        question
+        for question in dict.fromkeys(question for question, _ in shares)
+        if question in truths
+        and all(shares.get((question, model), {}).keys() == _PHASES for model in models)
+    ]
+    if not whole:
+        raise BadInput(f"{name} holds no question with an answer and both phases of every model.")
+    tasks = {
+        question: a_task(
+            identity=question,
+            question=question,
+            options=(YES, NO),
+            answer=YES if truths[question] else NO,
+            kind=TaskKind.FORECAST,
+        )
+        for question in whole
+    }
+    answers = {
+        (asked(tasks[question]), model): phases
+        for (question, model), phases in shares.items()
+        if question in tasks
+    }
+    return list(tasks.values()), answers, [ModelChoice(provider=REPLAY, model=m) for m in models]

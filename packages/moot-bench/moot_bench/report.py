@@ -1,0 +1,205 @@
+"""What a bench found: a report in Markdown with its last line, and every answer as CSV (pure)."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.figures import counted, money, percent, points, score
+from core.statistics import smallest_effect
+from core.transcript.words import bullets, table
+
+from moot_bench.comparison import ArmMeasure, ArmScores, Comparison, compare, conclusion
+from moot_bench.scores import accuracy, brier, calibration, changes_of_side, share_interval
+
+#: What each kind of arm does.
+_ARMS = {
+    "solo": "one answer of one model",
+    "vote": "drafts made in isolation, and a blind vote on them",
+    "best-of": "the same with as many drafts as cost what a debate costs",
+    "gate": "a debate where first answers differ, else the vote",
+    "critique": "a debate on every question: proposals, critiques, refinements, vote, judge",
+    "council": "a debate on every question in the council's form",
+    "panel": "a debate on every question in the panel's form",
+}
+_COLUMNS = (
+    "mixed: several models, one agent each in turn",
+    "Brier, log loss: of the probabilities stated; 0 is perfect, lower is better",
+    "not read: answers that stated no probabilities, all options counted as equally likely",
+)
+_P_DECIDES = (
+    "p decides: where only a few questions come out differently, an interval that leaves out zero "
+    "is too narrow."
+)
+#: From this corrected p value down a difference is called one.
+_EVIDENT = "yes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recall:
+    """How many of the later-named reasons an arm's texts held."""
+
+    arm: str
+    found: int
+    reasons: int
+    #: The mean share over questions, with its 95 % interval.
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalls:
+    """Which later-named reasons the arms' texts held, as readers quoted them."""
+
+    rows: Sequence[Recall]
+    #: Which texts were not read, and why.
+    notes: Sequence[str] = ()
+
+
+def report(
+    arms: Sequence[ArmScores],
+    measure: ArmMeasure,
+    *,
+    notes: Sequence[str] = (),
+    picture: str = "",
+    recalls: Recalls | None = None,
+) -> str:
+    """The whole report; its last line is the finding.
+
+    Args:
+        arms: Each with its answers to the same questions.
+        measure: What arms are compared by.
+        notes: What was left out, stopped or failed.
+        picture: The file with the picture; empty: there is none.
+        recalls: Reasons found in the texts; None: nobody read them.
+    """
+    found = compare(arms, measure)
+    asked = max((len(arm.answers) for arm in arms), default=0)
+    size = f"{counted(asked, 'question')}, {counted(len(arms), 'arm')}"
+    # What the arms and the columns are, for who sees nothing else.
+    there = dict.fromkeys(arm.arm.partition(" ")[0] for arm in arms)
+    lines = [f"{name}: {_ARMS[name]}" for name in there if name in _ARMS]
+    legend = bullets([*lines, *_COLUMNS])
+    parts = ["# Bench", f"{size}, compared by {measure}.", _scores(arms), legend]
+    if picture:
+        parts.append(f"![What each arm costs and gets right]({picture})")
+    if found:
+        parts += ["## Differences", _differences(found, measure)]
+        unsure = [one.gain for one in found if one.gain and not one.is_evident]
+        if any(gain.low > 0 or gain.high < 0 for gain in unsure):
+            parts.append(_P_DECIDES)
+    # Who changed sides in debates that were held.
+    sided = [
+        f"{arm.arm}: {changes_of_side(arm.answers).words}"
+        for arm in arms
+        if any(answer.sides for answer in arm.answers)
+    ]
+    parts += ["## Changes of side", bullets(sided)] if sided else []
+    parts += _calibration(arms)
+    parts += _recalls(recalls) if recalls else ()
+    if notes:
+        parts += ["## Notes", bullets(notes)]
+    parts += ["## Finding", conclusion(found, measure)]
+    return "\n\n".join(parts) + "\n"
+
+
+def answers_csv(arms: Sequence[ArmScores]) -> str:
+    """One row per arm and question."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(
+        ("question", "arm", "right option", "chosen", "probability", "right", "brier", "usd")
+    )
+    for arm in arms:
+        for one in arm.answers:
+            share = score(one.probabilities.get(one.truth, 0.0))
+            figures = (
+                score(accuracy(one)),
+                score(brier(one)),
+                "" if one.cost is None else one.cost,
+            )
+            # A spreadsheet must not take an id for a formula.
+            name = f"'{one.question}" if one.question[:1] in "=+-@" else one.question
+            rows.writerow((name, one.arm, one.truth, " ".join(one.chosen), share, *figures))
+    return out.getvalue()
+
+
+def power_words(questions: int, arms: int) -> str:
+    """What so many questions can show, said before anything is spent."""
+    seen = smallest_effect(questions, comparisons=max(1, arms))
+    if seen is None:
+        return (
+            f"{counted(questions, 'question')} are too few to show any difference in accuracy "
+            "between these arms: take the figures as a try."
+        )
+    return (
+        f"{counted(questions, 'question')} show a gain in accuracy of {points(seen)} points or "
+        "more four times of five (if arms differ on three of ten questions, with Holm's "
+        f"correction for {counted(max(1, arms), 'comparison')})."
+    )
+
+
+def _scores(arms: Sequence[ArmScores]) -> str:
+    rows: list[tuple[object, ...]] = []
+    for arm in arms:
+        low, high = share_interval(sum(map(accuracy, arm.answers)), len(arm.answers))
+        rows.append(
+            (
+                arm.arm,
+                f"{percent(arm.accuracy)} ({percent(low)} to {percent(high)})",
+                score(arm.brier),
+                score(arm.log_loss),
+                money(arm.cost),
+                arm.unread or "–",
+            )
+        )
+    head = ("Arm", "Right (95% interval)", "Brier", "Log loss", "Cost per question", "Not read")
+    return table(head, rows)
+
+
+def _differences(found: Sequence[Comparison], measure: ArmMeasure) -> str:
+    rows = [
+        (
+            f"{one.arm.arm} − {one.baseline.arm}",
+            points(one.gain.mean) if one.gain else "–",
+            f"{points(one.gain.low)} to {points(one.gain.high)}" if one.gain else "–",
+            score(one.p),
+            _EVIDENT if one.is_evident else "no",
+        )
+        for one in found
+    ]
+    unit = "points" if measure is ArmMeasure.ACCURACY else "points of Brier score"
+    return table(("Difference", f"Better by ({unit})", "95% interval", "p (Holm)", "Evident"), rows)
+
+
+def _recalls(recalls: Recalls) -> Sequence[str]:
+    """The later-named reasons that each arm's texts held."""
+    rows = [
+        (
+            recall.arm,
+            f"{recall.found} of {recall.reasons}",
+            f"{percent(recall.share)} ({percent(recall.low)} to {percent(recall.high)})",
+        )
+        for recall in recalls.rows
+    ]
+    head = ("Arm", "Reasons found", "Share per question (95% interval)")
+    scope = "Reasons that were named after the event, each shown by words of the text."
+    parts = ["## Reasons named later", scope, *([table(head, rows)] if rows else [])]
+    return [*parts, *([bullets(recalls.notes)] if recalls.notes else [])]
+
+
+def _calibration(arms: Sequence[ArmScores]) -> Sequence[str]:
+    rows = [
+        (
+            arm.arm,
+            band.words,
+            band.answers,
+            percent(band.mean_probability),
+            f"{percent(band.right)} ({percent(band.low)} to {percent(band.high)})",
+        )
+        for arm in arms
+        for band in calibration(arm.answers)
+    ]
+    head = ("Arm", "Held likely", "Answers", "On average", "Right (95% interval)")
+    return ["## Calibration", table(head, rows)] if rows else []

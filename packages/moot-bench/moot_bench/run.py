@@ -1,0 +1,296 @@
+"""Runs a bench: each arm's answer to each question is a debate in its log."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from bot.terminal.files import tell
+from core.engine import Engine
+from core.errors import BadInput
+from core.estimate import Estimate
+from core.events import CallsDropped, DebateStarted, Recorded, fold
+from core.figures import counted, money
+from core.llm.call import ModelCalls
+from core.models import Act, Cap, Debate, Person, Setup, Status, Turn, Usage
+from core.ports import Clock, DebateFilter, DebateStore
+from core.rules import schedule
+from core.settings import Settings
+from core.turns.take import Turns
+from core.use_cases.start import new_debate_id
+
+from moot_bench.arms import MOST_DRAFTS, Arm, ArmForm, drafts_for, origin_of, setup_of
+from moot_bench.comparison import ArmKind, ArmScores
+from moot_bench.outcome import PRESUMED, answer_of, is_answer
+from moot_bench.scores import ArmAnswer, accuracy
+from moot_bench.tasks import Task
+from moot_bench.turns import BenchCaps, BenchTurns
+
+#: After so many questions best-of-N is set by what was really paid.
+CORRECTED_AFTER = 10
+#: A log holds no more debates.
+_MOST_DEBATES = 1_000_000
+_MOST_ATTEMPTS = 100
+_NOTHING = Decimal(0)
+_REMEDY = "Run the same command with a higher --max-usd to go on."
+
+
+class _Silent:
+    """A sink that nobody reads: what a bench shows is read from its log."""
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Nothing."""
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Nothing."""
+
+
+@dataclass(kw_only=True)
+class Bench:
+    """One bench over one log. `hold` goes on where an earlier process was cut off."""
+
+    store: DebateStore
+    calls: ModelCalls
+    settings: Settings
+    clock: Clock
+    estimating: Callable[[Setup], Awaitable[Estimate]]
+    asker: Person
+    #: What all debates of the log may cost together; None: no cap.
+    max_usd: Decimal | None
+    #: Whether a judge ends debates.
+    judged: bool = True
+    answers: dict[str, list[ArmAnswer]] = field(default_factory=dict[str, list[ArmAnswer]])
+    #: Answers that could not be had, in words.
+    failed: list[str] = field(default_factory=list[str])
+    #: What debates answered, by arm and question.
+    answered: dict[tuple[str, str], Debate] = field(default_factory=dict[tuple[str, str], Debate])
+    #: US dollars that were spent on other things than debates, under the same cap.
+    besides: Decimal = _NOTHING
+    #: Why the bench ended before its last question; empty: it did not.
+    stopped: str = ""
+    #: US dollars that each debate of the log has cost.
+    _paid: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
+    _tasks: dict[str, Task] = field(default_factory=dict[str, Task])
+    _costs: dict[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
+    #: What one question is expected to cost, by arm.
+    expected: dict[str, Decimal | None] = field(default_factory=dict[str, "Decimal | None"])
+
+    async def plan(self, arms: Sequence[Arm], task: Task) -> Sequence[Arm]:
+        """The arms, best-of-N with so many drafts that it costs what its debate costs.
+
+        Also notes what a question is expected to cost. Asks no model.
+        """
+        planned: list[Arm] = []
+        weights: dict[tuple[int, ArmForm], float] = {}
+        ordered = sorted(arms, key=lambda arm: arm.form is ArmForm.BEST_OF)
+        for arm in ordered:
+            if arm.form is ArmForm.BEST_OF:
+                debates = [
+                    weight
+                    for (models, form), weight in weights.items()
+                    if models == len(arm.models) and form.kind is ArmKind.DEBATE
+                ]
+                if not debates:
+                    raise BadInput(
+                        "best-of needs a debate whose cost it is to match: add critique."
+                    )
+                chosen, estimate = await self._matched(arm, task, max(debates))
+            else:
+                chosen, estimate = arm, await self._estimated(arm, task)
+            weights[len(arm.models), arm.form] = _weight(estimate)
+            self.expected[arm.name] = estimate.cost
+            planned.append(chosen)
+        return [next(one for one in planned if one.name == arm.name) for arm in arms]
+
+    async def _matched(self, arm: Arm, task: Task, target: float) -> tuple[Arm, Estimate]:
+        """Best-of-N with the most drafts whose cost is within the target."""
+        found: dict[int, Estimate] = {}
+        for drafts in range(2, MOST_DRAFTS + 1):
+            found[drafts] = await self._estimated(arm.with_drafts(drafts), task)
+            if _weight(found[drafts]) > target:
+                break
+        self._costs[arm.name] = {drafts: _weight(one) for drafts, one in found.items()}
+        drafts = drafts_for(target, self._costs[arm.name])
+        return arm.with_drafts(drafts), found[drafts]
+
+    async def _estimated(self, arm: Arm, task: Task) -> Estimate:
+        return await self.estimating(self._setup(arm, task))
+
+    def _setup(self, arm: Arm, task: Task) -> Setup:
+        delimiter = secrets.token_hex(8)
+        return setup_of(arm, task, self.settings, delimiter=delimiter, asker=self.asker)
+
+    async def hold(self, arms: Sequence[Arm], tasks: Sequence[Task]) -> None:
+        """Have every arm answer every question, question by question, within the cap.
+
+        Raises:
+            StoreDown: The log cannot be written.
+        """
+        cap = self.max_usd
+        caps = (
+            Cap("bench", "this bench", cap, self.spent, remedy=_REMEDY) if cap is not None else None
+        )
+        turns = BenchTurns(Turns(self.calls, BenchCaps(caps)), self._tasks, judged=self.judged)
+        engine = Engine(
+            store=self.store,
+            turns=turns,
+            sink=_Silent(),
+            clock=self.clock,
+            lane=self.calls.lane,
+        )
+        for number, task in enumerate(tasks, start=1):
+            if number == CORRECTED_AFTER + 1:
+                arms = [self._corrected(arm, arms) for arm in arms]
+            if not await self._is_affordable(arms, task):
+                self.stopped = (
+                    f"Stopped before question {number} of {len(tasks)}: it could pass the cap of "
+                    f"{money(cap)}; {money(self.spent)} are spent. {_REMEDY}"
+                )
+                return
+            results = await asyncio.gather(*(self._answer(engine, arm, task) for arm in arms))
+            right = [
+                f"{arm.name} {'right' if accuracy(found) == 1 else 'wrong'}"
+                for arm, found in zip(arms, results, strict=True)
+                if found
+            ]
+            spent = f"{money(self.spent)} spent" + (f" of {money(cap)}" if cap else "")
+            tell(f"{number} of {len(tasks)} {task.id}: {', '.join(right) or 'no answer'}; {spent}")
+
+    async def take_stock(self) -> None:
+        """Book what a killed process may have spent, and count what the log has cost so far.
+
+        Comes before `hold`.
+        """
+        await self._book_what_was_cut_off()
+        for entry in await self.store.find(DebateFilter(limit=_MOST_DEBATES)):
+            self._pay(fold(await self.store.events(entry.debate_id)))
+
+    async def _answer(self, engine: Engine, arm: Arm, task: Task) -> ArmAnswer | None:
+        """One arm's answer, from the log if it is there; None: it could not be had."""
+        setup = self._setup(arm, task)
+        for attempt in range(_MOST_ATTEMPTS):
+            origin = origin_of(setup, task, attempt)
+            debate_id = await self.store.begun(origin)
+            is_new = debate_id is None
+            if debate_id is None:
+                started = await self.store.create(
+                    new_debate_id(), DebateStarted(setup=setup), origin=origin, at=self.clock.now()
+                )
+                debate_id = started.recorded.debate_id
+            debate = fold(await self.store.events(debate_id))
+            was_running = debate.status is Status.RUNNING
+            self._tasks[debate_id] = task
+            if was_running:
+                debate = await engine.run(debate_id)
+            self._pay(debate)
+            if is_answer(debate):
+                self.answered[arm.name, task.id] = debate
+                log = await self.store.events(debate_id)
+                found = answer_of(log, debate, arm, task)
+                self.answers.setdefault(arm.name, []).append(found)
+                return found
+            # What failed in an earlier process is tried anew, once in each.
+            if is_new or was_running:
+                why = debate.out_of_money or debate.failure or "it was cut short"
+                self.failed.append(f"{arm.name}, {task.id}: {why}")
+                return None
+        return None
+
+    async def _is_affordable(self, arms: Sequence[Arm], task: Task) -> bool:
+        """Whether what this question will probably still cost is left under the cap.
+
+        The cap itself holds at every call; this keeps a question from being paid for in part.
+        """
+        if self.max_usd is None:
+            return True
+        missing = [arm for arm in arms if not await self._is_there(arm, task)]
+        costs = (self._mean_cost(arm) or self.expected[arm.name] or _NOTHING for arm in missing)
+        return not missing or self.spent + sum(costs, _NOTHING) <= self.max_usd
+
+    async def _is_there(self, arm: Arm, task: Task) -> bool:
+        setup = self._setup(arm, task)
+        for attempt in range(_MOST_ATTEMPTS):
+            debate_id = await self.store.begun(origin_of(setup, task, attempt))
+            if debate_id is None:
+                return False
+            if is_answer(fold(await self.store.events(debate_id))):
+                return True
+        return False
+
+    def _corrected(self, arm: Arm, arms: Sequence[Arm]) -> Arm:
+        """Best-of-N with N by what its debate and it have really cost."""
+        costs, paid = self._costs.get(arm.name), self._mean_cost(arm)
+        rivals = [
+            cost
+            for one in arms
+            if one.form.kind is ArmKind.DEBATE and len(one.models) == len(arm.models)
+            if (cost := self._mean_cost(one))
+        ]
+        if not costs or not paid or not rivals or not costs[arm.drafts]:
+            return arm
+        dearer = float(paid) / costs[arm.drafts]
+        drafts = drafts_for(float(max(rivals)), {n: cost * dearer for n, cost in costs.items()})
+        return arm.with_drafts(drafts)
+
+    def scored(
+        self, arms: Sequence[Arm], tasks: Sequence[Task]
+    ) -> tuple[Sequence[ArmScores], Sequence[Task]]:
+        """Every arm's answers to the questions that all arms answered, and these questions."""
+        there = {arm.name: {a.question: a for a in self.answers.get(arm.name, ())} for arm in arms}
+        whole = [task for task in tasks if all(task.id in found for found in there.values())]
+        scored = [
+            ArmScores(
+                arm=arm.name,
+                kind=arm.form.kind,
+                answers=[there[arm.name][task.id] for task in whole],
+            )
+            for arm in arms
+        ]
+        return scored, whole
+
+    def _mean_cost(self, arm: Arm) -> Decimal | None:
+        answers = self.answers.get(arm.name)
+        return (
+            ArmScores(arm=arm.name, kind=arm.form.kind, answers=answers).cost if answers else None
+        )
+
+    @property
+    def spent(self) -> Decimal:
+        """US dollars that all of it has cost, what is only presumed of a kill included."""
+        return sum(self._paid.values(), self.besides)
+
+    def _pay(self, debate: Debate) -> None:
+        self._paid[debate.id] = debate.usage.cost or _NOTHING
+
+    async def _book_what_was_cut_off(self) -> None:
+        """Book the worst case of calls that were under way when a process was killed.
+
+        They may have been paid for, and their answers are lost: without this a bench that is
+        killed again and again could pass its cap.
+        """
+        if self.max_usd is None:
+            return
+        for debate_id in await self.store.unfinished():
+            debate = fold(await self.store.events(debate_id))
+            if debate.status is not Status.RUNNING:
+                continue
+            under_way = {turn.key for turn in schedule.ready(debate)}
+            played = (await self.estimating(debate.setup)).played
+            asked = {one.turn.key: one for one in played if one.turn.act is not Act.OPTIONS}
+            worst = sum(
+                (asked[key].at_most or _NOTHING for key in under_way if key in asked), _NOTHING
+            )
+            if worst:
+                lost = CallsDropped(usage=Usage(cost=worst), origin=f"{PRESUMED}{debate.seq}")
+                await self.store.append(debate_id, lost, at=self.clock.now())
+                tell(
+                    f"Debate {debate_id} was cut off: {money(worst)} are booked for "
+                    f"{counted(len(under_way), 'call')} that may have been paid for."
+                )
+
+
+def _weight(estimate: Estimate) -> float:
+    """What an arm costs: US dollars, or tokens where a price is unknown or nothing."""
+    tokens = estimate.usage.input_tokens + 4 * estimate.usage.output_tokens
+    return float(estimate.cost) if estimate.cost else float(tokens)

@@ -1,0 +1,103 @@
+"""Takes the turns of a bench's debates: options are the question's, votes are not judged."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from core.events import Event, OptionsMerged, TurnFailed, VerdictReached
+from core.models import (
+    Act,
+    Cap,
+    Debate,
+    Failure,
+    Options,
+    QuestionKind,
+    Turn,
+    Usage,
+    Verdict,
+    VerdictSource,
+    When,
+)
+from core.rules import voting
+from core.rules.formats.registry import format_of
+from core.rules.options import leading, option_of
+from core.turns.replies import first_sentence
+from core.turns.take import Turns
+
+from moot_bench.tasks import Task, stance_of
+
+_NO_JUDGE = "This arm of the bench asks no judge: what won the vote stands."
+
+
+class BenchTurns:
+    """The engine's `TurnTaker` for a bench."""
+
+    def __init__(self, turns: Turns, tasks: Mapping[str, Task], *, judged: bool = True) -> None:
+        """Keep what turns need.
+
+        Args:
+            turns: Takes all turns that are as in any debate.
+            tasks: By the id of their debate; may grow.
+            judged: Whether debates end with a judge; else what won the vote stands in all arms.
+        """
+        self._turns = turns
+        self._tasks = tasks
+        self._judged = judged
+
+    async def take(
+        self,
+        debate: Debate,
+        turn: Turn,
+        book: Callable[[Usage], None],
+        *,
+        prove: Callable[[], Awaitable[None]],
+        tell_away: Callable[[str], Awaitable[None]],
+    ) -> Event:
+        """The outcome of the turn; see `core.engine.TurnTaker`."""
+        task, has_judge = self._tasks[debate.id], self._judged
+        has_judge = has_judge and debate.setup.when is not When.NEVER
+        if turn.act is Act.OPTIONS:
+            # The question's own options, and which of them each draft holds best.
+            drafts = format_of(debate).drafts(debate)
+            held = {agent: leading(stance_of(draft.text, task)) for agent, draft in drafts.items()}
+            return OptionsMerged(
+                options=Options(
+                    turn=turn,
+                    question_kind=QuestionKind.CHOICE,
+                    items=task.options,
+                    stances={agent: option for agent, option in held.items() if option},
+                )
+            )
+        if turn.act is Act.SYNTHESIS and not has_judge:
+            # The text that won the vote, or the only one.
+            positions = format_of(debate).positions(debate)
+            winners = voting.best_texts(debate.tally) if debate.tally else ()
+            best = winners[0] if winners else next(iter(positions))
+            return VerdictReached(
+                verdict=Verdict(
+                    decision=first_sentence(positions[best].text),
+                    option=option_of(debate, best),
+                    solution=positions[best].text,
+                    confidence=None,
+                    source=VerdictSource.WINNER,
+                    warnings=(_NO_JUDGE,),
+                ),
+                edition=debate.edition,
+            )
+        if turn.act is Act.CROSS_CHECK and not has_judge:
+            return TurnFailed(failure=Failure(turn=turn, reason=_NO_JUDGE, usage=Usage()))
+        return await self._turns.take(debate, turn, book, prove=prove, tell_away=tell_away)
+
+
+class BenchCaps:
+    """One cap over all debates of a bench."""
+
+    def __init__(self, cap: Cap | None) -> None:
+        """Take the cap, with what was spent before this process; None: there is none.
+
+        What this process spends, `core.llm.budget_holds` adds to it.
+        """
+        self._cap = cap
+
+    async def caps(self, debate: Debate) -> Sequence[Cap]:
+        """The bench's cap."""
+        del debate
+        return [self._cap] if self._cap else []

@@ -1,0 +1,160 @@
+"""Which arms differ, and what the last line says of it."""
+
+import random
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from core.statistics import questions_needed
+
+from moot_bench.chart import Point, cost_chart, front_of
+from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores, compare, conclusion
+from moot_bench.scores import ArmAnswer
+
+ACCURACY = ArmMeasure.ACCURACY
+
+
+def an_arm(name: str, kind: ArmKind, right: Sequence[bool], cost: str = "0.01") -> ArmScores:
+    answers = [
+        ArmAnswer(
+            arm=name,
+            question=f"q{number}",
+            truth="o1",
+            probabilities={"o1": 0.8 if is_right else 0.3, "o2": 0.2 if is_right else 0.7},
+            chosen=("o1",) if is_right else ("o2",),
+            cost=Decimal(cost),
+        )
+        for number, is_right in enumerate(right)
+    ]
+    return ArmScores(arm=name, kind=kind, answers=answers)
+
+
+def with_skill(dice: random.Random, count: int, skill: float) -> list[bool]:
+    return [dice.random() < skill for _ in range(count)]
+
+
+def arms(*, solo: float, vote: float, debate: float, count: int = 200) -> list[ArmScores]:
+    """Three arms of known skill; the same chance per question, so that most come out alike."""
+    dice = random.Random(4)
+    chances = [dice.random() for _ in range(count)]
+    return [
+        an_arm("solo", ArmKind.SOLO, [one < solo for one in chances], "0.01"),
+        an_arm("vote", ArmKind.VOTE, [one < vote for one in chances], "0.06"),
+        an_arm("critique", ArmKind.DEBATE, [one < debate for one in chances], "0.27"),
+    ]
+
+
+def test_a_vote_that_gives_the_whole_gain_is_named() -> None:
+    found = compare(arms(solo=0.6, vote=0.75, debate=0.755), ACCURACY)
+    said = conclusion(found, ACCURACY)
+    assert said.startswith("No evidence that the debate (critique) is better than vote (")
+    assert "at 4.5 × the cost. The vote alone (vote) is better than solo (" in said
+    assert "at 6 × the cost." in said
+    assert "would probably have been seen." in said
+
+
+def test_a_better_debate_is_called_better() -> None:
+    found = compare(arms(solo=0.6, vote=0.65, debate=0.8), ACCURACY)
+    assert conclusion(found, ACCURACY).startswith("The debate (critique) is better than vote (")
+    brier = conclusion(
+        compare(arms(solo=0.6, vote=0.65, debate=0.8), ArmMeasure.BRIER), ArmMeasure.BRIER
+    )
+    assert brier.startswith("The debate (critique) is better than vote (0.")
+
+
+def test_a_worse_debate_is_called_worse() -> None:
+    found = compare(arms(solo=0.6, vote=0.8, debate=0.6), ACCURACY)
+    assert conclusion(found, ACCURACY).startswith("The debate (critique) is worse than vote (")
+
+
+def test_without_a_vote_the_single_answer_is_the_baseline() -> None:
+    solo, _, debate = arms(solo=0.6, vote=0.6, debate=0.8)
+    (found,) = compare([solo, debate], ACCURACY)
+    assert (found.baseline.arm, found.is_evident) == ("solo", True)
+
+
+def test_too_little_to_compare_is_no_evidence() -> None:
+    assert conclusion([], ACCURACY).startswith("No evidence either way")
+    one = compare(arms(solo=0.6, vote=0.6, debate=0.8, count=1), ACCURACY)
+    assert conclusion(one, ACCURACY).startswith("No evidence either way")
+
+
+def test_only_questions_that_both_answered_count() -> None:
+    solo = an_arm("solo", ArmKind.SOLO, [False] * 10)
+    vote = an_arm("vote", ArmKind.VOTE, [True] * 4)
+    (found,) = compare([solo, vote], ACCURACY)
+    assert found.gain
+    assert found.gain.mean == 1.0
+    assert found.p == 2 / 2**4
+
+
+def test_the_best_single_model_is_the_baseline() -> None:
+    weak = an_arm("solo weak", ArmKind.SOLO, [False] * 9 + [True])
+    strong = an_arm("solo strong", ArmKind.SOLO, [True] * 9 + [False])
+    vote = an_arm("vote", ArmKind.VOTE, [True] * 9 + [False])
+    (found,) = compare([weak, strong, vote], ACCURACY)
+    assert found.baseline is strong
+
+
+def test_of_two_baselines_the_better_one_counts_in_the_last_line() -> None:
+    solo = an_arm("solo", ArmKind.SOLO, [True] * 8 + [False] * 2)
+    vote = an_arm("vote", ArmKind.VOTE, [True] * 4 + [False] * 6)
+    debate = an_arm("critique", ArmKind.DEBATE, [True] * 8 + [False] * 2)
+    said = conclusion(compare([solo, vote, debate], ACCURACY), ACCURACY)
+    assert said.startswith(
+        "No evidence that the debate (critique) is better than solo (80% against 80%"
+    )
+
+
+def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() -> None:
+    sure = an_arm("solo sure", ArmKind.SOLO, [True] * 5 + [False] * 5)
+    unsure = [replace(one, probabilities={"o1": 0.5, "o2": 0.5}) for one in sure.answers]
+    level = ArmScores(arm="solo unsure", kind=ArmKind.SOLO, answers=unsure)
+    vote = an_arm("vote", ArmKind.VOTE, [True] * 10)
+    (found,) = compare([level, sure, vote], ACCURACY)
+    best = min((level, sure), key=lambda one: one.brier)
+    assert found.baseline is best
+
+
+@pytest.mark.slow
+def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> None:
+    dice, found = random.Random(2), 0
+    for _ in range(200):
+        skills = {kind: with_skill(dice, 60, 0.6) for kind in ArmKind}
+        bench = [an_arm(kind, kind, right) for kind, right in skills.items()]
+        said = conclusion(compare(bench, ACCURACY), ACCURACY)
+        found += "No evidence that the debate" not in said
+    assert found <= 10
+
+
+@pytest.mark.slow
+def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions() -> None:
+    dice, found = random.Random(6), 0
+    count = questions_needed(0.10, differing=0.2)
+    for _ in range(100):
+        right, better = list[bool](), list[bool]()
+        for sides in dice.choices(((0, 1), (1, 0), (1, 1)), (0.15, 0.05, 0.8), k=count):
+            right.append(bool(sides[0]))
+            better.append(bool(sides[1]))
+        bench = [an_arm("vote", ArmKind.VOTE, right), an_arm("debate", ArmKind.DEBATE, better)]
+        said = conclusion(compare(bench, ACCURACY), ACCURACY)
+        found += said.startswith("The debate (debate) is better")
+    assert found >= 73
+
+
+def test_the_picture_has_every_arm_with_a_price() -> None:
+    found = [*arms(solo=0.6, vote=0.7, debate=0.75), an_arm("free", ArmKind.SOLO, [True], "0")]
+    drawn = cost_chart(found, ACCURACY)
+    assert drawn is not None
+    texts = [element.text for element in ET.fromstring(drawn).iter() if element.text]  # noqa: S314 - our own
+    assert {"solo", "vote", "critique"} <= set(texts)
+    assert "free" not in texts
+    assert cost_chart(found[-1:], ACCURACY) is None
+
+
+def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:
+    cheap, dear = arms(solo=0.6, vote=0.7, debate=0.75)[:2]
+    points = [Point(cheap, 1, 0.5), Point(dear, 2, 0.5), Point(dear, 3, 0.7)]
+    assert [point.cost for point in front_of(points)] == [1, 3]

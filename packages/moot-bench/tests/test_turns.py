@@ -1,0 +1,129 @@
+"""A bench's turns on the real engine: its options, its votes without a judge, what was answered."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from decimal import Decimal
+
+from core.engine import Engine
+from core.events import DebateStarted, fold
+from core.llm.call import ModelCalls
+from core.models import Act, Cap, Debate, ModelChoice, Person, VerdictSource
+from core.request import ModelRequest, PartKind
+from core.settings import Settings
+from core.store.memory import InMemoryStore
+from core.testing import (
+    ManualClock,
+    RecordingSink,
+    ScriptedProvider,
+    a_verdict_reply,
+    options_in,
+    plausible_reply,
+)
+from core.turns.take import Turns
+
+from moot_bench.arms import Arm, ArmForm, setup_of
+from moot_bench.outcome import answer_of, is_answer
+from moot_bench.reading import read_tasks
+from moot_bench.scores import ArmAnswer
+from moot_bench.turns import BenchCaps, BenchTurns
+
+(TASK,) = read_tasks(
+    json.dumps({"id": "x", "question": "Which?", "options": ["Kafka", "PostgreSQL"], "answer": "A"})
+)
+RIGHT = TASK.answer
+WRONG = next(option.id for option in TASK.options if option.id != RIGHT)
+MODEL = ModelChoice(provider="scripted", model="m")
+
+
+def held(
+    form: ArmForm, script: Callable[[ModelRequest], str], cap: Cap | None = None
+) -> tuple[Debate, ArmAnswer, ScriptedProvider]:
+    """One arm's debate, its answer, and who was asked."""
+    arm, provider = Arm(form=form, models=(MODEL,)), ScriptedProvider(script)
+    settings = Settings(judge_model=MODEL, rounds=1)
+    setup = setup_of(arm, TASK, settings, delimiter="d41d8c", asker=Person(id="dana"))
+    store, clock = InMemoryStore(), ManualClock()
+
+    async def run() -> tuple[Debate, ArmAnswer]:
+        await store.create("d1", DebateStarted(setup=setup), origin="o", at=clock.now())
+        calls = ModelCalls({"scripted": provider}, clock)
+        turns = BenchTurns(Turns(calls, BenchCaps(cap)), {"d1": TASK})
+        engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
+        debate = await engine.run("d1")
+        log = await store.events("d1")
+        return fold(log), answer_of(log, debate, arm, TASK)
+
+    return *asyncio.run(run()), provider
+
+
+def saying(share: int) -> Callable[[ModelRequest], str]:
+    """A model that gives the right option so many percent, in texts and ballots."""
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.BALLOT:
+            labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+            shares = [share if option == RIGHT else 100 - share for option in options_in(request)]
+            said = {"ranking": labels, "probabilities": shares, "moved_by": "none"}
+            return json.dumps(said | {"reasons": [f"{label}: clear" for label in labels]})
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(option=WRONG))
+        if request.answer:
+            return plausible_reply(request)
+        return f"**This one.**\n\nStance: {RIGHT} {share} %, {WRONG} {100 - share} %"
+
+    return script
+
+
+def test_one_answer_is_one_call() -> None:
+    debate, answer, provider = held(ArmForm.SOLO, saying(80))
+    assert [request.act for request in provider.requests] == [Act.PROPOSAL]
+    assert is_answer(debate)
+    assert (answer.chosen, answer.probabilities[RIGHT], answer.is_read) == ((RIGHT,), 0.8, True)
+
+
+def test_a_vote_is_drafts_and_ballots_without_round_or_judge() -> None:
+    debate, answer, provider = held(ArmForm.VOTE, saying(70))
+    acts = [request.act for request in provider.requests]
+    assert acts == [Act.PROPOSAL] * 3 + [Act.BALLOT] * 3
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert debate.options
+    assert debate.options.items == TASK.options
+    assert (answer.chosen, answer.probabilities[RIGHT], answer.sides) == ((RIGHT,), 0.7, ())
+
+
+def test_a_level_vote_chooses_both_and_asks_no_judge() -> None:
+    _, answer, provider = held(ArmForm.VOTE, saying(50))
+    assert set(answer.chosen) == {RIGHT, WRONG}
+    assert not provider.asked(Act.CROSS_CHECK)
+
+
+def test_a_debate_is_judged() -> None:
+    debate, answer, provider = held(ArmForm.CRITIQUE, saying(70))
+    assert len(provider.asked(Act.REFINEMENT)) == 3
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.JUDGE
+    assert answer.chosen == (WRONG,)  # as the judge says, whatever the vote was
+    assert answer.probabilities[RIGHT] == 0.7
+    assert answer.sides == ((RIGHT, RIGHT),) * 3
+
+
+def test_a_gate_skips_the_debate_where_all_agree() -> None:
+    _, answer, provider = held(ArmForm.GATE, saying(90))
+    assert not provider.asked(Act.CRITIQUE)
+    assert provider.asked(Act.SYNTHESIS)
+    assert answer.sides == ()
+
+
+def test_an_answer_without_probabilities_counts_as_not_read() -> None:
+    _, answer, _ = held(ArmForm.SOLO, lambda _request: "Perhaps.")
+    assert (answer.is_read, answer.chosen) == (False, ())
+    assert set(answer.probabilities.values()) == {0.5}
+
+
+def test_a_cap_that_is_reached_leaves_no_answer() -> None:
+    cap = Cap("bench", "this bench", Decimal(1), Decimal(1))
+    debate, _, provider = held(ArmForm.VOTE, saying(70), cap)
+    assert not is_answer(debate)
+    assert provider.requests == []
