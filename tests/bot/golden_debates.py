@@ -1,0 +1,258 @@
+"""Whole debates of 0.x on disk: how they are read, shown, and their turns taken once more.
+
+A folder of `tests/golden/debates` holds a debate's log (`log.json`), what models replied on each
+turn (`replies.json`), and what is made from both: texts, the thread, the prompts.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from bot.presenter.sink import Presenter
+from bot.store.posts import NewPost
+from bot.views.board import BoardAction
+from core.errors import CallFailed, RequestRejected
+from core.events import Event, Recorded, apply, event_from_json, fold
+from core.llm.call import ModelCalls
+from core.llm.prompt_text import prompt_text
+from core.models import Debate, Turn, Usage
+from core.request import ModelReply, ModelRequest
+from core.testing import ManualClock
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.record import record_json
+from core.transcript.report import report
+from core.turns.take import Turns
+
+FOLDER = Path(__file__).parents[1] / "golden" / "debates"
+NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+#: The words of a provider that rejects a request.
+REJECTED = "The scripted provider rejects this request."
+#: Fields that tell what a call took and cost.
+_OF_CALLS = frozenset({"call", "usage", "wasted"})
+#: Characters from which on a repeated paragraph or block is written only where it comes first.
+_WORTH_NAMING = 80
+
+
+def stored_log(name: str) -> Sequence[Recorded]:
+    """A debate's log, read as the store reads it."""
+    stored = json.loads((FOLDER / name / "log.json").read_text(encoding="utf-8"))
+    return [
+        Recorded(
+            debate_id=stored["debate_id"],
+            seq=row["seq"],
+            at=datetime.fromisoformat(row["at"]),
+            event=event_from_json(json.dumps(row["event"])),
+        )
+        for row in stored["events"]
+    ]
+
+
+# --- what people read -----------------------------------------------------------------------------
+
+
+class PostedOnce:
+    """A post queue that keeps the first post of a key, and the newest state of an edit."""
+
+    def __init__(self) -> None:
+        self.posts: dict[str, NewPost] = {}
+        self._later: dict[str, Callable[[], Awaitable[NewPost]]] = {}
+
+    async def post(self, posts: Sequence[NewPost]) -> None:
+        for post in posts:
+            self.posts.setdefault(post.key, post)
+
+    async def replace(self, post: NewPost) -> None:
+        self.posts.pop(post.key, None)
+        self.posts[post.key] = post
+
+    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
+        self._later[key] = make
+
+    async def drop_later(self, key: str) -> None:
+        self._later.pop(key, None)
+
+    async def flush(self) -> None:
+        """Make the edits that wait."""
+        for make in list(self._later.values()):
+            await self.replace(await make())
+
+
+@dataclass(frozen=True)
+class LogInMemory:
+    """The log of one debate."""
+
+    log: Sequence[Recorded]
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        del debate_id
+        return [recorded for recorded in self.log if recorded.seq > after]
+
+
+async def thread(log: Sequence[Recorded]) -> str:
+    """All that the presenter posts, in its order; of edits the last, where it comes last."""
+    queue = PostedOnce()
+    presenter = Presenter(queue, LogInMemory(log), enabled=tuple(BoardAction))
+    debate: Debate | None = None
+    for recorded in log:
+        debate = apply(debate, recorded)
+        await presenter.publish(debate, recorded)
+    await queue.flush()
+    known: set[str] = set()
+    return "\n".join(_post(post, known) for post in queue.posts.values())
+
+
+def _post(post: NewPost, known: set[str]) -> str:
+    payload = dict(post.payload)
+    lines = [f"## {post.key}", "", f"{post.method}, in {post.thread_key or 'the channel'}"]
+    if post.urgent:
+        lines[-1] += ", urgent"
+    for file in payload.pop("files", ()):
+        lines += [f"- file {file['filename']}"]  # what is in it stands beside this
+    lines += ["", str(payload.pop("text", "")), ""]
+    blocks: Sequence[Any] = payload.pop("blocks", ())
+    lines += [_named(json.dumps(block, ensure_ascii=False), known) for block in blocks]
+    if payload:
+        lines += [json.dumps(payload, ensure_ascii=False, sort_keys=True)]
+    return "\n".join(lines) + "\n"
+
+
+async def texts(log: Sequence[Recorded]) -> Mapping[str, str]:
+    """What is made from a log, by the name of its file."""
+    debate = fold(log)
+    return {
+        "record.json": _short_record(log),
+        "report.md": report(debate),
+        "adr.md": adr(debate),
+        "decision.md": decision_text(debate) + "\n",
+        "thread.md": await thread(log),
+    }
+
+
+def _short_record(log: Sequence[Recorded]) -> str:
+    """The record; of an event that reads there as in the log only the key."""
+    record = json.loads(record_json(log))
+    for row, recorded in zip(record["events"], log, strict=True):
+        as_logged = {
+            "seq": recorded.seq,
+            "at": recorded.at.isoformat(),
+            "key": recorded.event.key,
+            "event": recorded.event.model_dump(mode="json"),
+        }
+        if row == as_logged:
+            del row["seq"], row["at"], row["event"]
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+
+
+# --- what models are asked ------------------------------------------------------------------------
+
+
+@dataclass
+class Replies:
+    """What models replied on one turn, in the order of the calls."""
+
+    turn: Turn
+    #: The `seq` of the last event that was in the log when the turn began.
+    after: int
+    #: None: the provider rejected the request.
+    replies: list[str | None] = field(default_factory=list[str | None])
+
+
+def stored_replies(name: str) -> Mapping[str, Replies]:
+    """What models replied in a debate, by the key of the turn."""
+    stored = json.loads((FOLDER / name / "replies.json").read_text(encoding="utf-8"))
+    return {
+        key: Replies(Turn.model_validate(one["turn"]), one["after"], one["replies"])
+        for key, one in stored.items()
+    }
+
+
+class Replaying:
+    """A provider that gives these replies, one after the other, and remembers the requests."""
+
+    name = "scripted"
+
+    def __init__(self, replies: Sequence[str | None]) -> None:
+        self._left = list(replies)
+        self.requests: list[ModelRequest] = []
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        self.requests.append(request)
+        assert self._left, f"no further reply is stored for {request.act}"
+        reply = self._left.pop(0)
+        if reply is None:
+            raise RequestRejected(REJECTED)
+        on_first_token()
+        usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
+        return ModelReply(text=reply, usage=usage, model=request.model)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+async def take_again(before: Debate, taken: Replies) -> tuple[Sequence[ModelRequest], Event | None]:
+    """Take a turn of a debate with stored replies: what is asked, and what comes of it.
+
+    Nothing (None) comes of it where models failed: the engine records that.
+    """
+    provider = Replaying(taken.replies)
+    calls = ModelCalls({provider.name: provider}, ManualClock())
+    try:
+        outcome = await Turns(calls).take(before, taken.turn)
+    except CallFailed:
+        outcome = None
+    return provider.requests, outcome
+
+
+def prompts_text(by_turn: Mapping[str, Sequence[ModelRequest]]) -> str:
+    """The requests of a debate's turns, in the order of their keys.
+
+    A long paragraph is written where it comes first; from then on its mark stands for it.
+    """
+    lines: list[str] = []
+    known: set[str] = set()
+    for key in sorted(by_turn):
+        for request in by_turn[key]:
+            lines += [f"# {key}", "", _conditions(request), ""]
+            schema = json.dumps(request.answer.schema, sort_keys=True) if request.answer else ""
+            for text in (request.system, *prompt_text(request).split("\n\n"), schema):
+                lines += [_named(text, known), ""]
+    return "\n".join(lines)
+
+
+def _conditions(request: ModelRequest) -> str:
+    form = request.answer.name if request.answer else "none"
+    return (
+        f"{request.act} by {request.role} of {request.model}; most tokens "
+        f"{request.max_output_tokens}, effort {request.effort}, temperature "
+        f"{request.temperature}, form {form}"
+    )
+
+
+def _named(paragraph: str, known: set[str]) -> str:
+    if len(paragraph) < _WORTH_NAMING:
+        return paragraph
+    mark = hashlib.sha256(paragraph.encode()).hexdigest()[:8]
+    if mark in known:
+        return f"[as in {mark}]"
+    known.add(mark)
+    return f"[{mark}]\n{paragraph}"
+
+
+def without_calls(event: Event) -> object:
+    """An event's fields but for what a call took and cost."""
+    return _stripped(event.model_dump(mode="json"))
+
+
+def _stripped(value: object) -> object:
+    if isinstance(value, dict):
+        fields = cast("Mapping[str, object]", value)
+        return {name: _stripped(fields[name]) for name in fields if name not in _OF_CALLS}
+    items = cast("Sequence[object]", value)
+    return [_stripped(item) for item in items] if isinstance(value, list) else value

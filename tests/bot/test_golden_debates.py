@@ -1,0 +1,53 @@
+"""Debates that version 0.x held, as their logs tell them: what people read, what models were asked.
+
+The logs are never made again (`tests/golden/debates/README.md`). What is made from them may
+change: look at the difference before you accept it with `pytest --inline-snapshot=fix`.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+from inline_snapshot import external_file
+
+from core.events import fold
+from core.request import ModelRequest
+from tests.bot.golden_debates import (
+    NAMES,
+    prompts_text,
+    stored_log,
+    stored_replies,
+    take_again,
+    texts,
+    without_calls,
+)
+
+GOLDEN = "../golden/debates"
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_old_log_reads_as_it_was_approved(name: str) -> None:
+    made = await texts(stored_log(name))
+
+    assert made["record.json"] == external_file(f"{GOLDEN}/{name}/record.json", format=".txt")
+    assert made["report.md"] == external_file(f"{GOLDEN}/{name}/report.md", format=".txt")
+    assert made["adr.md"] == external_file(f"{GOLDEN}/{name}/adr.md", format=".txt")
+    assert made["decision.md"] == external_file(f"{GOLDEN}/{name}/decision.md", format=".txt")
+    assert made["thread.md"] == external_file(f"{GOLDEN}/{name}/thread.md", format=".txt")
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_turns_ask_and_come_to_what_they_did(name: str) -> None:
+    log = stored_log(name)
+    outcomes = {recorded.event.key: recorded.event for recorded in log}
+    requests: dict[str, Sequence[ModelRequest]] = {}
+    for key, taken in stored_replies(name).items():
+        before = fold(log[: taken.after])
+        requests[key], outcome = await take_again(before, taken)
+        if outcome:
+            assert without_calls(outcome) == without_calls(outcomes[outcome.key])
+        else:
+            assert outcomes[key].kind == "turn_failed"
+
+    assert requests, "models were asked"
+    asked = prompts_text(requests)
+    assert asked == external_file(f"{GOLDEN}/{name}/prompts.md", format=".txt")
