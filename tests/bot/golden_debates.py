@@ -35,7 +35,7 @@ REJECTED = "The scripted provider rejects this request."
 #: Fields that tell what a call took and cost.
 _OF_CALLS = frozenset({"call", "usage", "wasted"})
 #: Characters from which on a repeated paragraph or block is written only where it comes first.
-_WORTH_NAMING = 80
+_WORTH_NAMING = 60
 
 
 def stored_log(name: str) -> Sequence[Recorded]:
@@ -115,7 +115,7 @@ def _post(post: NewPost, known: set[str]) -> str:
         lines += [f"- file {file['filename']}"]  # what is in it stands beside this
     lines += ["", str(payload.pop("text", "")), ""]
     blocks: Sequence[Any] = payload.pop("blocks", ())
-    lines += [_named(json.dumps(block, ensure_ascii=False), known) for block in blocks]
+    lines += [_named(_compact(block), known) for block in blocks]
     if payload:
         lines += [json.dumps(payload, ensure_ascii=False, sort_keys=True)]
     return "\n".join(lines) + "\n"
@@ -220,7 +220,7 @@ def prompts_text(by_turn: Mapping[str, Sequence[ModelRequest]]) -> str:
     for key in sorted(by_turn):
         for request in by_turn[key]:
             lines += [f"# {key}", "", _conditions(request), ""]
-            schema = json.dumps(request.answer.schema, sort_keys=True) if request.answer else ""
+            schema = _compact(request.answer.schema) if request.answer else ""
             for text in (request.system, *prompt_text(request).split("\n\n"), schema):
                 lines += [_named(text, known), ""]
     return "\n".join(lines)
@@ -233,6 +233,10 @@ def _conditions(request: ModelRequest) -> str:
         f"{request.max_output_tokens}, effort {request.effort}, temperature "
         f"{request.temperature}, form {form}"
     )
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _named(paragraph: str, known: set[str]) -> str:
