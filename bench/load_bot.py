@@ -24,7 +24,6 @@ from bench.parts import parts
 from bench.pulse import at, watched
 from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
-from bot.gc_settings import settle_in, share_memory
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel, SlackAccess
 from bot.slack.outbox.pace import Pace
@@ -288,7 +287,7 @@ async def main(access: str, database: str, vendor: str) -> None:
         pace=pace,
     )
     async with running(parts) as moot:
-        settle_in()
+        gc.freeze()  # as `moot run` does
         bench = Bench(moot, watched_calls, commits)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
@@ -296,5 +295,4 @@ async def main(access: str, database: str, vendor: str) -> None:
 
 
 if __name__ == "__main__":
-    share_memory()
     uvloop.run(main(*sys.argv[1:]))

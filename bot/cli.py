@@ -88,10 +88,6 @@ def run(
     as_worker: Annotated[str, typer.Option(hidden=True, help="For the supervisor.")] = "",
 ) -> None:
     """Run the bot until Ctrl-C or SIGTERM."""
-    from bot import gc_settings  # noqa: PLC0415 - help must not wait for it
-
-    gc_settings.share_memory()
-    gc_settings.load_quickly()
     import uvloop  # noqa: PLC0415 - help must not wait for it
 
     from bot.process import start_up, stop_signal  # noqa: PLC0415 - help must not wait for it
@@ -115,7 +111,6 @@ def run(
     from bot.workers.supervisor import supervise  # noqa: PLC0415 - help must not wait for it
 
     async def until_stopped() -> int:
-        gc_settings.settle_in()
         return await supervise(settings, chosen, count, stop_signal())
 
     raise typer.Exit(asyncio.run(until_stopped()))

@@ -1,5 +1,6 @@
 """`moot run`: reads the settings, runs the bot until it is stopped."""
 
+import gc
 from contextlib import AsyncExitStack
 
 from typer import echo
@@ -14,7 +15,6 @@ from bot.building import (
     load_settings,
     model_sets,
 )
-from bot.gc_settings import settle_in
 from bot.landing.build_receivers import build_receivers
 from bot.log import logger
 from bot.operations.doctor.examine import examine_here
@@ -101,7 +101,7 @@ async def serve(
     )
     async with AsyncExitStack() as stack:
         moot = await stack.enter_async_context(running(parts))
-        settle_in()
+        gc.freeze()  # what is loaded by now is never garbage: no collection has to look through it
         if link:
             await stack.enter_async_context(link.telling(moot.http.own_report))
         await stop_signal(again_ends=link is None).wait()

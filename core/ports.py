@@ -75,13 +75,8 @@ class TellsContext(Protocol):
 class LoadsSlowly(Protocol):
     """A provider that takes long to load; it is loaded with the first request at last."""
 
-    async def load(self, *, rehearse: bool = True) -> None:
-        """Load it now, without blocking the event loop.
-
-        Args:
-            rehearse: Whether to load also what the SDK would load with its first reply. It puts
-                the first request off, so only who has others to serve meanwhile wants it.
-        """
+    async def load(self) -> None:
+        """Load it now, without blocking the event loop."""
         ...
 
 

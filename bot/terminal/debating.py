@@ -22,7 +22,6 @@ from bot.building import (
     load_settings,
     open_store,
 )
-from bot.gc_settings import collect_again
 from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
@@ -364,13 +363,8 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
     )
 
-    async def load() -> None:
-        """Load what asks the agents' models, and no more than their first requests take."""
-        await calls.load({one.provider for one in setup.agents}, rehearse=False)
-        collect_again()
-
     # Beside the first turns: each waits for its own agent's provider only.
-    loading = asyncio.create_task(load())
+    loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
     try:
         return await session.hold()
     finally:

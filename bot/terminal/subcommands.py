@@ -149,9 +149,6 @@ def debate(  # noqa: PLR0913 - one per option
 
     Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
     """
-    from bot.gc_settings import collect_again, load_quickly
-
-    load_quickly()
     from bot.terminal.debating import DebateCommand, hold
     from core.models import When as Whenever
 
@@ -177,11 +174,7 @@ def debate(  # noqa: PLR0913 - one per option
         json=json,
         yes=yes,
     )
-    try:
-        code = _run(hold(asked))
-    finally:
-        collect_again()  # where it ended before anything was asked
-    raise typer.Exit(code)
+    raise typer.Exit(_run(hold(asked)))
 
 
 def list_debates(

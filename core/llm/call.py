@@ -215,11 +215,11 @@ class ModelCalls:
                     raise
             return ModelAnswer(value, self._call(ref, reply, so_far))
 
-    async def load(self, providers: Collection[str], *, rehearse: bool = True) -> None:
-        """Load what these providers take to be asked; `rehearse` as in `LoadsSlowly.load`."""
+    async def load(self, providers: Collection[str]) -> None:
+        """Load what these providers take to be asked, without blocking the event loop."""
         named = [one for name, one in self._providers.items() if name in providers]
         slow = [one for one in named if isinstance(one, LoadsSlowly)]
-        await asyncio.gather(*(one.load(rehearse=rehearse) for one in slow))
+        await asyncio.gather(*(one.load() for one in slow))
 
     async def close(self) -> None:
         """Close all providers."""

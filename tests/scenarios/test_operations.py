@@ -194,8 +194,8 @@ class SlowlyLoaded(ScriptedProvider):
 
     is_loaded = False
 
-    async def load(self, *, rehearse: bool = True) -> None:
-        self.is_loaded = rehearse
+    async def load(self) -> None:
+        self.is_loaded = True
 
 
 async def test_a_bot_that_is_ready_has_loaded_what_its_models_take() -> None:

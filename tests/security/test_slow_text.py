@@ -87,7 +87,6 @@ OURS = {
     "core.llm.providers.listing.list_models",
     "core.llm.providers.listing.ollama_context",
     "core.llm.providers.factory.build",
-    "core.llm.providers.sdk_loading.load",
     "tests.vendors.frames.broken_frame",
     "tests.vendors.frames.frames",
     "tests.vendors.frames.overload_frame",

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from core.errors import KeyRefused, ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
     EVENT_HOOKS,
@@ -35,31 +34,6 @@ if TYPE_CHECKING:
 _VENDOR = "Anthropic"
 _WHOLE = frozenset({"end_turn", "stop_sequence"})
 _CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
-#: Holds each kind of event that a reply is made of.
-_REHEARSED: Sequence[Mapping[str, Any]] = (
-    {
-        "type": "message_start",
-        "message": {
-            "id": "",
-            "type": "message",
-            "role": "assistant",
-            "model": "",
-            "content": [],
-            "stop_reason": None,
-            "stop_sequence": None,
-            "usage": {"input_tokens": 0, "output_tokens": 0},
-        },
-    },
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}},
-    {"type": "content_block_stop", "index": 0},
-    {
-        "type": "message_delta",
-        "delta": {"stop_reason": "end_turn", "stop_sequence": None},
-        "usage": {"output_tokens": 0},
-    },
-    {"type": "message_stop"},
-)
 
 
 class AnthropicProvider:
@@ -90,12 +64,10 @@ class AnthropicProvider:
         self._sdk: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
 
-    async def load(self, *, rehearse: bool = True) -> None:
-        """Load the SDK, in a thread."""
+    async def load(self) -> None:
+        """Load the SDK, in a thread: that takes up to a second."""
         async with self._loading:
-            if self._sdk is None:
-                rehearsals = ((_REHEARSED, self._rehearse),) if rehearse else ()
-                self._sdk = await load("anthropic", self._new_client, *rehearsals)
+            self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -134,18 +106,8 @@ class AnthropicProvider:
             await self._sdk.close()
             self._sdk = None
 
-    async def _rehearse(self, http: httpx2.AsyncClient) -> None:
-        """Ask for a reply that comes from this client."""
-        limit = patience(self._stall_seconds)
-        async with await _post(self._new_client(http), {"stream": True}, limit) as answer:
-            await read_through(_events(answer.response))
-
-    def _new_client(self, http: httpx2.AsyncClient | None = None) -> "AsyncAnthropic":
-        """A client of the SDK.
-
-        Args:
-            http: What sends and receives; None: the SDK's own.
-        """
+    def _new_client(self) -> "AsyncAnthropic":
+        """A client of the SDK."""
         from anthropic import (  # noqa: PLC0415 - slow, and not always needed
             AsyncAnthropic,
             DefaultAsyncHttpxClient,
@@ -159,7 +121,7 @@ class AnthropicProvider:
             base_url=self._base_url,
             timeout=patience(self._stall_seconds),
             max_retries=0,
-            http_client=http or DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
+            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
             # It would describe each request to whoever traces this process, and tell the vendor by
             # which trace; our own traces know the turn.
             open_telemetry=False,

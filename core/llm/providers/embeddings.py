@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from core.errors import ProviderDown
-from core.llm.providers.sdk_loading import load
 from core.llm.providers.streams import BROKEN
 from core.models import Value
 
@@ -57,7 +56,7 @@ class OpenAIEmbedder:
             ProviderDown: Nobody answers in time, or the answer is none.
         """
         async with self._loading:
-            sdk = self._sdk = self._sdk or await load("openai", self._new_client)
+            sdk = self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
         from openai import OpenAIError  # noqa: PLC0415 - it is loaded by now
 
         found = list[Sequence[float]]()

@@ -36,9 +36,8 @@ class OfflineProvider:
         """
         self._latency = latency
 
-    async def load(self, *, rehearse: bool = True) -> None:
-        """Read what it knows now, without blocking the event loop; there is nothing to rehearse."""
-        del rehearse
+    async def load(self) -> None:
+        """Read what it knows now, without blocking the event loop."""
         await asyncio.to_thread(_answering)
 
     async def complete(

@@ -19,7 +19,6 @@ from core.errors import KeyRefused, ProviderError, RequestRejected
 from core.llm.providers import openai_chat as chat
 from core.llm.providers import openai_responses as responses
 from core.llm.providers.fields import dig, words
-from core.llm.providers.sdk_loading import load, read_through
 from core.llm.providers.streams import (
     BROKEN,
     EVENT_HOOKS,
@@ -130,16 +129,10 @@ class OpenAIProvider:
         self._sdk: AsyncOpenAI | None = None
         self._loading = asyncio.Lock()
 
-    async def load(self, *, rehearse: bool = True) -> None:
-        """Load the SDK, in a thread."""
+    async def load(self) -> None:
+        """Load the SDK, in a thread: that takes up to a second."""
         async with self._loading:
-            if self._sdk is None:
-                by_chat = (chat.REHEARSED, partial(self._rehearse, _CHAT))
-                both = ((responses.REHEARSED, partial(self._rehearse, _RESPONSES)), by_chat)
-                rehearsals = both if self._has_responses else (by_chat,)
-                self._sdk = await load(
-                    "openai", self._new_client, *(rehearsals if rehearse else ())
-                )
+            self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -240,18 +233,8 @@ class OpenAIProvider:
         body = {**params, "stream": request.streamed}
         return await _post(self._sdk, path, body, patience(self._stall_seconds, request.silence))
 
-    async def _rehearse(self, path: str, http: httpx2.AsyncClient) -> None:
-        """Ask for a reply that comes from this client."""
-        limit = patience(self._stall_seconds)
-        async with await _post(self._new_client(http), path, {"stream": True}, limit) as answer:
-            await read_through(_events(answer.response))
-
-    def _new_client(self, http: httpx2.AsyncClient | None = None) -> "AsyncOpenAI":
-        """A client of the SDK.
-
-        Args:
-            http: What sends and receives; None: the SDK's own.
-        """
+    def _new_client(self) -> "AsyncOpenAI":
+        """A client of the SDK."""
         from openai import (  # noqa: PLC0415 - slow, and not always needed
             AsyncOpenAI,
             DefaultAsyncHttpxClient,
@@ -265,7 +248,7 @@ class OpenAIProvider:
             base_url=self._base_url,
             timeout=patience(self._stall_seconds),
             max_retries=0,
-            http_client=http or DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
+            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
         )
         if not self._dialect.chat.openai_fields:
             # The SDK takes them from the environment and would send them to any server.

@@ -1,6 +1,6 @@
 """The Chat Completions API, which many vendors speak: what is sent, and how its reply is read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,27 +17,6 @@ _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
 #: Words for a whole reply: the standard one, and those of odd servers.
 _WHOLE = frozenset({"stop", "eos", "end_turn"})
-#: Holds each kind of event that a reply is made of, so that reading one loads all that it takes.
-REHEARSED: Sequence[Mapping[str, Any]] = (
-    {
-        "id": "",
-        "object": "chat.completion.chunk",
-        "choices": [
-            {"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": "stop"}
-        ],
-    },
-    {
-        "id": "",
-        "object": "chat.completion.chunk",
-        "choices": [],
-        "usage": {
-            "prompt_tokens": 0,
-            "prompt_tokens_details": {"cached_tokens": 0},
-            "completion_tokens": 0,
-            "completion_tokens_details": {"reasoning_tokens": 0},
-        },
-    },
-)
 
 
 @dataclass(frozen=True, kw_only=True)

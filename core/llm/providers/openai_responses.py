@@ -1,6 +1,5 @@
 """OpenAI's Responses API: what is sent, and how its reply is read."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.capabilities import Capability
@@ -16,33 +15,6 @@ from core.llm.providers.vendor_errors import (
 )
 from core.models import Usage
 from core.request import ModelRequest
-
-#: Holds each kind of event that a reply is made of, so that reading one loads all that it takes.
-REHEARSED: Sequence[Mapping[str, Any]] = (
-    {"type": "response.created", "response": {"id": "", "output": [], "usage": None}},
-    {"type": "response.output_text.delta", "item_id": "", "delta": ""},
-    {
-        "type": "response.completed",
-        "response": {
-            "id": "",
-            "status": "completed",
-            "output": [
-                {"type": "reasoning", "id": "", "summary": []},
-                {
-                    "type": "message",
-                    "role": "assistant",
-                    "content": [{"type": "output_text", "text": "", "annotations": []}],
-                },
-            ],
-            "usage": {
-                "input_tokens": 0,
-                "input_tokens_details": {"cached_tokens": 0},
-                "output_tokens": 0,
-                "output_tokens_details": {"reasoning_tokens": 0},
-            },
-        },
-    },
-)
 
 
 def parameters(

@@ -1,0 +1,26 @@
+"""What `moot debate` loads before it asks a model, tried in a process of its own."""
+
+import subprocess
+import sys
+
+from tests.frame.files import ROOT
+
+#: Loads what `moot debate` loads before a model is asked, without the vendor's SDK.
+DEBATE = """
+import sys
+import bot.terminal.debating
+unwanted = (
+    *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
+    *("anthropic", "aiohttp", "slack_sdk", "slack_bolt", "mcp"),
+    *("prometheus_client", "opentelemetry", "PIL", "lxml", "docx", "pptx", "openpyxl", "pypdf"),
+    *("bot.listeners", "bot.landing", "bot.slack"),
+)
+print([one for one in unwanted if one in sys.modules])
+"""
+
+
+def test_a_debate_in_the_terminal_loads_nothing_of_slack_servers_and_files() -> None:
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", DEBATE], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "[]\n", done.stderr
