@@ -17,11 +17,10 @@ class Asked(NamedTuple):
     """A question to a model, on the clock of the log."""
 
     began: datetime
-    #: When the first token of its reply was read; of one in one piece: when it was whole.
+    #: When the first token of its reply was read.
     first_token: datetime
     #: When its reply was read, whole.
     ended: datetime
-    streamed: bool
 
 
 class Calls:
@@ -58,7 +57,7 @@ class WatchedProvider:
             request = in_own_time(request, self._calls.times)
         began = SystemClock().now()
         reply = await self._provider.complete(request, begun)
-        asked = Asked(began, first[0], SystemClock().now(), request.streamed)
+        asked = Asked(began, first[0], SystemClock().now())
         self._calls.by_debate[debate_id][key] = asked
         return reply
 
@@ -73,11 +72,11 @@ def for_first_tokens(calls: Collection[Asked], since: datetime, until: datetime)
     Which call leads which, only `core.llm.cache_warmup` knows. But a call that follows is let go by
     the first token of a stream in the same debate. So the time counts in which one was silent whose
     first token was there when the call was made: a call that waited for nothing would have been
-    made before it. Where replies are streamed for other reasons, too, as in a cold process, it is
-    that long at most; and a first token is there when this process has read it.
+    made before it. It is that long at most, as not every reply leads others; and a first token is
+    there when this process has read it.
     """
     waited, reached = timedelta(), since
-    for led in sorted(one for one in calls if one.streamed and one.first_token <= until):
+    for led in sorted(one for one in calls if one.first_token <= until):
         silent_from = max(reached, led.began)
         if led.first_token > silent_from:
             waited += led.first_token - silent_from

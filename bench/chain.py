@@ -52,7 +52,7 @@ from core.turns.take import Turns
 
 TARGET = 1.05
 #: What a model that hangs may cost a debate: the others go on after one silence.
-LOST_SECONDS = 45.0
+LOST_SECONDS = 125.0
 #: The slow one, a usual one, the one whose model hangs, and another usual one.
 ROSTER = (*DEFAULT_ROSTER, "operations")
 SLOW, _, DEAD, _ = ROSTER

@@ -57,8 +57,6 @@ _LONGEST_LINE = 2**20
 PERSON_PAUSE = 0.25
 #: Seconds that everything may take, and as many more for each debate: 19 turns of 0.1 s of CPU.
 PATIENCE, PATIENCE_BY_DEBATE = 300, 2
-#: A model known to be quick may be silent for so many seconds (`core/llm/silence.py`).
-GIVEN_UP_SECONDS = 20.0
 
 
 class Bot:
@@ -160,7 +158,7 @@ class Wish:
     profile: bool = False
     #: Whether the bots have a core of their own, and everything else the others.
     apart: bool = False
-    #: Whether the first debates count, too, in which most replies are streamed.
+    #: Whether the first debates count, too.
     cold: bool = False
     #: Whether nobody types or clicks.
     quiet_people: bool = False
@@ -179,9 +177,7 @@ class Load:
     cpu: float
     #: Posts that were still to be sent when the last debate ended.
     unsent: int
-    #: Replies, and how many of them were streamed.
     replies: int
-    streamed: int
     #: Per debate: time per turn of its longest chain that was not the model's.
     overhead: Sequence[float]
     #: Of that, the wait for the first token of a call that writes its cache, which saves money.
@@ -262,7 +258,6 @@ async def load(wish: Wish) -> Load:
         cpu=sum(one["cpu"] for one in found),
         unsent=max(one["unsent"] for one in found),
         replies=sum(one["replies"] for one in found),
-        streamed=sum(one["streamed"] for one in found),
         overhead=[seconds for one in found for seconds in one["overhead"]],
         for_first_tokens=[seconds for one in found for seconds in one["for_first_tokens"]],
         pulses=pulses,
@@ -328,8 +323,7 @@ def in_words(load: Load) -> str:
     return (
         f"{load.debates} debates, at most {load.most} at once, {load.turns} turns in"
         f" {load.taken:.0f} s, CPU {load.cpu:.0%}, {load.cpu_per_turn * 1000:.1f} ms of it per"
-        f" turn, {load.unsent} posts still to be sent; {load.streamed} of {load.replies} replies"
-        " streamed\n"
+        f" turn, {load.unsent} posts still to be sent; {load.replies} replies\n"
         f"overhead per turn, by debate: p50 {at(overhead, 50) * 1000:.0f} ms,"
         f" p99 {at(overhead, 99) * 1000:.0f} ms; but for the wait for first tokens:"
         f" p50 {at(other, 50) * 1000:.0f}, p99 {at(other, 99) * 1000:.0f} ms\n"
@@ -395,11 +389,6 @@ def main() -> None:
     parser.add_argument("--cold", action="store_true", help="count the first debates, too")
     parser.add_argument("--quiet-people", action="store_true", help="nobody types or clicks")
     wish = Wish(**vars(parser.parse_args()))
-    if wish.seconds >= GIVEN_UP_SECONDS and not wish.cold:
-        parser.error(
-            f"replies of {GIVEN_UP_SECONDS:g} s or more need --cold: a model that was quick in the"
-            " first debates would be given up as one that hangs"
-        )
     asyncio.run(measure(wish))
 
 

@@ -159,7 +159,6 @@ class Bench:
             "waits": waits,
             "turns": sum(one.turns for one in figures),
             "replies": len(replies),
-            "streamed": sum(one.streamed for one in replies),
             "unsent": unsent,
             "overhead": [one.overhead for one in figures],
             "for_first_tokens": [one.for_first_tokens for one in figures],

@@ -407,7 +407,7 @@ def _connect(
     reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
     sink = wrap_sink(ToldToPlugins(LandingSink(presenter, landing), parts.sinks))
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock, lane=parts.calls.lane)
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
     context = replace(
         _use_cases(parts, database, runner=runner, outbox=outbox, access=access),

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -46,7 +47,15 @@ from core.models import (
 )
 from core.ports import ModelProvider, SourceReader
 from core.rules.formats.registry import FORMATS
-from core.settings import ROLE_ALIASES, ROLES, ModelChoice, ModelServer, Settings
+from core.settings import (
+    ROLE_ALIASES,
+    ROLES,
+    USUAL_STALL_LIMITS,
+    ModelChoice,
+    ModelServer,
+    Settings,
+    StallLimits,
+)
 from core.store.database import Database, file_at
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
@@ -91,7 +100,10 @@ def api_keys(environment: BotSettings) -> Mapping[str, str]:
 
 
 def build_providers(
-    environment: BotSettings, records: Sequence[Record] = (), servers: Sequence[ModelServer] = ()
+    environment: BotSettings,
+    records: Sequence[Record] = (),
+    servers: Sequence[ModelServer] = (),
+    stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> Mapping[str, ModelProvider]:
     """Return every provider that can be used: those with a key, Ollama, and offline.
 
@@ -99,23 +111,25 @@ def build_providers(
         environment: Keys and addresses.
         records: What settings say about models.
         servers: Those that settings name.
+        stall: How long models may be silent.
     """
     known = tuple(records)
+    build = partial(factory.build, records=known, stall=stall)
     urls = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
     keyed = {
-        name: factory.build(name, key, urls.get(name) or None, known)
+        name: build(name, key, urls.get(name) or None)
         for name, key in api_keys(environment).items()
     }
-    ollama = factory.build("ollama", base_url=environment.ollama_host or None, records=known)
-    found = {**keyed, "ollama": ollama, "offline": factory.build("offline")}
+    ollama = build("ollama", base_url=environment.ollama_host or None)
+    found = {**keyed, "ollama": ollama, "offline": build("offline")}
     if environment.openai_base_url:
         key = environment.openai_api_key.get_secret_value()
         address = environment.openai_base_url
-        found[factory.COMPATIBLE] = factory.build(factory.COMPATIBLE, key, address, known)
+        found[factory.COMPATIBLE] = build(factory.COMPATIBLE, key, address)
     for server in servers:
         key = environment.key_in(server.key_variable)
         if key or not server.key_variable:
-            found[server.name] = factory.build_server(server, key, known)
+            found[server.name] = factory.build_server(server, key, known, stall=stall)
     return found
 
 
@@ -136,7 +150,9 @@ def build_calls(
         more: Providers that settings cannot choose.
         plugins: What installed packages bring.
     """
-    providers = dict(build_providers(environment, settings.models, settings.servers))
+    providers = dict(
+        build_providers(environment, settings.models, settings.servers, settings.stall)
+    )
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
     providers |= {one.name: one for one in more}

@@ -37,7 +37,6 @@ from core.events import (
     apply,
 )
 from core.figures import duration
-from core.lane import Lane
 from core.models import BESIDE, ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
@@ -105,7 +104,6 @@ class Engine:
         sink: EventSink,
         clock: Clock,
         summary_grace: float = SUMMARY_GRACE,
-        lane: Lane | None = None,
     ) -> None:
         """Keep what debates need.
 
@@ -115,8 +113,6 @@ class Engine:
             sink: Told of their events.
             clock: Time for limits.
             summary_grace: In seconds, see `SUMMARY_GRACE`.
-            lane: Where debates wait to move on, to begin a turn and to tell of an event: the one
-                in which their calls wait; None: one of its own.
         """
         self._summary_grace = summary_grace
         self._store = store
@@ -124,7 +120,6 @@ class Engine:
         self._sink = sink
         self._clock = clock
         self._runs: dict[str, _Run] = {}
-        self._lane = lane or Lane()
 
     async def run(self, debate_id: str) -> Debate:
         """Advance the debate until it has ended or nothing is left to do for now.
@@ -145,7 +140,6 @@ class Engine:
             sink=self._sink,
             clock=self._clock,
             summary_grace=self._summary_grace,
-            lane=self._lane,
             published=await self._store.published(debate_id),
         )
         self._runs[debate_id] = run
@@ -176,11 +170,9 @@ class _Run:
         sink: EventSink,
         clock: Clock,
         summary_grace: float,
-        lane: Lane,
         published: int,
     ) -> None:
         self._summary_grace = summary_grace
-        self._lane = lane
         self._token = token
         self._store = store
         self._turns = turns
@@ -195,7 +187,6 @@ class _Run:
         self._telling = Telling(
             store=store,
             sink=sink,
-            lane=lane,
             prove=self._prove,
             published=published,
             on_end=self._wake_if_failed,
@@ -219,7 +210,6 @@ class _Run:
         """Advance the debate step by step."""
         debate: Debate | None = None
         while True:
-            await self._lane.enter()
             debate, is_idle = await self._step(debate)
             if is_idle and await self._is_all_told(debate):
                 return debate
@@ -346,7 +336,6 @@ class _Run:
     async def _take(self, debate: Debate, turn: Turn) -> None:
         """Take one turn and record its outcome."""
         spent: list[Usage] = []
-        await self._lane.enter()
 
         async def tell_away(reason: str) -> None:
             await self._tell_away(turn.agent, reason)

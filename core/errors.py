@@ -71,8 +71,6 @@ class ProviderError(CallFailed):
 
     #: Whether the same call may succeed when repeated a little later.
     retryable = False
-    #: Whether it was asked and no answer came that can be read: the prompt may be paid for.
-    maybe_paid = False
 
 
 class KeyRefused(ProviderError):

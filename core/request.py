@@ -123,12 +123,6 @@ class ModelRequest:
     effort: Effort = Effort.MEDIUM
     #: About how long the prompt is, by what was learned of the model; None: not measured.
     prompt_tokens: int | None = None
-    #: Whether the reply is to come as it is written; else in one piece, which costs far less CPU.
-    #: A provider that cannot do one of them does the other.
-    streamed: bool = True
-    #: Seconds the reply may be silent, at its beginning or amid; one in one piece is silent until
-    #: it is whole. None: as the provider has it.
-    silence: float | None = None
     #: Groups calls that share a beginning (the debate's id).
     cache_key: str = ""
     #: Who asks, unrecognisable; for vendors that want to tell people apart.
@@ -144,7 +138,3 @@ class ModelReply:
     #: The model that answered, as the provider names it.
     model: str
     request_id: str = ""
-    #: Seconds of its longest silence, from the asking to the end; 0: not measured, as in one piece.
-    longest_silence: float = 0.0
-    #: Seconds from the asking to its end; 0: not measured.
-    seconds: float = 0.0

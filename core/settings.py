@@ -240,6 +240,25 @@ class ModelServer(Value):
     )
 
 
+class StallLimits(Value):
+    """How long a model may be silent before a call is given up, in seconds."""
+
+    first_token: Seconds = Field(
+        default=120.0,
+        gt=0,
+        description="Until its reply begins. A model of Ollama has 300 at least: loading it takes "
+        "a while.",
+    )
+    between_tokens: Seconds = Field(
+        default=60.0,
+        gt=0,
+        description="Between two tokens of a reply that has begun; never more than `first_token`.",
+    )
+
+
+USUAL_STALL_LIMITS = StallLimits()
+
+
 class CommonSettings(Value):
     """What is the same in a settings file and in the program."""
 
@@ -274,6 +293,9 @@ class CommonSettings(Value):
         ge=1,
         description="Model calls under way at the same time, by provider; at most 8 at models of "
         "your own machine.",
+    )
+    stall: StallLimits = Field(
+        default=USUAL_STALL_LIMITS, description="How long a model may be silent."
     )
     evidence: EvidenceLimits = Field(
         default=EvidenceLimits(), description="Which sources there may be, and their limits."

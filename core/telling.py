@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from core.errors import StoreError
 from core.events import Recorded
-from core.lane import Lane
 from core.models import Debate, Status, Turn
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
@@ -46,7 +45,6 @@ class Telling:
         *,
         store: DebateStore,
         sink: EventSink,
-        lane: Lane,
         prove: Callable[[], Awaitable[None]],
         published: int,
         on_end: Callable[[asyncio.Task[None]], None],
@@ -56,14 +54,12 @@ class Telling:
         Args:
             store: Where it is written down how far events were told.
             sink: Who is told.
-            lane: Where each event waits to be told.
             prove: Awaited before each event; raises if the run no longer holds the debate.
             published: Events up to this one were told by an earlier run.
             on_end: Called whenever there is nothing more to tell, or telling has failed.
         """
         self._store = store
         self._sink = sink
-        self._lane = lane
         self._prove = prove
         #: Up to which event the sink was told, and up to which that is written down.
         self._told = self._noted = published
@@ -135,7 +131,6 @@ class Telling:
                 continue
             if self._told - self._noted >= MOST_AGAIN:
                 await self._note(debate)
-            await self._lane.enter()
             await self._prove()
             await self._sink.publish(debate, recorded)
             self._told = recorded.seq

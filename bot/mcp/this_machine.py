@@ -247,7 +247,6 @@ class ThisMachine:
                 turns=turns,
                 sink=_NobodyListens(),
                 clock=self.clock,
-                lane=self._calls.lane,
             )
             runner = LocalRunner(engine=engine, store=store, clock=self.clock)
             opening.push_async_callback(runner.close)

@@ -358,7 +358,7 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
     """Run the debate to its end, with progress on standard error."""
     screen, clock = screen_for(), SystemClock()
     sink = ToldToPlugins(ProgressSink(screen, verbose=asked.verbose), sinks)
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock, lane=calls.lane)
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
     )

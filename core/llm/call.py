@@ -25,7 +25,6 @@ from core.errors import (
     ReplyUnusable,
 )
 from core.figures import duration
-from core.lane import Lane
 from core.llm.attempt import Attempt
 from core.llm.budget_holds import BudgetHolds, SharedHolds
 from core.llm.cache_warmup import CacheWarmup
@@ -42,11 +41,9 @@ from core.llm.call_options import (
 )
 from core.llm.fitting import sent_parts
 from core.llm.outages import ALL_WAIT_FOR, FAILURES, PROBES, Outages, is_outage
-from core.llm.prices import output_reserve, price
+from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import cut_off, is_cut_off, is_echo, writable
-from core.llm.sending import proving
-from core.llm.silence import AskedFor, Silences
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import BESIDE, Agent, Call, Cap, Usage
@@ -106,9 +103,6 @@ class ModelCalls:
         self._warmup = CacheWarmup(clock)
         self._waits = RateLimitWaits(clock)
         self._outages = Outages(clock, probes)
-        self._silences = Silences()
-        #: Where questions wait to begin and replies to be taken; an engine shares it.
-        self.lane = Lane()
         #: Models that were asked how much they hold, or whose providers do not tell.
         self._contexts: set[ModelRef] = set()
         own = {name for name in providers if self._measure.capability(name, "").local}
@@ -142,7 +136,7 @@ class ModelCalls:
             user: Who asks, unrecognisable; for vendors that want to tell people apart.
             book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
             shared_holds: Reserves money where other processes draw on the same caps.
-            prove: Awaited before each attempt and its bytes; raises if whoever asks may no longer.
+            prove: Awaited right before each attempt; raises if whoever asks may no longer.
             tell_away: Told when a patient question waits for models that are away, and when it
                 is answered after all.
         """
@@ -230,7 +224,6 @@ class ModelCalls:
     async def _usage_of(self, options: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
         """The usage of one question; errors carry it, and its time limit ends the block."""
         options = replace(options, caps=(*self._caps, *options.caps))
-        await self.lane.enter()  # before its time begins, and with nothing that others wait for
         so_far = CallUsage(options, agent.temperature, self._clock, self._book)
         try:
             async with asyncio.timeout(options.seconds):
@@ -243,7 +236,6 @@ class ModelCalls:
         except CallFailed as error:
             error.usage = so_far.usage
             raise
-        await self.lane.enter()  # it is booked, and no time limit can take it away any more
 
     async def _reply(
         self, request: ModelRequest, agent: Agent, so_far: CallUsage
@@ -304,8 +296,6 @@ class ModelCalls:
                 # A vendor that says when to come back is not away.
                 if not isinstance(error, ProviderBusy) or error.retry_after is None:
                     self._outages.gave_up(ref, str(error))
-                if isinstance(error, ProviderDown):
-                    self._silences.gave_up(AskedFor(ref, request.act, request.effort))
             elif isinstance(error, ProviderError):
                 self._outages.answered(ref)
         # An error that may pass counts before the others, and one that only a person can mend last:
@@ -321,7 +311,7 @@ class ModelCalls:
         asked, useless, down, silent = replace(request, model=ref.model), 0, 0, ""
 
         async def attempt() -> ModelReply:
-            start = Attempt(must_stream=down > 0)  # a stream tells soon whether anything comes
+            start = Attempt()
             if silent and so_far.options.patient and self._tell_away:
                 await self._tell_away(silent)  # nobody waits through a second silence
             return await self._attempt(ref, asked, so_far, start)
@@ -379,8 +369,8 @@ class ModelCalls:
                 )
                 slots = self._beside if is_beside else self._slots
                 await entered.enter_async_context(slots[ref.provider])
-                # Only now is it proven: it may have waited in line for long.
-                start.sending = await entered.enter_async_context(proving(self._prove))
+                if self._prove:
+                    await self._prove()  # only now: it may have waited for long
                 return await self._booked(ref, request, so_far, start)
         finally:
             self._holds.settle(held, start.usage.cost)
@@ -393,11 +383,10 @@ class ModelCalls:
         try:
             reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
-            # One in one piece has a limit of its own, and may be on its way when the turn's ends.
-            if start.begun or not start.streamed or isinstance(error, CallFailed):
+            if start.begun or isinstance(error, CallFailed):
                 so_far.silent = None
             usage = error.usage if isinstance(error, CallFailed) else Usage()
-            if start.is_paid(error) and not usage.input_tokens:  # whether reported or not
+            if start.begun and not usage.input_tokens:  # whether reported or not
                 unreported = usage.model_copy(update={"cost": None})
                 usage = self._measure.filled(ref.provider, request, "", unreported)
             start.usage = self._priced(ref, usage)
@@ -439,18 +428,8 @@ class ModelCalls:
             ReplyUnusable: It is cut off, whatever the server says of it, or repeats the prompt.
         """
         limits = self._measure.capability(*ref)
-        room = output_reserve(limits, request.max_output_tokens, request.effort)
-        asked = AskedFor(ref, request.act, request.effort)
-        awaited = start.warmup.leads or start.must_stream
-        request = self._silences.waited_for(asked, request, room, awaited=awaited)
-        start.streamed = request.streamed
         try:
             reply = await self._provider(ref.provider).complete(request, start)
-            self._silences.answered(asked, reply, request.max_output_tokens)
-        except ProviderDown:
-            if not request.streamed:
-                self._silences.lost(ref)
-            raise
         except ReplyUnusable as error:
             if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
                 raise cut_off(ref.provider, request, limits, error.usage) from None

@@ -1,5 +1,6 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -36,7 +37,6 @@ from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, parts_of
 from core.rules.schedule import is_cut_short
-from core.turns.apart import apart
 from core.turns.citing import with_checked_evidence
 from core.turns.context import earlier_shown, note_labels, options_shown
 from core.turns.replies import NOBODY, cross_check_reply, first_sentence
@@ -143,7 +143,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         "warnings": tuple(dict.fromkeys(said)),
     }
     written = reviewed(debate, verdict.model_copy(update=marks))
-    verdict = await apart(debate, lambda: with_checked_evidence(debate, written))
+    verdict = await asyncio.to_thread(with_checked_evidence, debate, written)
     verdict = _with_confidence(debate, verdict)
     return VerdictReached(verdict=verdict, edition=debate.edition)
 

@@ -1,5 +1,6 @@
 """Reviews: what agents find in the subject, each thing once, and whether it is settled."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from core.errors import CallFailed
@@ -21,7 +22,6 @@ from core.models import (
 from core.rules.findings import MOST_FINDINGS, merged, own, raised
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
-from core.turns.apart import apart
 from core.turns.finding_replies import (
     FindingReply,
     review_reply,
@@ -55,7 +55,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
         found = _found(reply.findings, read)
         return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
 
-    return ContributionMade(contribution=await apart(debate, checked_reply))
+    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -87,7 +87,7 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
         found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
         return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
 
-    return ContributionMade(contribution=await apart(debate, checked_reply))
+    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:

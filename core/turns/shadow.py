@@ -1,10 +1,11 @@
 """The shadow answer: one model answers alone, and which of the debate's options that is."""
 
+import asyncio
+
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
 from core.models import SUMMARIZER, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
-from core.turns.apart import apart
 from core.turns.context import options_shown
 from core.turns.replies import NOBODY, ShadowReply, cross_check_reply
 from core.turns.request_for import request_for, terms_for
@@ -21,7 +22,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
     reply, call = await calls.ask_for(
         request_for(debate, turn), agent, ShadowReply, options=terms_for(debate, turn)
     )
-    shadow = await apart(debate, lambda: _checked(debate, turn, reply, call))
+    shadow = await asyncio.to_thread(_checked, debate, turn, reply, call)
     return ShadowAnswered(shadow=shadow)
 
 

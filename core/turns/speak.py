@@ -1,5 +1,7 @@
 """What agents do: say something, in every act that ends in text, and vote."""
 
+import asyncio
+
 from core.errors import ReplyUnreadable, ReplyUnusable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
@@ -7,7 +9,6 @@ from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.rules.formats.registry import format_of
 from core.rules.options import leading, options_of, read_stance, without_stance
 from core.turns.acts import ACTS
-from core.turns.apart import apart
 from core.turns.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
 from core.turns.context import (
     candidates,
@@ -46,7 +47,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     text, call = await calls.ask(request, agent, terms)
     looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
     if looked_up:
-        found = await apart(debate, lambda: with_looked_up(debate, request, looked_up))
+        found = await asyncio.to_thread(with_looked_up, debate, request, looked_up)
         text, more = await calls.ask(found, agent, terms)
         call = more.model_copy(update={"usage": call.usage + more.usage})
         if look_up_in(text):
@@ -66,7 +67,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
                 "new_options": stance.new,
             }
         )
-    said = await apart(debate, lambda: with_checked_quotes(debate, made))
+    said = await asyncio.to_thread(with_checked_quotes, debate, made)
     return ContributionMade(contribution=said)
 
 

@@ -26,7 +26,6 @@ from core.turns import question as clarification
 from core.turns import speak as agents
 from core.turns import summarise as summarizer
 from core.turns.acts import ACTS
-from core.turns.apart import apart
 from core.turns.citing import source_parts
 from core.turns.read import read
 
@@ -138,7 +137,7 @@ class Turns:
         if debate.evidence:
             # Of long sources it takes a second: once, for all turns that show them.
             async with self._cutting.setdefault(debate.id, asyncio.Lock()):
-                await apart(debate, lambda: source_parts(debate))
+                await asyncio.to_thread(source_parts, debate)
         caps = kept_back(turn, await self._caps.caps(debate))
         asker = ""
         if self._secret is not None:

@@ -10,11 +10,8 @@ def _at(seconds: float) -> datetime:
 
 
 def _asked(began: float, ended: float, first_token: float | None = None) -> Asked:
-    """A call that was streamed if it has a first token before its end."""
-    streamed = first_token is not None
-    return Asked(
-        _at(began), _at(ended if first_token is None else first_token), _at(ended), streamed
-    )
+    """A call; its first token is its last one unless another time is given."""
+    return Asked(_at(began), _at(ended if first_token is None else first_token), _at(ended))
 
 
 def _seconds(waited: timedelta) -> float:
@@ -38,9 +35,9 @@ def test_two_leaders_at_the_same_time_count_once_and_one_after_the_other_both() 
     assert _seconds(for_first_tokens([after, first], _at(1.0), _at(4.0))) == 1.5
 
 
-def test_nobody_waits_for_a_leader_that_was_still_silent_or_for_a_reply_in_one_piece() -> None:
-    still_silent, whole = _asked(1.0, 6.0, first_token=3.0), _asked(1.0, 1.5)
-    assert _seconds(for_first_tokens([still_silent, whole], _at(1.0), _at(2.0))) == 0
+def test_nobody_waits_for_a_leader_that_was_still_silent() -> None:
+    still_silent = _asked(1.0, 6.0, first_token=3.0)
+    assert _seconds(for_first_tokens([still_silent], _at(1.0), _at(2.0))) == 0
 
 
 def test_of_a_chain_counts_what_its_own_turns_waited() -> None:

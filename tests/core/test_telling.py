@@ -15,7 +15,6 @@ from core.events import (
     Recorded,
     fold,
 )
-from core.lane import Lane
 from core.models import Act, Clarifying, Debate, FollowUp, Person, Status, Turn
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
@@ -296,9 +295,7 @@ async def test_how_far_it_has_come_is_written_down_now_and_then_and_at_the_end()
     await store.create(DEBATE, log[0].event, origin="trigger-1", at=log[0].at)
     for recorded in log[1:]:
         await store.append(DEBATE, recorded.event, at=recorded.at)
-    telling = Telling(
-        store=store, sink=sink, lane=Lane(), prove=_hold, published=2, on_end=_nothing
-    )
+    telling = Telling(store=store, sink=sink, prove=_hold, published=2, on_end=_nothing)
 
     for number, recorded in zip(count(1), log, strict=False):
         then = fold(log[:number])

@@ -28,7 +28,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.models import Act
 from core.ports import DebateFilter
 from core.request import ModelReply, ModelRequest
-from core.settings import ModelChoice, Settings
+from core.settings import ModelChoice, Settings, StallLimits
 from core.testing import ScriptedProvider
 from core.use_cases.choices import ChannelChoices, Choices
 from slack_on_loopback import Workspace, run_workspace
@@ -209,8 +209,8 @@ class MixedSpec(BotSpec):
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         providers = {
-            "anthropic": AnthropicProvider("k", self.url, stall_seconds=30),
-            "openai": OpenAIProvider("k", f"{self.url}/v1", stall_seconds=30),
+            "anthropic": AnthropicProvider("k", self.url, stall=StallLimits(first_token=30)),
+            "openai": OpenAIProvider("k", f"{self.url}/v1", stall=StallLimits(first_token=30)),
         }
         mixed = strongest(providers)
         settings = Settings(

@@ -26,7 +26,7 @@ from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.models import Status
-from core.settings import AllLimits, ModelChoice, Settings
+from core.settings import AllLimits, ModelChoice, Settings, StallLimits
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Counts, Fault, Reject, Say
@@ -48,8 +48,8 @@ class VendorSpec(BotSpec):
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         providers = {
-            "anthropic": AnthropicProvider(CLAUDE_KEY, self.url, stall_seconds=30),
-            "openai": OpenAIProvider(GPT_KEY, f"{self.url}/v1", stall_seconds=30),
+            "anthropic": AnthropicProvider(CLAUDE_KEY, self.url, stall=StallLimits(first_token=30)),
+            "openai": OpenAIProvider(GPT_KEY, f"{self.url}/v1", stall=StallLimits(first_token=30)),
         }
         settings = Settings(
             agent_model=CLAUDE,

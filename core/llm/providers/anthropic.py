@@ -18,15 +18,15 @@ from core.llm.providers.streams import (
     EVENT_HOOKS,
     Arrival,
     comes_whole,
-    deadline,
     give_up,
-    patience,
+    http_timeout,
     read_events,
     read_reply,
 )
 from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
+from core.settings import USUAL_STALL_LIMITS, StallLimits
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -47,7 +47,7 @@ class AnthropicProvider:
         base_url: str | None = None,
         *,
         records: tuple[Record, ...] = (),
-        stall_seconds: float = 120.0,
+        stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
         """Keep what is needed to connect; nothing is sent yet.
 
@@ -55,12 +55,12 @@ class AnthropicProvider:
             key: The API key.
             base_url: Another address that speaks the same protocol.
             records: Settings' own records of capabilities.
-            stall_seconds: How long a stream may be silent.
+            stall: How long a model may be silent.
         """
         self._key = key
         self._base_url = base_url or "https://api.anthropic.com"
         self._limits = lru_cache(maxsize=64)(partial(capability, self.name, overrides=records))
-        self._stall_seconds = stall_seconds
+        self._stall = stall
         self._sdk: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
 
@@ -85,18 +85,13 @@ class AnthropicProvider:
         reading = _MessagesStream()
         try:
             params = parameters(request, self._limits(request.model))
-            since = asyncio.get_running_loop().time()
             self._sdk = self._sdk or self._new_client()
-            body = {**params, "stream": request.streamed}
-            limit = patience(self._stall_seconds, request.silence)
-            async with (
-                deadline(self._stall_seconds, request),
-                await _post(self._sdk, body, limit) as answer,
-            ):
-                whole = comes_whole(answer.response, request)
+            body = {**params, "stream": True}
+            async with await _post(self._sdk, body, http_timeout(self._stall)) as answer:
+                whole = comes_whole(answer.response)
                 request_id = answer.response.headers.get("request-id", "")
                 coming = Arrival(_events(answer.response, whole=whole), whole, request_id)
-                return await read_reply(reading, coming, request, on_first_token, since=since)
+                return await read_reply(reading, coming, request, on_first_token, stall=self._stall)
         except (ProviderError, *BROKEN, AnthropicError) as error:
             give_up(reading, error)
 
@@ -119,7 +114,7 @@ class AnthropicProvider:
         return AsyncAnthropic(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=patience(self._stall_seconds),
+            timeout=http_timeout(self._stall),
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
             # It would describe each request to whoever traces this process, and tell the vendor by
@@ -198,7 +193,6 @@ class _MessagesStream:
     def __init__(self) -> None:
         self.model = ""
         self.length = 0
-        self.silence = 0.0
         self._texts: list[str] = []
         self._reason = ""
         self._counts: dict[str, int] = {}

@@ -11,10 +11,12 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
 from core.llm.providers.openai_chat import ChatDialect
 from core.ports import ModelProvider
-from core.settings import ModelServer
+from core.settings import USUAL_STALL_LIMITS, ModelServer, StallLimits
 
 #: Builds a provider from its key, its address and settings' records of capabilities.
-Build = Callable[[str, str | None, tuple[Record, ...]], ModelProvider]
+#: Seconds to the first token of a model of Ollama, at least.
+_LOADING_SECONDS = 300.0
+Build = Callable[[str, str | None, tuple[Record, ...], StallLimits], ModelProvider]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,35 +36,54 @@ COMPATIBLE = "compatible"
 _KEYLESS = "none"
 
 
+def _while_loading(stall: StallLimits) -> StallLimits:
+    """The same for a model that may have to be loaded before its first token."""
+    first_token = max(stall.first_token, _LOADING_SECONDS)
+    return stall.model_copy(update={"first_token": first_token})
+
+
 def _openai_like(dialect: Dialect) -> Build:
     """How a provider that speaks like OpenAI is built."""
-    return lambda key, url, records: OpenAIProvider(key, url, dialect=dialect, records=records)
+    return lambda key, url, records, stall: OpenAIProvider(
+        key, url, dialect=dialect, records=records, stall=stall
+    )
 
 
-def _compatible(key: str, url: str | None, records: tuple[Record, ...]) -> ModelProvider:
+def _compatible(
+    key: str, url: str | None, records: tuple[Record, ...], stall: StallLimits
+) -> ModelProvider:
     """A provider at any address that speaks like OpenAI."""
     if not url:
         raise ConfigurationBroken(f"The provider {COMPATIBLE!r} needs an address (base URL).")
     return build_server(
-        ModelServer(name=COMPATIBLE, base_url=url), key, records, words="The server"
+        ModelServer(name=COMPATIBLE, base_url=url), key, records, words="The server", stall=stall
     )
 
 
 _BUILDS: Mapping[str, Build] = {
-    "anthropic": lambda key, url, records: AnthropicProvider(key, url, records=records),
+    "anthropic": lambda key, url, records, stall: AnthropicProvider(
+        key, url, records=records, stall=stall
+    ),
     "openai": _openai_like(OPENAI),
     "openrouter": _openai_like(OPENROUTER),
     "moonshot": _openai_like(MOONSHOT),
     COMPATIBLE: _compatible,
-    "ollama": lambda _key, url, records: OllamaProvider(url, records=records),
-    "offline": lambda _key, _url, _records: OfflineProvider(),
+    "ollama": lambda _key, url, records, stall: OllamaProvider(
+        url, records=records, stall=_while_loading(stall)
+    ),
+    "offline": lambda _key, _url, _records, _stall: OfflineProvider(),
 }
 #: Names that settings may use.
 PROVIDER_NAMES = tuple(_BUILDS)
 
 
 def build(
-    name: str, key: str = "", base_url: str | None = None, records: tuple[Record, ...] = ()
+    name: str,
+    key: str = "",
+    base_url: str | None = None,
+    records: tuple[Record, ...] = (),
+    *,
+    stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> ModelProvider:
     """The provider of this name; nothing is sent and no SDK is loaded yet.
 
@@ -71,6 +92,7 @@ def build(
         key: The API key, where one is needed.
         base_url: An address other than the vendor's own.
         records: Settings' own records of capabilities.
+        stall: How long its models may be silent.
 
     Raises:
         ConfigurationBroken: There is no such provider, or its address is missing.
@@ -78,11 +100,16 @@ def build(
     if name not in _BUILDS:
         known = ", ".join(PROVIDER_NAMES)
         raise ConfigurationBroken(f"There is no provider {name!r}; there are {known}.")
-    return _BUILDS[name](key, base_url, records)
+    return _BUILDS[name](key, base_url, records, stall)
 
 
 def build_server(
-    server: ModelServer, key: str = "", records: tuple[Record, ...] = (), *, words: str = ""
+    server: ModelServer,
+    key: str = "",
+    records: tuple[Record, ...] = (),
+    *,
+    words: str = "",
+    stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> ModelProvider:
     """The provider for a server that the settings name; nothing of OpenAI's own is sent to it.
 
@@ -91,6 +118,7 @@ def build_server(
         key: Its key, where it needs one.
         records: Settings' own records of capabilities.
         words: What people call it; empty: by its name.
+        stall: How long its models may be silent.
     """
     dialect = Dialect(
         name=server.name,
@@ -98,7 +126,7 @@ def build_server(
         chat=ChatDialect(vendor=words or server.name),
         apis=(server.api,),
     )
-    return OpenAIProvider(key or _KEYLESS, dialect=dialect, records=records)
+    return OpenAIProvider(key or _KEYLESS, dialect=dialect, records=records, stall=stall)
 
 
 async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choice:

@@ -5,11 +5,9 @@ made as large as the request needs, and what does not fit is refused. Within a d
 Ollama loads the model anew whenever it changes.
 """
 
-import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any, cast
 
@@ -25,14 +23,15 @@ from core.llm.providers.streams import (
     EVENT_HOOKS,
     Arrival,
     comes_whole,
-    deadline,
     give_up,
+    http_timeout,
     read_events,
     read_reply,
 )
 from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
+from core.settings import USUAL_STALL_LIMITS, StallLimits
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"
@@ -52,14 +51,14 @@ class OllamaProvider:
         base_url: str | None = None,
         *,
         records: tuple[Record, ...] = (),
-        stall_seconds: float = 300.0,
+        stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
         """Keep what is needed to connect; nothing is sent yet.
 
         Args:
             base_url: Where Ollama listens.
             records: Settings' own records of capabilities.
-            stall_seconds: How long a stream may be silent; loading a model takes a while.
+            stall: How long a model may be silent; loading it counts.
         """
         # People also write `host:port`, or the path of its OpenAI-like API.
         url = base_url or DEFAULT_URL
@@ -69,8 +68,7 @@ class OllamaProvider:
         self._contexts: dict[str, int] = {}
         #: The largest window so far, by model and debate.
         self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._stall_seconds = stall_seconds
-        self._timeout = httpx2.Timeout(stall_seconds, connect=5.0)
+        self._stall = stall
         self._http: httpx2.AsyncClient | None = None
 
     async def complete(
@@ -84,19 +82,15 @@ class OllamaProvider:
         reading = _OllamaStream()
         try:
             params = self._parameters(request)
-            since = asyncio.get_running_loop().time()
-            asking = self._client().stream("POST", "/api/chat", json=params)
-            async with deadline(self._stall_seconds, request), asking as response:
+            async with self._client().stream("POST", "/api/chat", json=params) as response:
                 if response.status_code >= _BAD_STATUS:
                     raise _rejected(response)
-                whole, lines = comes_whole(response, request), response.aiter_lines()
+                whole, lines = comes_whole(response), response.aiter_lines()
                 events = (json.loads(line) async for line in lines if line.strip())
                 if whole:
                     events = read_events(response.aiter_bytes(), whole=True)
                 coming = Arrival(events, whole)
-                reply = await read_reply(reading, coming, request, on_first_token, since=since)
-                # Loading a model may take minutes: nothing is concluded from that.
-                return replace(reply, longest_silence=0.0, seconds=0.0)
+                return await read_reply(reading, coming, request, on_first_token, stall=self._stall)
         except (ProviderError, *BROKEN) as error:
             give_up(reading, error)
 
@@ -166,7 +160,7 @@ class OllamaProvider:
         """The connection pool, made on first use."""
         if self._http is None:
             self._http = httpx2.AsyncClient(
-                base_url=self._base_url, timeout=self._timeout, event_hooks=EVENT_HOOKS
+                base_url=self._base_url, timeout=http_timeout(self._stall), event_hooks=EVENT_HOOKS
             )
         return self._http
 
@@ -195,7 +189,7 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
         "model": request.model,
         "messages": [*system, {"role": "user", "content": prompt}],
         "options": options,
-        "stream": request.streamed,
+        "stream": True,
         "think": False,
         "truncate": False,
         "shift": False,
@@ -234,7 +228,6 @@ class _OllamaStream:
     def __init__(self) -> None:
         self.model = ""
         self.length = 0
-        self.silence = 0.0
         self._texts: list[str] = []
         self._last: object = None
 

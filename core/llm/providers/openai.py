@@ -24,14 +24,14 @@ from core.llm.providers.streams import (
     EVENT_HOOKS,
     Arrival,
     comes_whole,
-    deadline,
     give_up,
-    patience,
+    http_timeout,
     read_events,
     read_reply,
 )
 from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
+from core.settings import USUAL_STALL_LIMITS, StallLimits
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -106,7 +106,7 @@ class OpenAIProvider:
         *,
         dialect: Dialect = OPENAI,
         records: tuple[Record, ...] = (),
-        stall_seconds: float = 120.0,
+        stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
         """Keep what is needed to connect; nothing is sent yet.
 
@@ -115,14 +115,14 @@ class OpenAIProvider:
             base_url: Another address that speaks the same protocol.
             dialect: How to speak to the vendor.
             records: Settings' own records of capabilities.
-            stall_seconds: How long a stream may be silent.
+            stall: How long a model may be silent.
         """
         self.name = dialect.name
         self._key = key
         self._dialect = dialect
         self._base_url = base_url or dialect.base_url
         self._limits = lru_cache(maxsize=64)(partial(capability, dialect.name, overrides=records))
-        self._stall_seconds = stall_seconds
+        self._stall = stall
         self._has_responses = "responses" in dialect.apis
         #: What a server refused, by model: ways to ask for a structure, fields.
         self._refused: dict[str, set[str]] = {}
@@ -185,13 +185,9 @@ class OpenAIProvider:
             openai_fields=self._dialect.chat.openai_fields,
         )
         params |= self._asker(request)
-        since = asyncio.get_running_loop().time()
-        async with (
-            deadline(self._stall_seconds, request),
-            await self._ask(_RESPONSES, params, request) as answer,
-        ):
-            coming = _arrival(answer.response, request)
-            return await read_reply(reading, coming, request, began, since=since)
+        async with await self._ask(_RESPONSES, params) as answer:
+            coming = _arrival(answer.response)
+            return await read_reply(reading, coming, request, began, stall=self._stall)
 
     async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
         """The reply by Chat Completions."""
@@ -204,14 +200,10 @@ class OpenAIProvider:
         params = chat.parameters(request, limits, self._dialect.chat) | self._asker(request)
         if _STREAM_OPTIONS in refused:
             params.pop(_STREAM_OPTIONS, None)
-        since = asyncio.get_running_loop().time()
         try:
-            async with (
-                deadline(self._stall_seconds, request),
-                await self._ask(_CHAT, params, request) as answer,
-            ):
-                coming = _arrival(answer.response, request)
-                return await read_reply(reading, coming, request, began, since=since)
+            async with await self._ask(_CHAT, params) as answer:
+                coming = _arrival(answer.response)
+                return await read_reply(reading, coming, request, began, stall=self._stall)
         except (ProviderError, *BROKEN, self._sdk_error()) as error:
             field = refused_field(error, params)
             if self._dialect.chat.openai_fields or not field:
@@ -225,13 +217,11 @@ class OpenAIProvider:
         known = self._dialect.name == OPENAI.name and request.user
         return {"safety_identifier": request.user} if known else {}
 
-    async def _ask(
-        self, path: str, params: Mapping[str, Any], request: ModelRequest
-    ) -> "AsyncStream[object]":
-        """The answer to this request, not yet read, whether it comes in one piece or streamed."""
+    async def _ask(self, path: str, params: Mapping[str, Any]) -> "AsyncStream[object]":
+        """The answer to this request, not yet read."""
         self._sdk = self._sdk or self._new_client()
-        body = {**params, "stream": request.streamed}
-        return await _post(self._sdk, path, body, patience(self._stall_seconds, request.silence))
+        body = {**params, "stream": True}
+        return await _post(self._sdk, path, body, http_timeout(self._stall))
 
     def _new_client(self) -> "AsyncOpenAI":
         """A client of the SDK."""
@@ -246,7 +236,7 @@ class OpenAIProvider:
         client = AsyncOpenAI(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=patience(self._stall_seconds),
+            timeout=http_timeout(self._stall),
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
         )
@@ -282,9 +272,9 @@ async def _post(
     )
 
 
-def _arrival(response: httpx2.Response, request: ModelRequest) -> Arrival:
+def _arrival(response: httpx2.Response) -> Arrival:
     """What the server sends, in the way it says."""
-    whole = comes_whole(response, request)
+    whole = comes_whole(response)
     request_id = response.headers.get("x-request-id", "")
     return Arrival(_events(response, whole=whole), whole, request_id)
 

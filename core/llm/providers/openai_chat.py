@@ -55,9 +55,8 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
         "model": request.model,
         "messages": [*system, {"role": "user", "content": content}],
         cap: output_reserve(limits, request.max_output_tokens, request.effort),
+        "stream_options": {"include_usage": True},
     }
-    if request.streamed:
-        params["stream_options"] = {"include_usage": True}
     if limits.sampling and request.temperature is not None:
         params["temperature"] = request.temperature
     if request.effort in limits.efforts:
@@ -85,7 +84,6 @@ class ChatReading:
         self.vendor = vendor
         self.model = ""
         self.length = 0
-        self.silence = 0.0
         self._texts: list[str] = []
         self._reason = ""
         self._refused = False

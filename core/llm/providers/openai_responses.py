@@ -81,7 +81,6 @@ class ResponsesReading:
         self.vendor = vendor
         self.model = ""
         self.length = 0
-        self.silence = 0.0
         self._deltas: list[str] = []
         self._response: object = None
 

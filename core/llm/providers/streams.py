@@ -22,13 +22,13 @@ import httpx2
 from core.figures import counted, size
 from core.llm.providers.fields import words
 from core.llm.providers.vendor_errors import empty, fail, too_long, translate
-from core.llm.sending import SENDING_HOOKS
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
+from core.settings import StallLimits
 
 #: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
 #: trip them as TypeError or AttributeError. JSON in JSON a thousand times over is a RecursionError;
-#: a reply in one piece that takes too long is a TimeoutError (`deadline`).
+#: a silence that is too long is a TimeoutError (`read_reply`).
 BROKEN = (
     *(httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError),
     *(RecursionError, TimeoutError),
@@ -51,8 +51,6 @@ _END_OF_LINE = re.compile(rb"\r\n|\n|\r")
 #: Bytes of one event at most, or of a reply in one piece: the last event may hold a whole reply,
 #: which is far shorter.
 _LONGEST_EVENT = 4_000_000
-#: What bodies are called that hold a reply piece by piece.
-_STREAMS = frozenset({"text/event-stream", "application/x-ndjson"})
 _DONE = b"[DONE]"
 _BEGINS_EVENTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 #: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
@@ -63,10 +61,10 @@ class _Endless(ValueError):
     """An event or a body is far longer than any reply, and was not read to its end."""
 
 
-def comes_whole(response: httpx2.Response, request: ModelRequest) -> bool:
-    """Whether the reply comes in one piece, as the server says: not every one does as asked."""
+def comes_whole(response: httpx2.Response) -> bool:
+    """Whether the reply comes in one piece: some servers stream nothing, though asked to."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind == "application/json" or not (request.streamed or kind in _STREAMS)
+    return kind == "application/json"
 
 
 async def read_events(
@@ -170,8 +168,6 @@ class StreamReader(Protocol):
     model: str
     #: Characters of text that came so far.
     length: int
-    #: Seconds of the longest silence so far.
-    silence: float
 
     def take(self, event: Any) -> bool:
         """Add one event, or all of a reply in one piece; True when the reply itself has begun.
@@ -199,7 +195,7 @@ class Arrival(NamedTuple):
 
     #: Of the stream; or the only one of a reply in one piece.
     events: AsyncIterable[Any]
-    #: Whether it is in one piece, so that no silence of it can be measured.
+    #: Whether it is in one piece.
     whole: bool
     #: What the vendor calls the request; empty: nothing.
     request_id: str = ""
@@ -211,7 +207,7 @@ async def read_reply(
     request: ModelRequest,
     began: Callable[[], None],
     *,
-    since: float,
+    stall: StallLimits,
 ) -> ModelReply:
     """The whole reply; says once when it begins.
 
@@ -220,24 +216,26 @@ async def read_reply(
         coming: What the server sends.
         request: What was asked; far more than it allows is not read to its end.
         began: Called once, when the reply begins.
-        since: When it was asked for, on the event loop's clock.
+        stall: How long the server may be silent.
 
     Raises:
         ProviderError: It is not complete, or empty, or far longer than was asked for.
+        TimeoutError: The server was silent for too long.
     """
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
-    loop, begun, rested, last = asyncio.get_running_loop(), False, since, since
-    async for event in coming.events:
-        now = loop.time()
-        reading.silence, last = max(reading.silence, now - last), now
-        if reading.take(event) and not begun:
-            begun = True
-            began()
-        if begun and not coming.whole and now - rested > _READING_SECONDS:
-            await asyncio.sleep(min(_LONGEST_REST, _REST_SHARE * (now - since)))
-            rested = last = loop.time()
-        if reading.length > most:
-            raise too_long(reading.vendor, counted(most, "character"))
+    loop, begun = asyncio.get_running_loop(), False
+    since = rested = loop.time()
+    async with asyncio.timeout(stall.first_token) as silence:
+        async for event in coming.events:
+            if reading.take(event) and not begun:
+                begun = True
+                began()
+            if begun and not coming.whole and loop.time() - rested > _READING_SECONDS:
+                await asyncio.sleep(min(_LONGEST_REST, _REST_SHARE * (loop.time() - since)))
+                rested = loop.time()
+            if reading.length > most:
+                raise too_long(reading.vendor, counted(most, "character"))
+            silence.reschedule(loop.time() + _silence(reading, stall))
     text = reading.text()
     if len(text) > most:
         raise too_long(reading.vendor, counted(most, "character"))
@@ -250,38 +248,24 @@ async def read_reply(
         usage=reading.usage(),
         model=reading.model or request.model,
         request_id=coming.request_id,
-        longest_silence=0.0 if coming.whole else reading.silence,
-        seconds=loop.time() - since,
     )
 
 
-def patience(stall_seconds: float, silence: float | None = None) -> httpx2.Timeout:
-    """How long a server may be silent.
-
-    Args:
-        stall_seconds: At most.
-        silence: What the request allows; None: nothing is known of the model yet.
-    """
-    return httpx2.Timeout(min(stall_seconds, silence or stall_seconds), connect=10.0)
+def _silence(reading: StreamReader, stall: StallLimits) -> float:
+    """Seconds until the next event; a model may think for long before its first token."""
+    return stall.between_tokens if reading.length else stall.first_token
 
 
-def deadline(stall_seconds: float, request: ModelRequest) -> asyncio.Timeout:
-    """Ends a reply in one piece that takes longer than its server may be silent.
-
-    A stream is not ended so: as long as something comes, it may go on.
-    """
-    seconds = min(stall_seconds, request.silence or stall_seconds)
-    return asyncio.timeout(None if request.streamed else seconds)
+def http_timeout(stall: StallLimits) -> httpx2.Timeout:
+    """How long a connection may take, and a server be silent before it answers."""
+    return httpx2.Timeout(stall.first_token, connect=10.0)
 
 
 def give_up(reading: StreamReader, error: Exception) -> Never:
     """Raise what the error means, with what the vendor reported until then."""
-    is_endless = isinstance(error, _Endless)
-    if is_endless:
+    if isinstance(error, _Endless):
         error = too_long(reading.vendor, size(_LONGEST_EVENT))
-    meant = translate(reading.vendor, error)
-    meant.maybe_paid = meant.maybe_paid or is_endless
-    fail(meant, reading.usage())
+    fail(translate(reading.vendor, error), reading.usage())
 
 
 class _Beginning(httpx2.AsyncByteStream):
@@ -306,8 +290,7 @@ async def _bound_error(response: httpx2.Response) -> None:
         response.stream = _Beginning(response.stream, _LONGEST_ERROR)
 
 
-#: For HTTP clients that ask models: what is sent is proven, and errors are read to a point.
+#: For HTTP clients that ask models: errors are read to a point.
 EVENT_HOOKS: Mapping[str, list[Callable[[Any], Awaitable[None]]]] = {
-    "request": list(SENDING_HOOKS),
     "response": [_bound_error],
 }

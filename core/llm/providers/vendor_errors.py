@@ -10,11 +10,8 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Never, cast
 
-import httpx2
-
 from core.errors import (
     KeyRefused,
-    MootError,
     ProviderBusy,
     ProviderDown,
     ProviderError,
@@ -35,11 +32,6 @@ _REQUEST_CODES = re.compile(r"invalid|not_found|too_large|unsupported|context_le
 _BUSY_STATUSES = frozenset({429, 503, 529})
 _KEY_STATUSES = frozenset({401, 402, 403})
 _PASSING_STATUSES = frozenset({408, 409, 425})
-#: There was no connection to send the request over, or whoever asked may ask no longer.
-_NEVER_SENT = (
-    *(httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError),
-    *(httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, MootError),
-)
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 
 
@@ -61,15 +53,10 @@ def translate(vendor: str, error: Exception) -> ProviderError:
         return from_code(vendor, code)
     kind = type(error).__name__
     if "Timeout" in kind:
-        down: ProviderDown = ProviderSilent(f"{vendor} stopped answering.")
-    elif isinstance(error, ValueError | TypeError | AttributeError | RecursionError):
-        down = ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
-    else:
-        down = ProviderDown(f"The connection to {vendor} failed ({kind}).")
-    # SDKs wrap what the network raised.
-    raised = (error, error.__cause__)
-    down.maybe_paid = not any(isinstance(one, _NEVER_SENT) for one in raised)
-    return down
+        return ProviderSilent(f"{vendor} stopped answering.")
+    if isinstance(error, ValueError | TypeError | AttributeError | RecursionError):
+        return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
+    return ProviderDown(f"The connection to {vendor} failed ({kind}).")
 
 
 def from_status(

@@ -137,7 +137,6 @@ class Bench:
             turns=turns,
             sink=_Silent(),
             clock=self.clock,
-            lane=self.calls.lane,
         )
         for number, task in enumerate(tasks, start=1):
             if number == CORRECTED_AFTER + 1:

@@ -157,6 +157,7 @@ UNUSUAL = {
     "limits": {"quorum": 1},
     "outcomes": {"ask_after_days": 7},
     "calls_at_once": 3,
+    "stall": {"first_token": 90, "between_tokens": 30},
     "landing": {"records": [{"name": "files", "folder": "/srv/decisions"}]},
     "evidence": {"link_hosts": ["docs.example.com"], "pages": 3},
     "fallbacks": [{"provider": "offline"}],

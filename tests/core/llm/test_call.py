@@ -1,7 +1,7 @@
 """Asking models: through real SDKs, real HTTP and a scripted vendor."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from decimal import Decimal
 
@@ -19,14 +19,14 @@ from core.errors import (
     ReplyUnreadable,
     ReplyUnusable,
     RequestRejected,
-    RunLost,
 )
 from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.models import Act, Agent, Cap, Usage
-from core.request import Effort, ModelReply, ModelRequest, Part, PartKind
+from core.models import Act, Agent, Cap
+from core.request import ModelRequest, Part, PartKind
+from core.settings import StallLimits
 from core.testing import ManualClock, ScriptedProvider
 from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from tests.vendors.server import Vendor, always, in_turn
@@ -54,8 +54,12 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def calls(vendor: Vendor, clock: ManualClock) -> AsyncIterator[ModelCalls]:
     providers = {
-        "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=5),
-        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=5),
+        "anthropic": AnthropicProvider(
+            "sk-test", vendor.url, stall=StallLimits(first_token=5, between_tokens=5)
+        ),
+        "openai": OpenAIProvider(
+            "sk-test", f"{vendor.url}/v1", stall=StallLimits(first_token=5, between_tokens=5)
+        ),
         "ollama": OllamaProvider(vendor.url),
     }
     asking = ModelCalls(providers, clock, parallel=4, jitter=lambda: 0.5)
@@ -589,178 +593,6 @@ async def test_a_model_that_says_nothing_for_a_turns_whole_time_is_away_for_the_
 
     assert call.provider == "openai"
     assert call.stands_in_why == "No answer within 500 ms."
-
-
-class Measured(ScriptedProvider):
-    """A provider that says how long each reply was silent."""
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        """Answer, after a silence of ten seconds."""
-        reply = await super().complete(request, on_first_token)
-        return replace(reply, longest_silence=10.0)
-
-
-async def test_a_model_that_is_known_may_be_silent_for_some_times_what_it_usually_is(
-    clock: ManualClock,
-) -> None:
-    provider = Measured()
-    calls = ModelCalls({"scripted": provider}, clock)
-    agent = ANN.model_copy(update={"provider": "scripted"})
-
-    for _ in range(4):
-        await calls.ask(a_request(), agent)
-    await calls.ask(replace(a_request(), act=Act.CRITIQUE), agent)
-
-    assert [one.silence for one in provider.requests] == [None, None, None, 40.0, 40.0]
-
-
-async def come_to_know_the_model(calls: ModelCalls, vendor: Vendor) -> None:
-    """Ask so often that the next reply comes in one piece; what was asked is forgotten."""
-    for _ in range(3):
-        await calls.ask(a_request(), ANN)
-    vendor.asked.clear()
-
-
-def ways(vendor: Vendor) -> list[bool]:
-    """Which of the replies were asked for as streams."""
-    return [asked.body["stream"] for asked in vendor.asked]
-
-
-async def test_a_model_that_is_known_is_asked_for_whole_replies(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    for _ in range(5):
-        text, _ = await calls.ask(a_request(), ANN)
-        assert text == REPLY
-
-    assert ways(vendor) == [True, True, True, False, False]
-
-
-async def test_a_reply_whose_beginning_others_await_is_streamed(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-
-    await asyncio.gather(*(calls.ask(a_request(LONG, f"Task {n}"), ANN) for n in range(4)))
-    await calls.ask(replace(a_request(LONG * 2), act=Act.SUMMARY), ANN)
-
-    assert ways(vendor) == [True, False, False, False, False], "a summary leads nobody"
-
-
-async def test_after_a_whole_reply_that_did_not_come_the_next_try_is_streamed(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-    vendor.script = in_turn(Say(fault=Fault.CUT, counts=None), Say(text=REPLY))
-
-    _, call = await calls.ask(a_request(), ANN)
-    await calls.ask(a_request(), ANN)
-
-    assert ways(vendor) == [False, True, False]
-    assert call.usage.attempts == 2
-    assert call.usage.input_tokens > 120, "nobody knows whether it was written: it is booked"
-
-
-async def test_the_next_try_is_streamed_though_the_model_has_streamed_another_reply(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-    vendor.script = in_turn(Say(fault=Fault.CUT, counts=None), Say(text=REPLY))
-    proofs = 0
-
-    async def prove() -> None:
-        nonlocal proofs
-        proofs += 1
-        if len(vendor.asked) == 1:  # between the two tries
-            await calls.ask(replace(a_request(), effort=Effort.HIGH), ANN)
-
-    await calls.under([], prove=prove).ask(a_request(), ANN)
-
-    assert ways(vendor) == [False, True, True]
-    assert proofs > 1
-
-
-async def test_what_is_given_up_before_its_bytes_go_is_not_booked(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-    booked: list[Usage] = []
-    proofs, held = 0, asyncio.Event()
-
-    async def prove() -> None:
-        nonlocal proofs
-        proofs += 1
-        if proofs == 2:  # right before the bytes
-            held.set()
-            await asyncio.Event().wait()
-
-    asking = asyncio.create_task(
-        calls.under([], prove=prove, book=booked.append).ask(a_request(), ANN)
-    )
-    await held.wait()
-    asking.cancel()
-    await asyncio.wait({asking})
-
-    assert vendor.asked == []
-    assert [one.input_tokens for one in booked] == [0]
-
-
-async def test_a_whole_reply_under_way_when_the_time_ends_leaves_its_model_there(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-    vendor.script = always(Say(text=REPLY, wait=60))
-    fallback = CallOptions(fallbacks=(ModelRef("openai", "gpt-6-luna"),))
-    asking = asyncio.create_task(calls.ask(a_request(), ANN, CallOptions(seconds=2)))
-    with pytest.raises(ProviderDown, match="No answer within"):
-        await asking
-    vendor.script = always(Say(text=REPLY))
-    _, call = await calls.ask(a_request(), ANN, fallback)
-
-    assert ways(vendor)[0] is False
-    assert not call.stands_in_for
-
-
-async def test_a_whole_reply_that_is_not_waited_for_is_booked_as_if_it_had_begun(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-    vendor.script = always(Say(wait=60))
-    booked: list[Usage] = []
-    asking = asyncio.create_task(calls.under([], book=booked.append).ask(a_request(), ANN))
-    await vendor.asked_for(1)
-
-    asking.cancel()
-    await asyncio.wait({asking})
-
-    assert booked[0].input_tokens > 0
-    assert booked[0].cost
-    vendor.script = always(Reject(status=500))
-    with pytest.raises(ProviderDown) as refused:
-        await calls.ask(a_request(), ANN)
-    assert refused.value.usage.input_tokens == 0, "the vendor said that there is none"
-
-
-async def test_what_was_not_sent_is_not_booked_though_it_was_to_come_in_one_piece(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
-    await come_to_know_the_model(calls, vendor)
-    booked: list[Usage] = []
-    proofs = 0
-
-    async def prove() -> None:
-        nonlocal proofs
-        proofs += 1
-        if proofs == 2:  # right before the bytes
-            raise RunLost("Another run holds the debate.")
-
-    with pytest.raises(RunLost):
-        await calls.under([], prove=prove, book=booked.append).ask(a_request(), ANN)
-
-    assert vendor.asked == []
-    assert [one.input_tokens for one in booked] == [0]
 
 
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(

@@ -27,7 +27,7 @@ from core.models import (
 )
 from core.ports import ModelProvider
 from core.retry import RetryPolicy
-from core.settings import Caps
+from core.settings import Caps, StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import KEPT_FOR_THE_END, Turns
@@ -86,8 +86,12 @@ class House:
 
     def __init__(self, vendor: Vendor, caps: Caps | None = None) -> None:
         self.providers: Mapping[str, ModelProvider] = {
-            "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=30),
-            "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=30),
+            "anthropic": AnthropicProvider(
+                "sk-test", vendor.url, stall=StallLimits(first_token=30)
+            ),
+            "openai": OpenAIProvider(
+                "sk-test", f"{vendor.url}/v1", stall=StallLimits(first_token=30)
+            ),
         }
         self.store = InMemoryStore()
         self.clock = SystemClock()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -44,7 +43,6 @@ from core.testing import (
     plausible_reply,
 )
 from core.transcript.report import report
-from core.turns.apart import apart
 from core.turns.citing import source_parts
 from core.turns.take import Turns
 
@@ -207,14 +205,13 @@ async def test_the_verdict_says_what_is_verified_unverified_or_assumed() -> None
     assert f"~~{FAKE}~~" in debate.verdict.solution
 
 
-async def test_long_sources_are_cut_and_checked_apart_from_the_loop_and_cut_once() -> None:
+async def test_long_sources_are_cut_once() -> None:
     held = Held(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
     debate = await held.run()
     log = await held.store.events(DEBATE)
     middle = next(at for at, one in enumerate(log, 1) if one.event.kind == "contribution_made")
     before = fold(log[:middle])
 
-    place = await apart(before, threading.get_ident)
     cut = source_parts(before)
     shown = [source_parts(apply(before, one)) for one in log[middle : middle + 1]]
 
@@ -223,7 +220,6 @@ async def test_long_sources_are_cut_and_checked_apart_from_the_loop_and_cut_once
         CitationStatus.VERIFIED,
         CitationStatus.UNVERIFIED,
     ]
-    assert place != threading.get_ident()
     assert shown[0] is cut, "nobody cuts them again for the next turn"
     other = replace(before, sources=(*before.sources, *before.sources))
     assert source_parts(other) is not cut

@@ -8,6 +8,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_s
 from core.errors import KeyRefused
 from core.llm.providers.anthropic import AnthropicProvider
 from core.request import Effort, ModelRequest, Part, PartKind
+from core.settings import StallLimits
 from tests.vendors.script import Counts, Say
 from tests.vendors.server import Vendor, always
 
@@ -19,7 +20,7 @@ def claude(request_: ModelRequest) -> ModelRequest:
 
 async def sent(vendor: Vendor, request: ModelRequest) -> dict[str, object]:
     """What the vendor was sent."""
-    provider = AnthropicProvider("sk-ant-test", vendor.url, stall_seconds=30)
+    provider = AnthropicProvider("sk-ant-test", vendor.url, stall=StallLimits(first_token=30))
     await provider.complete(request)
     await provider.close()
     return dict(vendor.asked[-1].body)
@@ -92,15 +93,6 @@ async def test_thinking_follows_effort_by_the_table(  # noqa: PLR0913, PLR0917 -
     assert body.get("thinking") == thinking
     assert body.get("output_config", {}).get("effort") == sent_effort
     assert body["max_tokens"] == 1000 + room
-
-
-async def test_a_request_larger_than_a_plain_reply_may_be_is_streamed(
-    vendor: Vendor, claude: ModelRequest
-) -> None:
-    body = await sent(vendor, replace(claude, effort=Effort.HIGH, max_output_tokens=30_000))
-
-    assert body["stream"] is True
-    assert body["max_tokens"] == 30_000 + 24_576
 
 
 async def test_thinking_tokens_are_told_apart(vendor: Vendor, claude: ModelRequest) -> None:

@@ -16,6 +16,7 @@ from core.llm.providers.openai import MOONSHOT, OPENROUTER, OpenAIProvider
 from core.llm.providers.openai_chat import ChatReading
 from core.llm.providers.openai_responses import ResponsesReading
 from core.request import AnswerForm, ModelRequest
+from core.settings import StallLimits
 from tests.vendors.script import Asked, Counts, Reject, Say
 from tests.vendors.server import Script, Vendor, always
 
@@ -32,7 +33,7 @@ def without_responses(refusal: Reject) -> Script:
 
 
 def a_provider(vendor: Vendor) -> OpenAIProvider:
-    return OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=30)
+    return OpenAIProvider("sk-test", f"{vendor.url}/v1", stall=StallLimits(first_token=30))
 
 
 def paths(vendor: Vendor) -> list[str]:

@@ -14,6 +14,7 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.models import Debate, Setup, Status
 from core.retry import RetryPolicy
+from core.settings import StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from core.turns.take import Turns
@@ -76,9 +77,9 @@ async def vendor() -> AsyncIterator[Vendor]:
 async def hold(vendor: Vendor) -> Debate:
     """Hold the debate; the debate at its end."""
     providers = {
-        "anthropic": AnthropicProvider("sk-test", vendor.url, stall_seconds=30),
-        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall_seconds=30),
-        "ollama": OllamaProvider(vendor.url, stall_seconds=30),
+        "anthropic": AnthropicProvider("sk-test", vendor.url, stall=StallLimits(first_token=30)),
+        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall=StallLimits(first_token=30)),
+        "ollama": OllamaProvider(vendor.url, stall=StallLimits(first_token=30)),
     }
     clock, store = SystemClock(), InMemoryStore()
     calls = ModelCalls(
