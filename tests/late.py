@@ -7,7 +7,6 @@ for a moment, or took for recorded what another step records.
 
 import asyncio
 import selectors
-import threading
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -15,6 +14,8 @@ from random import Random
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.util import await_only
+from sqlalchemy.util.concurrency import in_greenlet
 
 #: Seconds until what is held back is looked at again.
 _GLANCE = 0.002
@@ -76,16 +77,15 @@ class LateSelector(selectors.DefaultSelector):
 
 
 def make_commits_late(draw: Callable[[], float]) -> Callable[[], None]:
-    """Have each commit begin as many seconds late as are drawn, in its own thread.
+    """Have each commit begin as many seconds late as are drawn.
 
     Returns:
         What ends it.
     """
 
     def wait(_connection: Connection) -> None:
-        # Those of Slack's SDK are made in the event loop, which nothing may hold up.
-        if threading.current_thread() is not threading.main_thread():
-            time.sleep(draw())
+        if in_greenlet():  # as all do whose engine is asynchronous
+            await_only(asyncio.sleep(draw()))
 
     event.listen(Engine, "commit", wait)
     return lambda: event.remove(Engine, "commit", wait)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from core.store.sqlite import sqlite_writer
+from core.store.engines import sqlite_writer
+from core.store.writers import transact
 from slack_on_loopback import Workspace, run_workspace
 from tests.late import DEEDS, LateSelector, by_chance, make_commits_late, make_people_late
 
@@ -63,8 +64,8 @@ async def test_each_commit_is_as_late_as_was_drawn(tmp_path: Path) -> None:
     end = make_commits_late(draw)
     try:
         database = sqlite_writer(tmp_path / "x.db")
-        await database.transact(lambda connection: connection.execute(text("CREATE TABLE a (b)")))
-        await database.transact(lambda connection: connection.execute(text("DELETE FROM a")))
+        await transact(database, lambda connection: connection.execute(text("CREATE TABLE a (b)")))
+        await transact(database, lambda connection: connection.execute(text("DELETE FROM a")))
         await database.dispose()
     finally:
         end()

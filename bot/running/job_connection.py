@@ -1,11 +1,9 @@
 """Procrastinate's connection to PostgreSQL: its tables, and how it lives through a restart."""
 
 import asyncio
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, LiteralString, cast
-from weakref import WeakKeyDictionary
 
 import psycopg
 from procrastinate import PsycopgConnector
@@ -13,11 +11,10 @@ from procrastinate.connector import Notify
 from procrastinate.exceptions import ConnectorException
 from procrastinate.schema import SchemaManager
 from psycopg import sql
-from psycopg_pool import AsyncConnectionPool
 from sqlalchemy import make_url
 
 from core.errors import StoreDown
-from core.store.postgres import CONNECT_ARGS, is_doubtful
+from core.store.engines import CONNECT_ARGS
 
 #: Seconds that a call waits for a server that restarts.
 PATIENCE = 30.0
@@ -32,47 +29,13 @@ def conninfo_of(url: str) -> str:
     return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
-class RetryingConnector(PsycopgConnector):
-    """Listens again after a restart of the server, instead of ending the worker.
-
-    Procrastinate runs one statement at a time, so each is a transaction of its own: with a
-    transaction around it, and a question whether the connection lives before it, it would take four
-    round trips.
-    """
+class ListeningConnector(PsycopgConnector):
+    """Listens again after a restart of the server, instead of ending the worker and its jobs."""
 
     def __init__(self, conninfo: str) -> None:
         super().__init__(
-            conninfo=conninfo,
-            kwargs=dict(CONNECT_ARGS),
-            min_size=1,
-            max_size=8,
-            timeout=PATIENCE,
-            configure=self._set_up,
-            pool_factory=self._pool_of,
+            conninfo=conninfo, kwargs=dict(CONNECT_ARGS), min_size=1, max_size=8, timeout=PATIENCE
         )
-        #: When a connection was taken last, or made.
-        self._taken_at = WeakKeyDictionary[psycopg.AsyncConnection[Any], float]()
-
-    async def _set_up(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        """Have each statement of a new connection be a transaction of its own."""
-        self._taken_at[connection] = time.monotonic()
-        await connection.set_autocommit(True)
-
-    def _pool_of(self, **wanted: Any) -> AsyncConnectionPool:
-        """Make the connections, by Procrastinate's wishes but for one."""
-        settings: dict[str, Any] = {**wanted, "check": self._try_if_doubtful}
-        return AsyncConnectionPool(**settings)
-
-    async def _try_if_doubtful(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        """Ask a connection whether it lives where that is in doubt.
-
-        Raises:
-            psycopg.Error: It does not live.
-        """
-        now = time.monotonic()
-        before, self._taken_at[connection] = self._taken_at[connection], now
-        if is_doubtful(connection.fileno(), now - before):
-            await AsyncConnectionPool.check_connection(connection)
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Hear of new jobs for ever."""

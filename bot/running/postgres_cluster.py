@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from bot.log import logger
 from bot.running.debate_runner import Advances
 from bot.running.heartbeat import Heartbeat
-from bot.running.job_queue import Codec, Jobs, JobTasks
+from bot.running.job_queue import Jobs, JobTasks
 from bot.running.keyed_tasks import KeepsTasks
 from bot.running.port import Runner
 from bot.running.replica_debates import ReplicatedRunner
@@ -14,9 +14,6 @@ from core.errors import StoreError
 from core.ports import Clock, DebateStore
 
 _log = logger(__name__)
-
-#: Channels that one replica posts to, or receivers that it serves, at the same time.
-_AT_ONCE = 1000
 
 
 class PostgresCluster:
@@ -28,16 +25,15 @@ class PostgresCluster:
 
     def channels(self, serve: Callable[[Channel], Awaitable[None]]) -> KeepsTasks[Channel]:
         """Return what serves the channels that fall to this replica."""
-        codec = Codec[Channel](
-            write=" ".join,
-            read=lambda written: Channel(*written.split(" ", 1)),
-            at_once=_AT_ONCE,
-        )
-        return JobTasks(self._jobs, "channels", serve, codec)
+
+        def read(written: str) -> Channel:
+            return Channel(*written.split(" ", 1))
+
+        return JobTasks(self._jobs, "channels", serve, write=" ".join, read=read)
 
     def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
         """Return what serves the receivers that fall to this replica."""
-        return JobTasks(self._jobs, "landings", serve, Codec(write=str, read=str, at_once=_AT_ONCE))
+        return JobTasks(self._jobs, "landings", serve, write=str, read=str)
 
     def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances the debates that fall to this replica."""

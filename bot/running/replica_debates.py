@@ -6,7 +6,7 @@ from procrastinate.exceptions import ConnectorException
 
 from bot.log import logger
 from bot.running.debate_runner import Advances, DebateRunner, unfinished
-from bot.running.job_queue import Codec, Jobs, JobTasks
+from bot.running.job_queue import Jobs, JobTasks
 from bot.running.keyed_tasks import KeyedTasks
 from bot.running.notifications import CHANNEL, Signals
 from core.errors import StoreError
@@ -16,12 +16,8 @@ from core.rules import schedule
 
 _log = logger(__name__)
 
-#: Debates that one replica advances at the same time; parked ones do not count. One process is busy
-#: for half its time with 500 whose models take 25 s a reply.
-_AT_ONCE = 1000
 #: Seconds that a clean stop may take.
 STOP_SECONDS = 6.0
-_DEBATES: Codec[str] = Codec(write=str, read=str, at_once=_AT_ONCE)
 
 
 class ReplicatedRunner:
@@ -38,7 +34,7 @@ class ReplicatedRunner:
         self._clock = clock
         self._jobs = jobs
         self._holder = DebateRunner(engine=engine, store=store, clock=clock)
-        self._debates = JobTasks[str](jobs, "debates", self._hold, _DEBATES)
+        self._debates = JobTasks[str](jobs, "debates", self._hold, write=str, read=str)
         self._telling = KeyedTasks[str](self._tell)
         self._taking_up = KeyedTasks[str](self._take_up)
         self._signals = Signals(jobs.conninfo, heard=engine.wake, missed=self._look_again)
@@ -94,4 +90,4 @@ class ReplicatedRunner:
         debate = await self._holder.hold(debate_id)
         due = schedule.due(debate) if debate and debate.status is Status.RUNNING else None
         if due:
-            self._debates.wake_at(debate_id, due)
+            await self._debates.wake_at(debate_id, due)

@@ -28,9 +28,7 @@ class Deliveries:
             at: When it arrived.
         """
         values = {"kind": kind, "id": delivery_id, "at": at}
-        return not await self._database.write(
-            lambda c: insert_new(c, DELIVERIES, values), for_person=True, by_statement=True
-        )
+        return not await self._database.write(lambda c: insert_new(c, DELIVERIES, values))
 
     async def knows(self, kind: str, delivery_id: str) -> bool:
         """Whether it arrived before; says nothing of now."""

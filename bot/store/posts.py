@@ -110,11 +110,7 @@ class Posts:
             for post in posts:
                 insert_new(connection, POSTS, _fresh(post))
 
-        await self._database.write(
-            insert_all,
-            for_person=any(one.urgent for one in posts),  # somebody waits for what is urgent
-            by_statement=len(posts) == 1,
-        )
+        await self._database.write(insert_all)
 
     async def replace_or_enqueue(self, post: NewPost) -> None:
         """Add an edit of which only the newest state matters.
@@ -152,7 +148,7 @@ class Posts:
             holders.claim(connection, *channel, process_token)
             return _next_for(connection, channel)
 
-        return await self._database.write(claim, by_statement=True)
+        return await self._database.write(claim)
 
     async def next_for(self, channel: Channel) -> PostRow | None:
         """The first post of the channel that is neither sent nor failed.
@@ -194,7 +190,7 @@ class Posts:
                 raise StoreError(f"The post {key!r} is not to be sent: it is {head.state} already.")
             return _row(row)
 
-        return await self._database.write(hand_out, by_statement=True)
+        return await self._database.write(hand_out)
 
     async def check_sending(self, key: str, process_token: str) -> None:
         """Make sure that this process is still the one that sends it.
@@ -232,9 +228,7 @@ class Posts:
             ChannelLost: Another process holds the channel.
             StoreError: There is no such post, or others changed it at this moment.
         """
-        return await self._database.write(
-            lambda c: _mark(c, _MARK_SENT, row, ts=ts), by_statement=True
-        )
+        return await self._database.write(lambda c: _mark(c, _MARK_SENT, row, ts=ts))
 
     async def mark_failed(self, row: PostRow, error: str) -> PostRow | None:
         """Note that Slack will never take it. Takes, returns and raises what `mark_sent` does.
@@ -242,9 +236,7 @@ class Posts:
         The row then is *failed*, and its payload is empty; or *waiting*, if it was replaced while
         it was being sent.
         """
-        return await self._database.write(
-            lambda c: _mark(c, _MARK_FAILED, row, error=error), by_statement=True
-        )
+        return await self._database.write(lambda c: _mark(c, _MARK_FAILED, row, error=error))
 
     async def postpone(self, row: PostRow, not_before: datetime, error: str | None = None) -> None:
         """Put it back to waiting: it was surely not sent, and may be tried from then on.
@@ -252,9 +244,7 @@ class Posts:
         Takes the row and raises as `mark_sent` does.
         """
         values = {"due": not_before, "why": error}
-        await self._database.write(
-            lambda c: _end_attempt(c, _PUT_BACK, row, values), by_statement=True
-        )
+        await self._database.write(lambda c: _end_attempt(c, _PUT_BACK, row, values))
 
     async def row_by_key(self, key: str) -> PostRow | None:
         """The post with this key."""

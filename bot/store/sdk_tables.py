@@ -7,8 +7,8 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from core.store.engines import postgres_engine
 from core.store.failures import explain
-from core.store.postgres import postgres_engine
 
 
 def sdk_engine(url: str) -> AsyncEngine:

@@ -6,28 +6,25 @@ PostgreSQL (several processes; each write is a transaction of its own, repeated 
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.errors import ConfigurationBroken, StoreDown
+from core.store.engines import FILE_FORM, postgres_engine, sqlite_reader, sqlite_writer
 from core.store.failures import is_passing
 from core.store.lock import FileLock, check_no_log_is_left, check_there
-from core.store.postgres import ServerTransactions
-from core.store.sqlite import FILE_FORM, sqlite_reader, sqlite_writer
-from core.store.writers import BatchingWriter, Repeating, Writer
+from core.store.writers import BatchingWriter, Repeating, RunsWork
 
 T = TypeVar("T")
 
 #: Pages given back in one transaction: 4 MB, for which others wait some milliseconds.
 _PAGES_AT_ONCE = 500
-#: To a server, by process.
-_CONNECTIONS = 16
 #: As everybody's settings have it, and as the tables of Slack's SDK are opened.
 _SQLITE = "sqlite+aiosqlite"
 _POSTGRES = "postgresql+psycopg"
@@ -44,8 +41,8 @@ class Database:
         self,
         *,
         place: str,
-        reader: Repeating,
-        writer: Writer | None = None,
+        reader: RunsWork,
+        writer: RunsWork | None = None,
         lock: FileLock | None = None,
         file: Path | None = None,
     ) -> None:
@@ -63,7 +60,7 @@ class Database:
         self._lock = lock
         self._file = file
         self._identity = _identity_of(file) if file else None
-        self._writer: Writer = writer or self._file_writer(Path(file or place))
+        self._writer: RunsWork = writer or self._file_writer(Path(file or place))
 
     @classmethod
     async def open(cls, location: str) -> "Database":
@@ -127,33 +124,17 @@ class Database:
         """Whether other processes may write to it at the same time."""
         return self._file is None
 
-    async def write(
-        self,
-        work: Callable[[Connection], T],
-        *,
-        for_person: bool = False,
-        by_statement: bool = False,
-    ) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; what it wrote is durable when this returns.
 
         A caller that is cancelled while waiting does no harm: its work is then done or not done,
         as a whole.
 
-        Args:
-            work: What to do.
-            for_person: Whether somebody waits for it who typed or clicked. In SQLite, where one
-                writes at a time, it goes before what debates wait for; in PostgreSQL all write at
-                the same time.
-            by_statement: Whether `work` may stop after any of its statements, and be begun again
-                from the first: mostly as only one of them writes. In PostgreSQL no transaction then
-                holds them together, which takes two round trips fewer; "as a whole" and "nothing"
-                are said of each statement then.
-
         Raises:
             StoreDown: The database does not answer, is full or locked; nothing was written.
             Exception: Whatever `work` raises; nothing of it was written.
         """
-        return await self._writer.write(work, for_person=for_person, by_statement=by_statement)
+        return await self._writer.run(work)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work`, which only reads.
@@ -166,7 +147,7 @@ class Database:
             Exception: Whatever `work` raises.
         """
         self.check_file()  # a reader would make a new, empty file
-        return await self._reader.run(work, by_statement=True)
+        return await self._reader.run(work)
 
     async def clean(self) -> None:
         """Take what was deleted out of the file for good, and out of its write-ahead log.
@@ -240,7 +221,22 @@ class Database:
             )
 
     async def close(self) -> None:
-        """Finish what waits to be written, free connections and the lock. Safe to call twice."""
+        """Finish what waits to be written, free connections and the lock. Safe to call twice.
+
+        It goes on to its end, whoever is cancelled: a connection that is half closed would outlive
+        the event loop.
+        """
+        freeing, cancelled = asyncio.create_task(self._free()), False
+        while not freeing.done():
+            try:
+                await asyncio.wait([freeing])
+            except asyncio.CancelledError:
+                cancelled = True
+        freeing.result()
+        if cancelled:
+            raise asyncio.CancelledError
+
+    async def _free(self) -> None:
         async with AsyncExitStack() as freed:
             if self._lock is not None:
                 freed.callback(self._lock.release)
@@ -297,14 +293,17 @@ def _on_server(url: URL) -> Database:
     """A database on a server, shared with other processes."""
     place = f"{url.host or 'localhost'}/{url.database or ''}"
     try:
-        transactions = ServerTransactions(url, _CONNECTIONS)
+        engine = postgres_engine(url)
     except ModuleNotFoundError as error:
         raise ConfigurationBroken(
             "PostgreSQL needs the package psycopg. Type `make extras` in a checkout; "
             "docs/deploy.md says how elsewhere."
         ) from error
-    both = Repeating(transactions, place, passes=is_passing)
-    return Database(place=place, reader=both, writer=both)
+    writer = Repeating(engine, place, passes=is_passing)
+    # Each statement that reads is a transaction of its own, which saves two round trips.
+    reading = engine.execution_options(isolation_level="AUTOCOMMIT")
+    reader = Repeating(reading, place, passes=is_passing)
+    return Database(place=place, reader=reader, writer=writer)
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
@@ -318,10 +317,13 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
 
 def _give_back(connection: Connection) -> int:
     """Take some free pages off the file's end; how many are still free."""
-    cursor = connection.connection.cursor()
-    for _ in range(_PAGES_AT_ONCE):
-        # The driver takes one step of this statement, and that is one page, whatever it says.
-        cursor.execute("PRAGMA incremental_vacuum(1)")
+
+    def free_pages(driver: Any) -> Awaitable[object]:
+        # Each page is a row without columns, so the driver must be told to fetch them.
+        return driver.execute_fetchall(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")
+
+    adapted: Any = connection.connection.dbapi_connection
+    adapted.run_async(free_pages)
     return connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
 
 

@@ -90,7 +90,7 @@ class SqlDebateStore:
                 raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
             return Appended(_recorded(row), fresh=False)
 
-        return await self._database.write(insert_or_find, for_person=True)
+        return await self._database.write(insert_or_find)
 
     async def begun(self, origin: str) -> str | None:
         """The id of the debate that this origin began."""
@@ -119,9 +119,7 @@ class SqlDebateStore:
             _note_end(connection, recorded)
             return Appended(recorded, fresh=True)
 
-        # Recorded beside a run it is mostly what somebody did, who waits to hear that it is taken;
-        # failures after a crash, reminders and what is restored are few.
-        return await self._database.write(write_or_find, for_person=run is None)
+        return await self._database.write(write_or_find)
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`.
@@ -168,7 +166,7 @@ class SqlDebateStore:
             if known is None:
                 _head(connection, debate_id)  # as high already, or there is no such debate
 
-        await self._database.write(set_if_greater, by_statement=True)
+        await self._database.write(set_if_greater)
 
     async def unfinished(self) -> Sequence[str]:
         """Ids of debates that did not end or have unpublished events, oldest first."""

@@ -1,4 +1,4 @@
-"""Who writes: one task that batches (SQLite), or each caller for itself, repeating (PostgreSQL)."""
+"""Transactions: in a batch with what else waits (SQLite), or each for itself (PostgreSQL)."""
 
 import asyncio
 from collections import deque
@@ -8,11 +8,11 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.errors import StoreDown, StoreError
+from core.errors import StoreDown
 from core.retry import RetryPolicy, retry
 from core.store.failures import explain, is_held_by_others
-from core.store.threads import Transactions
 
 T = TypeVar("T")
 
@@ -22,25 +22,15 @@ _BATCH = 128
 #: Short waits for a conflict, long enough in all (26 s) for a server to restart.
 _RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
 
+#: Seconds that transactions under way may take at the end: a dead server keeps nobody here.
+_DISPOSE_SECONDS = 5.0
 
-class Writer(Protocol):
+
+class RunsWork(Protocol):
     """Runs work in transactions."""
 
-    async def write(
-        self,
-        work: Callable[[Connection], T],
-        *,
-        for_person: bool = False,
-        by_statement: bool = False,
-    ) -> T:
-        """Run the work; it is durable when this returns.
-
-        Args:
-            work: What to do.
-            for_person: Whether somebody waits for it who typed or clicked: it goes first where
-                one task writes for all.
-            by_statement: Whether each statement of it may stand by itself.
-        """
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        """Run the work in a transaction; what it wrote is durable when this returns."""
         ...
 
     async def close(self) -> None:
@@ -52,12 +42,13 @@ class Repeating:
     """Each work is a transaction of its own, repeated when the failure is a passing one.
 
     A commit whose answer got lost is repeated too: work must be safe to do twice, which keys see
-    to.
+    to. A transaction that has begun ends, whoever is cancelled: else a connection that is being
+    made could outlive the event loop.
     """
 
     def __init__(
         self,
-        engine: Transactions,
+        engine: AsyncEngine,
         place: str,
         *,
         passes: Callable[[BaseException], bool],
@@ -75,19 +66,9 @@ class Repeating:
         self._place = place
         self._passes = passes
         self._pause = pause
+        self._under_way: set[asyncio.Task[Any]] = set()
 
-    async def write(
-        self,
-        work: Callable[[Connection], T],
-        *,
-        for_person: bool = False,
-        by_statement: bool = False,
-    ) -> T:
-        """Run the work, whose only wait is for a free connection."""
-        del for_person
-        return await self.run(work, by_statement=by_statement)
-
-    async def run(self, work: Callable[[Connection], T], *, by_statement: bool = False) -> T:
+    async def run(self, work: Callable[[Connection], T]) -> T:
         """Run the work, repeating it while that may help.
 
         Raises:
@@ -96,7 +77,7 @@ class Repeating:
         failures = (SQLAlchemyError, OSError)
         try:
             return await retry(
-                lambda: self._engine.transact(work, by_statement=by_statement),
+                lambda: self._transact(work),
                 _RETRIES,
                 self._pause,
                 on=failures,
@@ -105,9 +86,26 @@ class Repeating:
         except failures as error:
             raise explain(error, self._place) from error
 
+    async def _transact(self, work: Callable[[Connection], T]) -> T:
+        task = asyncio.create_task(transact(self._engine, work), name="database transaction")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
     async def close(self) -> None:
         """Free connections, once what is under way has ended."""
+        if self._under_way:
+            _, late = await asyncio.wait(self._under_way, timeout=_DISPOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
         await self._engine.dispose()
+
+
+async def transact(engine: AsyncEngine, work: Callable[[Connection], T]) -> T:
+    """Run the work in one transaction of this engine."""
+    async with engine.begin() as connection:
+        return await connection.run_sync(work)
 
 
 @dataclass(frozen=True)
@@ -118,27 +116,27 @@ class _Waiting:
     done: asyncio.Future[Any]
 
     def succeed(self, result: Any) -> None:
-        """Tell who waits; a caller that was cancelled is not there any more."""
+        """Hand the result over, unless nobody waits any more."""
         if not self.done.done():
             self.done.set_result(result)
 
     def fail(self, error: Exception) -> None:
-        """Tell who waits, if anybody does still."""
+        """Hand the failure over, unless nobody waits any more."""
         if not self.done.done():
             self.done.set_exception(error)
 
 
 class BatchingWriter:
-    """One task that commits all waiting work together: one flush of the disk for many writes.
+    """One task commits whatever waits in one transaction: a commit is one flush of the disk.
 
-    A batch in which anything fails is rolled back and done again in halves, so that in the end a
-    work that fails only fails its caller. Savepoints would do it too, but cost two statements per
-    work, and when the database itself fails, SQLite may have rolled back everything
+    A batch in which anything fails is rolled back and done again one by one, so that a work that
+    fails only fails its caller. Savepoints would do it too, but cost two statements per work, and
+    when the database itself fails, SQLite may have rolled back everything
     (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
     """
 
     def __init__(
-        self, engine: Transactions, place: str, check: Callable[[], None] = lambda: None
+        self, engine: AsyncEngine, place: str, check: Callable[[], None] = lambda: None
     ) -> None:
         """Write through `engine`, which has one connection.
 
@@ -150,33 +148,23 @@ class BatchingWriter:
         self._engine = engine
         self._place = place
         self._check = check
-        #: What people wait for, and everything else.
-        self._first, self._others = deque[_Waiting](), deque[_Waiting]()
+        self._line = deque[_Waiting]()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
 
-    async def write(
-        self,
-        work: Callable[[Connection], T],
-        *,
-        for_person: bool = False,
-        by_statement: bool = False,
-    ) -> T:
-        """Run the work together with whatever else waits, people's before and without the rest's.
-
-        After each batch of people's the others' next one is done, however much people do.
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        """Run the work together with whatever else waits.
 
         Raises:
             StoreError: The database failed, or is closed.
         """
-        del by_statement  # one commit for all costs less
         if self._closed:
             raise StoreDown(f"The database {self._place} is closed.")
         if self._task is None:
             self._task = asyncio.create_task(self._serve(), name="database writer")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        (self._first if for_person else self._others).append(_Waiting(work, done))
+        self._line.append(_Waiting(work, done))
         self._news.set()
         return await done
 
@@ -192,49 +180,42 @@ class BatchingWriter:
             await self._engine.dispose()
 
     async def _serve(self) -> None:
-        """Take what waits and commit it, until told to end."""
-        while self._first or self._others or not self._closed:
-            if not self._first and not self._others:
-                await self._news.wait()
+        """Commit what waits, until told to end."""
+        while self._line or not self._closed:
+            if not self._line:
                 self._news.clear()
-            for line in (self._first, self._others):  # in turn: nobody is kept waiting for ever
-                taken = [line.popleft() for _ in range(min(len(line), _BATCH))]
-                if wanted := [one for one in taken if not one.done.done()]:
-                    await self._commit(wanted)
+                await self._news.wait()
+            batch = [self._line.popleft() for _ in range(min(len(self._line), _BATCH))]
+            wanted = [waiting for waiting in batch if not waiting.done.done()]
+            if wanted and not await self._commit(wanted):
+                for waiting in wanted:
+                    await self._commit([waiting])
 
-    async def _commit(self, batch: Sequence[_Waiting]) -> None:
-        """Do the batch in one transaction; if anything in it fails, each half in its own."""
+    async def _commit(self, batch: Sequence[_Waiting]) -> bool:
+        """Do the batch in one transaction; whether everybody knows what came of it.
+
+        They do not where one of several works failed: whose failure it is shows one by one.
+        """
         try:
             self._check()
-            results = await self._engine.transact(lambda c: [one.work(c) for one in batch])
-        except StoreDown as error:
-            _fail_all(batch, error)
-            return
+            results = await transact(
+                self._engine, lambda connection: [waiting.work(connection) for waiting in batch]
+            )
         except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
-            if is_held_by_others(error):
-                # Each part would wait for the lock as long again, and everybody with it.
-                _fail_all(batch, explain(error, self._place))
-                return
-            await self._take_apart(batch, error)
-            return
-        for one, result in zip(batch, results, strict=True):
-            one.succeed(result)
+            # Each work would wait for a lock of others as long again, and everybody with it.
+            if len(batch) > 1 and not (isinstance(error, StoreDown) or is_held_by_others(error)):
+                return False
+            for waiting in batch:  # an error of its own for each: raising one writes to it
+                waiting.fail(self._told(error))
+            return True
+        for waiting, result in zip(batch, results, strict=True):
+            waiting.succeed(result)
+        return True
 
-    async def _take_apart(self, batch: Sequence[_Waiting], error: Exception) -> None:
-        """Find whose failure it is by halving."""
-        if len(batch) == 1:
-            told = error
-            if isinstance(error, SQLAlchemyError):  # others are said as they are
-                told = explain(error, self._place)
-                told.__cause__ = error
-            batch[0].fail(told)
-            return
-        middle = len(batch) // 2
-        await self._commit(batch[:middle])
-        await self._commit(batch[middle:])
-
-
-def _fail_all(batch: Sequence[_Waiting], error: StoreError) -> None:
-    """Tell everybody; each gets an error of its own, because raising one writes to it."""
-    for one in batch:
-        one.fail(type(error)(str(error)))
+    def _told(self, error: Exception) -> Exception:
+        """The error as its caller is told of it."""
+        if isinstance(error, SQLAlchemyError):
+            told = explain(error, self._place)
+            told.__cause__ = error
+            return told
+        return StoreDown(str(error)) if type(error) is StoreDown else error

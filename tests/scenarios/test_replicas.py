@@ -133,7 +133,7 @@ async def test_a_frozen_replica_that_comes_back_writes_and_posts_nothing(scene: 
     await scene.at_rest()
     before = await scene.events()
     frozen.send_signal(signal.SIGCONT)
-    await scene.logged("this process was frozen, letting go")
+    await scene.logged("let go")
     await asyncio.sleep(1)  # for what it had under way when it froze
     found = await scene.at_rest()
     assert await scene.events() == before

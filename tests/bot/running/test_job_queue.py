@@ -6,15 +6,13 @@ from collections.abc import Awaitable, Callable
 import psycopg
 
 from bot.running.heartbeat import Heartbeat
-from bot.running.job_queue import Codec, Jobs, JobTasks
-
-_CODEC = Codec[str](write=str, read=str, at_once=10)
+from bot.running.job_queue import Jobs, JobTasks
 
 
 async def _tasks(url: str, work: Callable[[str], Awaitable[None]]) -> tuple[Jobs, JobTasks[str]]:
     """Jobs that run, and a kind of them."""
     jobs = Jobs(url, Heartbeat())
-    tasks = JobTasks[str](jobs, "channels", work, _CODEC)
+    tasks = JobTasks[str](jobs, "channels", work, write=str, read=str)
     await jobs.start()
     return jobs, tasks
 

@@ -471,15 +471,6 @@ async def test_what_is_urgent_overtakes_other_debates_and_reactions_come_last(po
     assert await drained(posts) == ["d2/board", "word", "d1/e3/0", "d1/e4/0", "d1/e2/eyes"]
 
 
-async def test_what_is_urgent_is_queued_before_what_debates_queue(tmp_path: Path) -> None:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
-        await prepare(database)
-        posts = Posts(database)
-        word = replace(post("word"), urgent=True)
-        await asyncio.gather(posts.enqueue([post("d1/e3/0")]), posts.enqueue([word]))
-        assert (await row_of(posts, "word")).id < (await row_of(posts, "d1/e3/0")).id
-
-
 async def test_an_urgent_reply_waits_for_what_its_own_debate_posts_before_it(posts: Posts) -> None:
     other = replace(post("d2/e2/0"), debate_id="d2")
     board_edit = replace(post("d1/board/edit"), method="update")

@@ -1,6 +1,6 @@
 """Debates are found by their words, in the channels asked for and no others."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -81,8 +81,11 @@ async def test_words_are_set_as_quickly_among_many_debates(tmp_path: Path) -> No
         words, steps = DebateWords(database), list[None]()
 
         def count_steps(connection: Connection) -> None:
-            driver: Any = connection.connection.driver_connection
-            driver.set_progress_handler(lambda: steps.append(None), 10)
+            def watch(driver: Any) -> Awaitable[None]:
+                return driver.set_progress_handler(lambda: steps.append(None), 10)
+
+            adapted: Any = connection.connection.dbapi_connection
+            adapted.run_async(watch)
 
         async def steps_of_a_change() -> int:
             steps.clear()

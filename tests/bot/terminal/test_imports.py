@@ -10,7 +10,7 @@ DEBATE = """
 import sys
 import bot.terminal.debating
 unwanted = (
-    *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
+    *("sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
     *("anthropic", "aiohttp", "slack_sdk", "slack_bolt", "mcp"),
     *("prometheus_client", "opentelemetry", "PIL", "lxml", "docx", "pptx", "openpyxl", "pypdf"),
     *("bot.listeners", "bot.landing", "bot.slack"),

@@ -483,6 +483,37 @@ def test_a_program_that_closes_nothing_ends(tmp_path: Path) -> None:
     assert ended.returncode == 3
 
 
+@pytest.mark.parametrize("runner", ["asyncio", "uvloop"])
+def test_what_is_cancelled_at_any_step_leaves_no_thread_that_calls_a_closed_loop(
+    tmp_path: Path, runner: str
+) -> None:
+    script = (
+        "import asyncio, sys, uvloop\n"
+        "from core.store.database import Database\n"
+        "async def use(place):\n"
+        "    async with await Database.open(place) as database:\n"
+        "        await database.read(lambda connection: None)\n"
+        "async def main(place, steps):\n"
+        "    using = asyncio.create_task(use(place))\n"
+        "    await asyncio.sleep(steps * 0.0003)\n"
+        "    using.cancel()\n"
+        "    await asyncio.wait([using])\n"
+        "for steps in range(60):\n"
+        f"    {runner}.run(main(sys.argv[1], steps))\n"
+    )
+
+    ended = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-W", "error", "-c", script, location(tmp_path / "moot.db")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 def test_a_program_ends_without_warnings(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys\n"

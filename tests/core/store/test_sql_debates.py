@@ -1,12 +1,10 @@
-"""What only a database can do to a log: be damaged, be opened again, keep its writers in line."""
+"""What only a database can do to a log: be damaged, be opened again."""
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
 
 import pytest
-from sqlalchemy import Connection, update
+from sqlalchemy import update
 
 from core.errors import StoreError
 from core.events import DebateStarted, NoteAdded, OutageBegan
@@ -66,28 +64,3 @@ async def test_a_damaged_event_is_named_and_other_debates_go_on(tmp_path: Path, 
         assert len(await store.events("d2")) == 2
         assert len(await store.find(DebateFilter())) == 2
         assert list(await store.unfinished()) == ["d1", "d2"]
-
-
-async def test_what_people_do_is_recorded_before_what_debates_wait_to_record(
-    tmp_path: Path,
-) -> None:
-    async with await Database.open(location(tmp_path)) as database:
-        await prepare(database)
-        store = SqlDebateStore(database)
-        await store.create("d1", START, origin="o1", at=NOON)
-        run = await store.claim("d1")
-        has_begun, is_free = Event(), Event()
-
-        def hold(_: Connection) -> None:
-            has_begun.set()
-            assert is_free.wait(timeout=60)
-
-        held = asyncio.create_task(database.write(hold))
-        assert await asyncio.to_thread(has_begun.wait, timeout=60)
-        of_run = asyncio.create_task(store.append("d1", OUTAGE, at=NOON, run=run))
-        of_person = asyncio.create_task(store.append("d1", NOTE, at=NOON))
-        await asyncio.sleep(0)  # both wait
-        is_free.set()
-        assert (await of_person).recorded.seq == 2
-        assert (await of_run).recorded.seq == 3
-        await held

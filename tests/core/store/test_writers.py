@@ -1,17 +1,18 @@
 """Work that is repeated while it may help, and no longer; work that waits in line."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
-from threading import Event
 
 import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from core.errors import RunLost, StoreDown, StoreError
-from core.store.sqlite import sqlite_writer
-from core.store.writers import BatchingWriter, Repeating
+from core.store.engines import sqlite_writer
+from core.store.writers import BatchingWriter, Repeating, transact
 
 
 class Trouble:
@@ -45,14 +46,14 @@ class Bench:
 @pytest.fixture(params=[True, False], ids=["passes", "stays"])
 async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
     made = Bench(tmp_path / "moot.db", passes=request.param)
-    await made.repeating.write(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
+    await made.repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
     yield made
     await made.repeating.close()
 
 
 @pytest.mark.parametrize("bench", [True], indirect=True)
 async def test_work_is_repeated_until_it_succeeds_and_leaves_no_traces(bench: Bench) -> None:
-    assert await bench.repeating.write(Trouble(3)) == 1
+    assert await bench.repeating.run(Trouble(3)) == 1
     assert bench.pauses == sorted(bench.pauses)
     assert len(bench.pauses) == 3
 
@@ -62,7 +63,7 @@ async def test_work_is_given_up_after_half_a_minute(bench: Bench) -> None:
     trouble = Trouble(1000)
 
     with pytest.raises(StoreError, match="place"):
-        await bench.repeating.write(trouble)
+        await bench.repeating.run(trouble)
     assert trouble.tries == len(bench.pauses) + 1
     assert 20 < sum(bench.pauses) < 40
 
@@ -72,7 +73,7 @@ async def test_work_that_cannot_succeed_is_not_repeated(bench: Bench) -> None:
     trouble = Trouble(1)
 
     with pytest.raises(StoreError, match="place"):
-        await bench.repeating.write(trouble)
+        await bench.repeating.run(trouble)
     assert (trouble.tries, bench.pauses) == (1, [])
 
 
@@ -81,7 +82,7 @@ async def test_what_the_work_itself_raises_is_not_repeated(bench: Bench) -> None
         raise RunLost
 
     with pytest.raises(RunLost):
-        await bench.repeating.write(lost)
+        await bench.repeating.run(lost)
     assert bench.pauses == []
 
 
@@ -101,82 +102,54 @@ async def test_a_commit_that_fails_leaves_a_connection_that_can_be_used(tmp_path
     def count(connection: Connection) -> int:
         return connection.exec_driver_sql("SELECT count(*) FROM other").scalar_one()
 
-    await engine.transact(tables)
+    await transact(engine, tables)
     with pytest.raises(IntegrityError):
-        await engine.transact(refer)
-    assert await engine.transact(count) == 0
+        await transact(engine, refer)
+    assert await transact(engine, count) == 0
     await engine.dispose()
 
 
-class Held:
-    """Work that goes on until it is let go."""
-
-    def __init__(self, done: list[str], name: str) -> None:
-        self._done, self._name = done, name
-        self._has_begun, self._is_free = Event(), Event()
-
-    def __call__(self, connection: Connection) -> None:
-        del connection
-        self._done.append(self._name)
-        self._has_begun.set()
-        assert self._is_free.wait(timeout=60)
-
-    async def until_begun(self) -> None:
-        assert await asyncio.to_thread(self._has_begun.wait, timeout=60)
-
-    def let_go(self) -> None:
-        self._is_free.set()
-
-
-async def test_what_a_person_waits_for_is_committed_before_and_without_what_else_waits(
-    tmp_path: Path,
-) -> None:
+async def test_what_nobody_waits_for_any_more_is_not_begun(tmp_path: Path) -> None:
     writer, done = BatchingWriter(sqlite_writer(tmp_path / "moot.db"), "place"), list[str]()
-    held = Held(done, "under way")
+    given_up = asyncio.create_task(writer.run(lambda _: done.append("given up")))
+    await asyncio.sleep(0)  # it waits
+    given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
 
-    def named(name: str) -> Callable[[Connection], None]:
-        return lambda _: done.append(name)
+    await writer.run(lambda _: done.append("next"))
 
-    under_way = asyncio.create_task(writer.write(held))
-    await held.until_begun()
-    others = [asyncio.create_task(writer.write(named("other"))) for _ in range(3)]
-    person = asyncio.create_task(writer.write(named("person"), for_person=True))
-    await asyncio.sleep(0)  # all of them wait
-    held.let_go()
-    await person
-    assert done[:2] == ["under way", "person"]
-    await asyncio.gather(under_way, *others)
-    assert done[2:] == ["other"] * 3
-    await writer.close()
-
-
-async def test_what_people_do_keeps_nothing_else_waiting_for_ever(tmp_path: Path) -> None:
-    writer, done = BatchingWriter(sqlite_writer(tmp_path / "moot.db"), "place"), list[str]()
-    held = Held(done, "person")
-
-    people = [asyncio.create_task(writer.write(held, for_person=True))]
-    await held.until_begun()
-    other = asyncio.create_task(writer.write(lambda _: done.append("other")))
-    people.append(
-        asyncio.create_task(writer.write(lambda _: done.append("next person"), for_person=True))
-    )
-    await asyncio.sleep(0)  # both wait
-    held.let_go()
-    await asyncio.gather(other, *people)
-    assert done == ["person", "other", "next person"]
+    assert done == ["next"]
     await writer.close()
 
 
 async def test_a_writer_that_is_closed_does_what_waits_before(tmp_path: Path) -> None:
     path = tmp_path / "moot.db"
     writer, done = BatchingWriter(sqlite_writer(path), "place"), list[int]()
-    waiting = [
-        asyncio.create_task(writer.write(lambda _, n=n: done.append(n), for_person=n == 1))
-        for n in range(3)
-    ]
+    waiting = [asyncio.create_task(writer.run(lambda _, n=n: done.append(n))) for n in range(3)]
     await asyncio.sleep(0)
     await writer.close()
-    assert done == [1, 0, 2]
-    assert all(one.done() for one in waiting)
+    assert done == [0, 1, 2]
+    assert all(task.done() for task in waiting)
     with pytest.raises(StoreDown):
-        await writer.write(lambda _: done.append(3))
+        await writer.run(lambda _: done.append(3))
+
+
+async def test_a_transaction_ends_though_who_asked_for_it_is_cancelled(tmp_path: Path) -> None:
+    path, begun = tmp_path / "moot.db", asyncio.Event()
+    repeating = Repeating(sqlite_writer(path), "place", passes=lambda _error: False)
+    await repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
+
+    def insert(connection: Connection) -> None:
+        begun.set()
+        connection.exec_driver_sql("INSERT INTO tries VALUES (1)")
+
+    asking = asyncio.create_task(repeating.run(insert))
+    await begun.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await repeating.close()
+
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("SELECT count(*) FROM tries").fetchone() == (1,)

@@ -1,0 +1,119 @@
+"""SQLAlchemy's async engines for both databases, set up so that what is written stays written."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, event
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+#: Milliseconds to wait for a lock held by somebody outside (a person with the sqlite3 program):
+#: short enough that who typed a command hears within Slack's three seconds that it was not taken,
+#: and that a process told to stop does.
+_BUSY_MS = 2_000
+
+#: How a new file is laid out, before anything is in it. Events of a debate have 2 to 3 KB: one of
+#: those fits in SQLite's usual page of 4 KB, and a third of the file would be empty. Free pages can
+#: be given back while others write (https://sqlite.org/pragma.html#pragma_auto_vacuum).
+FILE_FORM = ("page_size=8192", "auto_vacuum=INCREMENTAL")
+
+#: What every connection to a server is made with, as libpq calls it
+#: (https://www.postgresql.org/docs/current/libpq-connect.html).
+CONNECT_ARGS: Mapping[str, Any] = {
+    "connect_timeout": 10,
+    # A server whose machine has vanished without a word is given up after 30 s.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "tcp_user_timeout": 30_000,
+    # The server ends a transaction that a frozen process left open, long before that process
+    # counts as dead: its locks must not hold up the others. What is written relies on READ
+    # COMMITTED, and what is read alone is as good in it.
+    "options": "-c idle_in_transaction_session_timeout=5000"
+    " -c synchronous_commit=on -c timezone=UTC"
+    r" -c default_transaction_isolation=read\ committed",
+}
+
+
+def sqlite_writer(path: Path) -> AsyncEngine:
+    """The one connection that writes to the file.
+
+    FULL: each commit is on the disk before it returns (https://sqlite.org/pragma.html#pragma_synchronous).
+    IMMEDIATE: take the write lock at once; a reading transaction cannot always become a writing
+    one (https://sqlite.org/lang_transaction.html).
+    """
+    # What is deleted is overwritten (https://sqlite.org/pragma.html#pragma_secure_delete).
+    # The first two hold for a new file only.
+    pragmas = (*FILE_FORM, "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+    pragmas = (*pragmas, "secure_delete=ON")
+    url = URL.create("sqlite+aiosqlite", database=str(path))
+    return _sqlite(url, connections=1, begin="BEGIN IMMEDIATE", pragmas=pragmas)
+
+
+def sqlite_reader(path: Path, mode: str = "rw") -> AsyncEngine:
+    """Connections that read the file while it is being written.
+
+    They make no database, and with `ro` change none. The write-ahead log beside it holds what was
+    written last: SQLite deletes it beside a new file, and brings it into a copy that was put there.
+
+    Args:
+        path: The file.
+        mode: SQLite's word (https://sqlite.org/uri.html): `ro` for whoever does not hold the lock.
+    """
+    query = {"mode": mode, "uri": "true"}
+    url = URL.create("sqlite+aiosqlite", database=path.as_uri(), query=query)
+    return _sqlite(url, connections=4, begin="BEGIN", pragmas=("query_only=ON",))
+
+
+def postgres_engine(url: URL) -> AsyncEngine:
+    """Connections to a server; a dead one is noticed and replaced before it is used.
+
+    Raises:
+        ModuleNotFoundError: The driver is not installed.
+    """
+    return create_async_engine(
+        url,
+        pool_size=8,
+        max_overflow=8,
+        pool_pre_ping=True,
+        hide_parameters=True,  # errors end in logs
+        connect_args=dict(CONNECT_ARGS),
+    )
+
+
+def _sqlite(url: URL, *, connections: int, begin: str, pragmas: Sequence[str]) -> AsyncEngine:
+    """Connections that are set up and begin their transactions as told."""
+    engine = create_async_engine(
+        url,
+        # The driver must not begin transactions behind our back.
+        connect_args={"isolation_level": None},
+        pool_size=connections,
+        max_overflow=0,
+        hide_parameters=True,  # errors end in logs
+        json_deserializer=_read_json,
+    )
+
+    def set_up(driver: Any, _record: object) -> None:
+        cursor = driver.cursor()
+        for pragma in (f"busy_timeout={_BUSY_MS}", *pragmas):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    def begin_transaction(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(engine.sync_engine, "connect", set_up)
+    event.listen(engine.sync_engine, "begin", begin_transaction)
+    return engine
+
+
+def _read_json(stored: str) -> Any:
+    """The value of a JSON column; nothing where a file is damaged.
+
+    Whatever wants the row then finds fields missing, and it alone fails; a row that cannot be read
+    would hold up its whole queue.
+    """
+    try:
+        return json.loads(stored)
+    except ValueError:
+        return {}
