@@ -91,8 +91,8 @@ def _databases() -> Iterable[Line]:
     name = f"load, {_CROWD.debates} debates of quick replies:"
     ratio = one.cpu_per_turn / file.cpu_per_turn
     yield Line(f"{name} CPU on PostgreSQL / SQLite", ratio, _POSTGRES_RATIO)
-    yield Line(f"{name} CPU of two workers / one", two.cpu_per_turn / one.cpu_per_turn)
-    yield Line(f"{name} time taken by two workers / one", two.taken / one.taken)
+    yield Line(f"{name} CPU of two replicas / one", two.cpu_per_turn / one.cpu_per_turn)
+    yield Line(f"{name} time taken by two replicas / one", two.taken / one.taken)
 
 
 def _parts() -> Iterable[Line]:

@@ -4,7 +4,6 @@ Reason: all parts of the bot are made in this one place, in the order in which t
 """
 
 import secrets
-import socket
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -47,7 +46,7 @@ from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.freezes import FROZEN_SECONDS, Freezes
-from bot.slack.connection.http import FiguresServer, HttpServer, OtherWorkers, Routes
+from bot.slack.connection.http import FiguresServer, HttpServer, Routes
 from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
@@ -133,10 +132,6 @@ class Parts:
     host: str = "127.0.0.1"
     #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
     port: int = 0
-    #: Bound already, in place of both, where several workers accept from them.
-    sockets: Sequence[socket.socket] = ()
-    #: The workers that share this bot's work on this machine; None: there is one process.
-    others: OtherWorkers | None = None
     #: Where pages of debates are; None: there are none.
     pages: PageSettings | None = None
     #: How long a token holds with which programs call over MCP; None: none may.
@@ -251,8 +246,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             parts.host,
             parts.port,
             health,
-            sockets=parts.sockets,
-            others=parts.others,
             app=None if gateway else app,
             signing_secret=parts.slack.signing_secret,
             installing=installation.installing,

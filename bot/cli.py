@@ -76,44 +76,15 @@ def run(
         Literal["socket", "http"] | None,
         typer.Option(help="How Slack reaches the bot. Default: what the tokens are for."),
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=64,
-            help="Processes that share the work; more than one needs PostgreSQL. "
-            "Default: MOOT_WORKERS, or 1.",
-        ),
-    ] = None,
-    as_worker: Annotated[str, typer.Option(hidden=True, help="For the supervisor.")] = "",
 ) -> None:
     """Run the bot until Ctrl-C or SIGTERM."""
     import uvloop  # noqa: PLC0415 - help must not wait for it
 
-    from bot.process import start_up, stop_signal  # noqa: PLC0415 - help must not wait for it
+    from bot.process import start_up  # noqa: PLC0415 - help must not wait for it
+    from bot.serving import serve  # noqa: PLC0415 - help must not wait for it
     from bot.settings import Mode  # noqa: PLC0415 - help must not wait for it
 
-    chosen = Mode(mode) if mode else None
-    if as_worker:
-        from bot.serving import work  # noqa: PLC0415 - help must not wait for it
-        from bot.workers.states import WorkerOrders  # noqa: PLC0415 - help must not wait for it
-
-        orders = WorkerOrders.model_validate_json(as_worker)
-        uvloop.run(work(start_up(worker=orders.number), chosen, orders))
-        return
-    settings = start_up()
-    count = workers or settings.moot_workers
-    if count == 1:
-        from bot.serving import serve  # noqa: PLC0415 - a supervisor must not wait for it
-
-        uvloop.run(serve(settings, chosen))
-        return
-    from bot.workers.supervisor import supervise  # noqa: PLC0415 - help must not wait for it
-
-    async def until_stopped() -> int:
-        return await supervise(settings, chosen, count, stop_signal())
-
-    raise typer.Exit(asyncio.run(until_stopped()))
+    uvloop.run(serve(start_up(), Mode(mode) if mode else None))
 
 
 @app.command()

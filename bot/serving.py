@@ -1,7 +1,6 @@
 """`moot run`: reads the settings, runs the bot until it is stopped."""
 
 import gc
-from contextlib import AsyncExitStack
 
 from typer import echo
 
@@ -20,38 +19,18 @@ from bot.log import logger
 from bot.operations.doctor.examine import examine_here
 from bot.process import stop_signal
 from bot.settings import BotSettings, Mode, check_listening, mode_of, slack_access
-from bot.workers.link import SupervisorLink
-from bot.workers.states import WorkerOrders
 from core.clock import SystemClock
 from core.transcript.models_used import NO_MODEL, usual_models_words
 
 _log = logger(__name__)
 
 
-async def work(settings: BotSettings, mode: Mode | None, orders: WorkerOrders) -> None:
-    """Run one of several workers until SIGTERM, or until its supervisor is gone.
-
-    Args:
-        settings: What the environment says.
-        mode: How Slack reaches the bot; None: what the tokens are for.
-        orders: What the supervisor wants.
-
-    Raises:
-        MootError: As `serve`.
-    """
-    async with SupervisorLink(orders) as link:
-        await serve(settings, mode, link)
-
-
-async def serve(
-    settings: BotSettings, mode: Mode | None, link: SupervisorLink | None = None
-) -> None:
+async def serve(settings: BotSettings, mode: Mode | None) -> None:
     """Run the bot until Ctrl-C or SIGTERM.
 
     Args:
         settings: What the environment says.
         mode: How Slack reaches the bot; None: what the tokens are for.
-        link: To the supervisor; None: there is one process.
 
     Raises:
         ConfigurationBroken: Tokens, settings, database or port cannot be used.
@@ -68,13 +47,13 @@ async def serve(
     loaded = await load_settings(settings, clarify=True, plugins=plugins)
     dict(loaded.settings.playbooks)  # reads the built-in ones now: no form is to wait for that
     check_settings(loaded.settings, settings)
-    if (number := link.number if link else 1) == 1:  # what holds for all workers is said once
-        for notice in loaded.notices:
-            _log.warning("settings", notice=notice)
-        models = usual_models_words(loaded.settings)
-        echo(models)
-        (_log.warning if models == NO_MODEL else _log.info)("models", words=models)
-    port = settings.moot_metrics_port
+    for name in settings.removed_variables:
+        _log.warning("this variable has no effect any more, see CHANGELOG.md", name=name)
+    for notice in loaded.notices:
+        _log.warning("settings", notice=notice)
+    models = usual_models_words(loaded.settings)
+    echo(models)
+    (_log.warning if models == NO_MODEL else _log.info)("models", words=models)
     parts = Parts(
         slack=access,
         database=settings.moot_database,
@@ -85,13 +64,11 @@ async def serve(
         sinks=plugins.sinks,
         host=settings.moot_host,
         port=settings.moot_port,
-        sockets=link.sockets if link else (),
-        others=link,
         pages=settings.pages,
         token_holds=settings.token_holds,
         mcp_hosts=settings.mcp_hosts,
         metrics_host=settings.moot_metrics_host,
-        metrics_port=port and port + number - 1,
+        metrics_port=settings.moot_metrics_port,
         retention_days=settings.moot_retention_days,
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
@@ -99,9 +76,6 @@ async def serve(
         receivers=build_receivers(loaded.settings.landing, settings, SystemClock()),
         examine=lambda channel: examine_here(settings, loaded.settings, channel, plugins=plugins),
     )
-    async with AsyncExitStack() as stack:
-        moot = await stack.enter_async_context(running(parts))
+    async with running(parts):
         gc.freeze()  # what is loaded by now is never garbage: no collection has to look through it
-        if link:
-            await stack.enter_async_context(link.telling(moot.http.own_report))
-        await stop_signal(again_ends=link is None).wait()
+        await stop_signal().wait()

@@ -90,9 +90,7 @@ class BotSettings(Bounds, BaseSettings):
     #: Where the HTTP server (events in HTTP mode, and /health) listens.
     moot_host: str = "127.0.0.1"
     moot_port: int = Field(default=3000, ge=0, le=65535)
-    #: Processes that share the work on this machine; more than one needs PostgreSQL.
-    moot_workers: int = Field(default=1, ge=1, le=64)
-    #: Where Prometheus finds the figures; without a port nowhere. Worker 2 takes the next port.
+    #: Where Prometheus finds the figures; without a port nowhere.
     moot_metrics_host: str = "127.0.0.1"
     moot_metrics_port: int | None = Field(default=None, ge=1, le=65535)
     #: Days after its end that a debate is deleted for good; None: never.
@@ -130,6 +128,7 @@ class BotSettings(Bounds, BaseSettings):
     _for_plugins: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
     #: What any program needs to run here.
     _usual: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
+    _removed: Sequence[str] = PrivateAttr(default=())
 
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
         """Remember what may be keys of servers that a configuration file names.
@@ -139,6 +138,7 @@ class BotSettings(Bounds, BaseSettings):
         self._for_plugins = {
             name: value or "" for name, value in variables.items() if name.startswith(_OF_PLUGINS)
         }
+        self._removed = [name for name in _REMOVED if variables.get(name)]
         self._usual = {name: value for name in _USUAL if (value := variables.get(name))}
         self._keys = {
             name: value
@@ -167,6 +167,11 @@ class BotSettings(Bounds, BaseSettings):
             variables: Names of keys that it is handed.
         """
         return {**self._usual, **{name: key for name in variables if (key := self.key_in(name))}}
+
+    @property
+    def removed_variables(self) -> Sequence[str]:
+        """Variables that are set, and that an earlier version read."""
+        return self._removed
 
     @property
     def embeddings_key(self) -> str:
@@ -242,6 +247,8 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
 _SHORTEST_KEY = 6
 #: Of no secrets, and without them most programs do not start.
 _USUAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+#: Variables of earlier versions; who sets one is told that it has no effect.
+_REMOVED = ("MOOT_WORKERS",)
 #: How the names of plugins' variables begin.
 _OF_PLUGINS = "MOOT_PLUGIN_"
 #: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.

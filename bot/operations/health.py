@@ -165,14 +165,9 @@ def _answer(body: bytes, *, healthy: bool) -> HealthAnswer:
     if not isinstance(said, dict) or not all(part in said for part in PARTS):
         return HealthAnswer(healthy=healthy, words=words)  # another program answers there
     found = cast("dict[str, Any]", said)
-    workers = [
-        f"worker {one['worker']} {one['state']}"
-        for one in found.get("workers", ())
-        if one["state"] != "ready"
-    ]
     return HealthAnswer(
         healthy=healthy,
         words=words,
-        troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"] + workers,
+        troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"],
         is_secret_doubtful=found.get("requests", "ok") != "ok",
     )

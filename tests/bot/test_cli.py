@@ -138,7 +138,7 @@ def test_an_unknown_role_is_told_with_the_known_ones(environment: dict[str, str]
         ("demo", "--rounds", "0"),
         ("demo", "--port", "99999"),
         ("run", "--mode", "pigeon"),
-        ("run", "--workers", "0"),
+        ("run", "--workers", "2"),
     ],
 )
 def test_bad_arguments_end_with_two(
@@ -154,16 +154,6 @@ def test_running_without_tokens_says_which_and_ends_with_four(
     assert done.returncode == 4
     assert "SLACK_BOT_TOKEN is missing or empty" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_several_workers_on_sqlite_are_told_what_to_do(environment: dict[str, str], tmp_path: Path):
-    env = {**environment, "MOOT_WORKERS": "2"}
-    done = moot("run", env=env, folder=tmp_path)
-    assert done.returncode == 4
-    assert "2 workers need PostgreSQL" in done.stderr
-    assert "MOOT_WORKERS=1" in done.stderr
-    # What is typed wins over the environment: one worker gets as far as the tokens.
-    assert "SLACK_BOT_TOKEN" in moot("run", "--workers", "1", env=env, folder=tmp_path).stderr
 
 
 def test_http_mode_without_a_signing_secret_does_not_start(

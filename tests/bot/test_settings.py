@@ -63,7 +63,6 @@ def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
     [
         ("MOOT_PORT", "abc", "be a whole number"),
         ("MOOT_PORT", "70000", "be 65535 or less"),
-        ("MOOT_WORKERS", "9999999999", "be 64 or less"),
         ("MOOT_RETENTION_DAYS", "9999999999", "be 36500 or less"),
         ("MOOT_LOG_LEVEL", "loud", "be 'debug', 'info', 'warning' or 'error'"),
         ("MOOT_NOTES_PER_DEBATE", "0", "be 1 or more"),
@@ -75,6 +74,13 @@ def test_an_unusable_value_is_named(
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigurationBroken, match=f"^{variable} must {must}.$"):
         read_settings(None)
+
+
+def test_a_variable_of_an_earlier_version_that_is_set_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MOOT_WORKERS", "")
+    assert read_settings(None).removed_variables == []
+    monkeypatch.setenv("MOOT_WORKERS", "4")
+    assert read_settings(None).removed_variables == ["MOOT_WORKERS"]
 
 
 def test_bounds_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):

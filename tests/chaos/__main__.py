@@ -1,7 +1,7 @@
 """`python -m tests.chaos --debates 30 --seconds 60 [--postgres --replicas 3]`: exit 1 on faults.
 
-`--workers 2 --blows 15` in place of `--seconds`: `moot run --workers 2` on PostgreSQL, and workers,
-supervisor and server are hit in turn.
+`--blows 15` in place of `--seconds`: `moot run` on PostgreSQL; the process and the server are hit
+in turn.
 """
 
 import argparse
@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.building import database_url
+from tests.chaos.program import blow_on_program
 from tests.chaos.storm import Storm, blow
-from tests.chaos.supervised import blow_on_workers
 from tests.postgres import running_postgres
 
 
@@ -24,8 +24,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--replicas", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=0)
-    parser.add_argument("--blows", type=int, default=15)
+    parser.add_argument("--blows", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 
@@ -49,16 +48,10 @@ def main() -> int:
         seed=asked.seed,
     )
     folder = Path(tempfile.mkdtemp(prefix="moot-chaos-"))
-    if asked.workers:
+    if asked.blows:
         with running_postgres() as server:
             survived = asyncio.run(
-                blow_on_workers(
-                    server,
-                    folder,
-                    workers=asked.workers,
-                    debates=asked.debates,
-                    blows=asked.blows,
-                )
+                blow_on_program(server, folder, debates=asked.debates, blows=asked.blows)
             )
         print(survived)  # noqa: T201 - that is what it is for
         return 1 if survived.audit.faults else 0

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.chaos.program import blow_on_program
 from tests.chaos.storm import Storm, blow
-from tests.chaos.supervised import blow_on_workers
 from tests.postgres import running_postgres
 
 pytestmark = pytest.mark.slow
@@ -30,11 +30,9 @@ async def test_three_replicas_lose_and_double_nothing(location: str, tmp_path: P
 
 
 @pytest.mark.timeout(300)
-async def test_workers_whose_supervisor_and_server_are_hit_too_lose_and_double_nothing(
-    tmp_path: Path,
-) -> None:
+async def test_a_process_whose_server_is_hit_too_loses_and_doubles_nothing(tmp_path: Path) -> None:
     with running_postgres() as server:  # one of its own: it is restarted
-        survived = await blow_on_workers(server, tmp_path, workers=2, debates=3, blows=3)
+        survived = await blow_on_program(server, tmp_path, debates=3, blows=3)
     assert survived.audit.faults == {}
     assert survived.audit.debates >= 3
-    assert survived.blows == {"worker": 1, "server": 1, "supervisor": 1}
+    assert survived.blows == {"process": 2, "server": 1}

@@ -89,8 +89,6 @@ class Machine:
     #: Empty: a file on the machine's disk.
     database: str = ""
     turn_seconds: float = 60.0
-    #: Processes that share the work; more than one needs PostgreSQL.
-    workers: int = 1
     #: Slack's signed requests instead of a WebSocket.
     http: bool = False
     #: Programs may call it over MCP.
@@ -200,7 +198,7 @@ class Machine:
                 stderr=log,
             )
         async with asyncio.timeout(_START_SECONDS):
-            while self.log.count(running) < before + self.workers:
+            while self.log.count(running) == before:
                 assert self.process.returncode is None, self.log[-3000:]
                 await asyncio.sleep(0.05)
         if self.http:
@@ -240,18 +238,12 @@ class Machine:
                 return {**answer.json(), "code": answer.status_code}
         return {}
 
-    async def figures(self, worker: int = 1) -> str:
+    async def figures(self) -> str:
         """What Prometheus is shown; empty if nobody answers in time."""
-        port = self._ports[1] + worker - 1
         with suppress(httpx2.HTTPError):
             async with httpx2.AsyncClient(timeout=5) as client:
-                return (await client.get(f"http://127.0.0.1:{port}/metrics")).text
+                return (await client.get(f"http://127.0.0.1:{self._ports[1]}/metrics")).text
         return ""
-
-    async def all_figures(self) -> Sequence[str]:
-        """What Prometheus is shown of each worker that answers."""
-        numbers = range(1, self.workers + 1)
-        return [text for one in numbers if (text := await self.figures(one))]
 
     async def close(self) -> None:
         """Leave no process behind."""
@@ -270,7 +262,6 @@ class Machine:
             "SLACK_BOT_TOKEN": self.workspace.bot_token,
             "SLACK_APP_TOKEN": "" if self.http else self.workspace.app_token,
             "SLACK_SIGNING_SECRET": self.workspace.signing_secret if self.http else "",
-            "MOOT_WORKERS": str(self.workers),
             "SLACK_API_URL": self.workspace.api_url,
             "MOOT_DATABASE": self.database or str(self.folder / "disk" / "moot.db"),
             "MOOT_CONFIG": str(self.folder / "moot.yaml"),
@@ -282,11 +273,6 @@ class Machine:
             "OPENAI_BASE_URL": f"{self.models}/v1",
             **self.variables,
         }
-
-    def pids(self) -> Mapping[int, int]:
-        """The process of each worker, as it was last started."""
-        lines = self.logged()
-        return {one["worker"]: one["pid"] for one in lines if one["event"] == "worker started"}
 
     def logged(self, since: int = 0) -> Sequence[Mapping[str, Any]]:
         """Lines of the log from a position on."""

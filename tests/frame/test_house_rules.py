@@ -48,7 +48,7 @@ LONGER_FUNCTIONS = {
     "tests/core/dice.py outcome": "one case per act",
     "core/turns/judge.py synthesise": "one case per way in which a judge may fail",
     "core/turns/verdict_replies.py verdict_from": "the verdict's fields in their order",
-    "tests/chaos/supervised.py blow_on_workers": "the storm from its workspace to what was found",
+    "tests/chaos/program.py blow_on_program": "the storm from its workspace to what was found",
     "core/opening.py open_debate": "what a debate starts from, field by field",
 }
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")

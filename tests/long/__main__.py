@@ -1,4 +1,4 @@
-"""`python -m tests.long --hours 6 [--workers 2]`: debates with faults for hours; is all flat?"""
+"""`python -m tests.long --hours 6 [--postgres]`: debates with faults for hours; is all flat?"""
 
 import argparse
 import asyncio
@@ -23,13 +23,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=6)
     parser.add_argument("--every", type=float, default=12, help="seconds between two debates")
     parser.add_argument("--rows", type=int, default=12, help="of the table")
-    parser.add_argument("--workers", type=int, default=1, help="more than one: on PostgreSQL")
+    parser.add_argument("--postgres", action="store_true", help="not on SQLite")
     return parser.parse_args()
 
 
 @contextmanager
-def _database(workers: int) -> Generator[str]:
-    if workers == 1:
+def _database(*, postgres: bool) -> Generator[str]:
+    if not postgres:
         yield ""
         return
     with running_postgres() as server:
@@ -57,7 +57,7 @@ def _say(line: str) -> None:
 def main() -> int:
     """Live, print a row of figures now and then; exit 1 if something was lost or doubled."""
     asked = _arguments()
-    life = Life(hours=asked.hours, every=asked.every, rows=asked.rows, workers=asked.workers)
+    life = Life(hours=asked.hours, every=asked.every, rows=asked.rows)
     folder = Path(tempfile.mkdtemp(prefix="moot-long-"))
     samples = list[Sample]()
 
@@ -66,7 +66,7 @@ def main() -> int:
         _say(_row(sample))
 
     _say(_HEAD)
-    with _database(asked.workers) as database:
+    with _database(postgres=asked.postgres) as database:
         found = asyncio.run(live(life, folder, database, take))
     _say(f"{_growth(samples)} of memory more by debate in the second half")
     _say(f"{found.debates} debates, {found.posts} posts; wrong: {dict(found.faults) or 'nothing'}")

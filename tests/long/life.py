@@ -45,12 +45,11 @@ class Life:
     every: float
     #: Samples that are taken, evenly spread.
     rows: int
-    workers: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Figures of all workers together at one time; sizes in bytes."""
+    """Figures of the process at one time; sizes in bytes."""
 
     hours: float
     debates: int
@@ -79,7 +78,7 @@ async def live(life: Life, folder: Path, database: str, tell: Callable[[Sample],
     )
     models = DrillModels(wait=0.2)
     async with run_workspace(config) as workspace, Vendor(models) as vendor:
-        machine = Machine(folder / "machine", workspace, vendor.url, workers=life.workers)
+        machine = Machine(folder / "machine", workspace, vendor.url)
         machine.database = database
         try:
             await machine.start()
@@ -137,10 +136,10 @@ async def _watch(
 
 
 async def _sample(machine: Machine, hours: float) -> Sample:
-    texts = await machine.all_figures()
+    text = await machine.figures()
 
     def total(name: str) -> int:
-        found = re.findall(rf"^{name}(?:{{.*}})? (\S+)$", "\n".join(texts), re.MULTILINE)
+        found = re.findall(rf"^{name}(?:{{.*}})? (\S+)$", text, re.MULTILINE)
         return round(sum(map(float, found)))
 
     files = () if machine.database else machine.disk.glob("moot.db*")
@@ -150,8 +149,7 @@ async def _sample(machine: Machine, hours: float) -> Sample:
         memory=total("process_resident_memory_bytes"),
         files=total("process_open_fds"),
         tasks=total("moot_tasks"),
-        # Of the whole installation: each worker says the same.
-        waiting=total("moot_outbox_depth") // max(1, len(texts)),
+        waiting=total("moot_outbox_depth"),
         database=sum(one.stat().st_size for one in files),
     )
 
@@ -163,6 +161,6 @@ async def _calm(machine: Machine) -> None:
             quiet = 0
             while quiet < 5:
                 await asyncio.sleep(1)
-                texts = "\n".join(await machine.all_figures())
-                busy = re.search(r"(?m)^moot_(debates_running|outbox_depth) [1-9]", texts)
-                quiet = 0 if busy or not texts else quiet + 1
+                text = await machine.figures()
+                busy = re.search(r"(?m)^moot_(debates_running|outbox_depth) [1-9]", text)
+                quiet = 0 if busy or not text else quiet + 1

@@ -168,7 +168,7 @@ def _words_left(stand: Stand) -> Mapping[str, Sequence[str]]:
 
 
 async def capped(ground: Ground) -> Seen:
-    """Three workers hold debates under one cap of a day; all replies are as dear as may be."""
+    """Three replicas hold debates under one cap of a day; all replies are as dear as may be."""
 
     def script(asked: Asked) -> Say:
         most = int(asked.body.get("max_completion_tokens") or asked.body.get("max_tokens") or 0)
@@ -182,13 +182,17 @@ async def capped(ground: Ground) -> Seen:
             prices=f"{{steady-1: {dear}, shaky-1: {dear}}}",
         )
 
-    async with a_stand(
-        ground.folder,
-        script=script,
-        prepare=with_cap,
-        workers=3,
-        database=database_url(ground.postgres.fresh_database()),
-    ) as stand:
+    database = database_url(ground.postgres.fresh_database())
+    async with (
+        a_stand(ground.folder, script=script, prepare=with_cap, database=database) as stand,
+        AsyncExitStack() as stack,
+    ):
+        for name in ("second", "third"):
+            place, models = ground.folder / name, stand.machine.models
+            replica = Machine(place, stand.workspace, models, database=database)
+            with_cap(replica)
+            stack.push_async_callback(replica.close)
+            await replica.start()
         asked = [("dana", CHANNEL), ("alex", CHANNEL), ("sam", ELSEWHERE), ("priya", ELSEWHERE)]
         for number, (user, channel) in enumerate(asked):
             await stand.ask(f"Choice {number}: queue or table?", user, channel)

@@ -130,8 +130,7 @@ class Stand:
         """
         ends = time.monotonic() + _PATIENCE
         while True:
-            figures = await self.machine.all_figures()
-            sent = figures and all(re.search(r"moot_outbox_depth 0", one) for one in figures)
+            sent = re.search(r"moot_outbox_depth 0", await self.machine.figures())
             found = await self._audited() if sent else None
             if found and ((not found.unfinished and not found.lost) or time.monotonic() > ends):
                 return found

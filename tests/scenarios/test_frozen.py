@@ -8,8 +8,8 @@ import pytest
 
 from bot.testing import key_of, quick_workspace
 from slack_on_loopback import QUICK, PersonRefusal
+from tests.scenarios.program import CHANNEL, at_work
 from tests.scenarios.test_http_mode import without_socket_mode
-from tests.scenarios.test_workers import CHANNEL, at_work
 
 
 @pytest.mark.slow
@@ -21,7 +21,7 @@ async def test_a_command_that_was_typed_while_it_was_frozen_is_not_done_after_al
     config = replace(
         without_socket_mode() if http else quick_workspace(), pace=replace(QUICK, ack_seconds=3.0)
     )
-    async with at_work(tmp_path, workers=1, http=http, config=config) as site:
+    async with at_work(tmp_path, http=http, config=config) as site:
         assert site.machine.process
         site.machine.process.send_signal(signal.SIGSTOP)
         with pytest.raises(PersonRefusal):

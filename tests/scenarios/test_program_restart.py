@@ -10,8 +10,8 @@ import pytest
 from tests.bot.mcp.at_work import QUESTION, program_at
 from tests.chaos.audit import keys_by_debate
 from tests.drill.models import DrillModels
+from tests.scenarios.program import CHANNEL, PATIENCE, at_work
 from tests.scenarios.test_tokens import TOKEN
-from tests.scenarios.test_workers import CHANNEL, PATIENCE, at_work
 from tests.vendors.script import Asked, Fault, Reject, Say
 
 #: Calls that are answered before the death: the first of two rounds, and some of the second.
@@ -41,7 +41,7 @@ class HalfAnswers:
 async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_call(
     tmp_path: Path,
 ) -> None:
-    async with at_work(tmp_path, workers=1, mcp=True) as site, asyncio.timeout(PATIENCE):
+    async with at_work(tmp_path, mcp=True) as site, asyncio.timeout(PATIENCE):
         workspace, machine, models = site.workspace, site.machine, site.models
         models.wait = 0.05
         site.vendor.script = dying = HalfAnswers(models)

@@ -28,13 +28,11 @@ from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skipped
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
-from bot.running.worker_count import check_workers, cores
-from bot.settings import BotSettings, mode_of
+from bot.settings import BotSettings
 from bot.store.landings import look_into_landings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
 from core.errors import ConfigurationBroken, StoreError
-from core.figures import counted
 from core.settings import Settings
 
 _COMPATIBLE = "compatible"
@@ -63,7 +61,7 @@ async def examine(
         checks.append(landing_findings(environment, settings))
         found = [*found, *playbook_findings(settings)]
     groups = await asyncio.gather(*checks)
-    return [*found, *(one for group in groups for one in group), worker_finding(environment)]
+    return [*found, *(one for group in groups for one in group)]
 
 
 async def examine_here(
@@ -93,8 +91,7 @@ async def examine_here(
     running = await running_findings(environment) if is_served else ()
     running = [one for one in running if one.mark is not CheckMark.SKIPPED]
     found = [*(one for group in groups for one in group), *running]
-    found += [*playbook_findings(settings), worker_finding(environment)]
-    return [*found, *check_plugins(plugins)]
+    return [*found, *playbook_findings(settings), *check_plugins(plugins)]
 
 
 def playbook_findings(settings: Settings) -> Sequence[Finding]:
@@ -179,21 +176,6 @@ async def running_findings(environment: BotSettings) -> Sequence[Finding]:
         words = "no request was signed with it, and wrongly signed ones came"
         found.append(bad("SLACK_SIGNING_SECRET", words, remedy, is_configuration=True))
     return found
-
-
-def worker_finding(environment: BotSettings) -> Finding:
-    """Whether so many workers can share the work, and how many cores they have."""
-    what, count, found = "workers", environment.moot_workers, cores()
-    try:
-        check_workers(environment, mode_of(environment), count)
-    except ConfigurationBroken as error:
-        return bad(what, str(error), is_configuration=True)
-    words = f"{counted(count, 'worker')} on {counted(found, 'core')}"
-    if count > found:
-        words += ": more than there are cores for; each runs Python on one"
-    elif count == 1 and found > 1:
-        words += "; MOOT_WORKERS uses more of them, on PostgreSQL"
-    return good(what, words)
 
 
 async def _settings(

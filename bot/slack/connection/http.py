@@ -8,7 +8,6 @@ Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
 
 import re
-import socket
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -80,24 +79,6 @@ class HealthCheck(Protocol):
         ...
 
 
-class OtherWorkers(Protocol):
-    """The workers that listen on the same port."""
-
-    @property
-    def is_any_ready(self) -> bool:
-        """Whether work may be sent to one of them."""
-        ...
-
-    def with_own(self, report: Mapping[str, Any], *, is_ready: bool) -> Mapping[str, Any]:
-        """What `/health` says of all workers.
-
-        Args:
-            report: What it says of this one.
-            is_ready: Whether this one has begun and is not ending.
-        """
-        ...
-
-
 @dataclass
 class HttpServer:
     """Listens on one port."""
@@ -106,9 +87,6 @@ class HttpServer:
     #: 0 for any free one.
     port: int
     health: HealthCheck
-    #: Those that are bound already, where other workers accept from them, too.
-    sockets: Sequence[socket.socket] = ()
-    others: OtherWorkers | None = None
     #: Takes Slack's requests; None in Socket Mode.
     app: AsyncApp | None = None
     #: What Slack signs its requests with.
@@ -143,7 +121,7 @@ class HttpServer:
         for routes in self.routes:
             routes.add_to(server)
         self._server = BoundedServer(server)
-        self.port = await self._server.start(self.host, self.port, self.sockets)
+        self.port = await self._server.start(self.host, self.port)
 
     @contextmanager
     def ready(self) -> Generator[None]:
@@ -174,15 +152,12 @@ class HttpServer:
     async def _report(self, request: web.Request) -> web.Response:
         del request
         said = await self.own_report()
-        if self.others:
-            said = self.others.with_own(said, is_ready=self.is_ready)
         return web.json_response(said, status=200 if said["status"] == "ok" else _UNHEALTHY)
 
     async def _readiness(self, request: web.Request) -> web.Response:
         """Say whether work may be sent here: begun, not ending, and healthy."""
         del request
         ready = self.is_ready and (await self.health.report()).healthy
-        ready = ready or bool(self.others and self.others.is_any_ready)
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
 
     async def _take(self, request: web.Request) -> web.StreamResponse:

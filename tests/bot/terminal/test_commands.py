@@ -703,8 +703,6 @@ def test_the_shell_completes_commands_and_formats(
         (["debate", "x", "--when", "so"], "'so' is not one of 'split', 'always', 'never'."),
         (["bench", "--max-usd", "x"], "'--max-usd': it must be a number, not 'x'."),
         (["bench", "--max-usd", "inf"], "'--max-usd': it must be 100000 or less, not 'inf'."),
-        (["run", "--workers", "0"], "'--workers': it must be 1 or more, not '0'."),
-        (["run", "--workers", HUGE], "'--workers': it must be 64 or less"),
         (["list", "--limit", HUGE], "'--limit': it must be 10000 or less"),
         (["purge", "T1", "--older-than", HUGE], "'--older-than': it must be 36500 or less"),
         (["bench", "--questions", HUGE], "'-n': it must be 10000 or less"),

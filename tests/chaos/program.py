@@ -1,7 +1,6 @@
-"""The storm over `moot run --workers N`: workers, supervisor and PostgreSQL are hit in turn."""
+"""The storm over `moot run` on PostgreSQL: the process and its server are hit in turn."""
 
 import asyncio
-import os
 import random
 import signal
 import time
@@ -24,7 +23,7 @@ from tests.postgres import PostgresForTests
 from tests.vendors.server import Vendor
 
 #: What is hit, in turn.
-_TARGETS = ("worker", "server", "supervisor", "worker", "worker")
+_TARGETS = ("process", "server")
 #: Seconds between two blows: at least and at most.
 _PAUSES = (3.0, 5.0)
 
@@ -53,15 +52,14 @@ class Survived:
         )
 
 
-async def blow_on_workers(
-    server: PostgresForTests, folder: Path, *, workers: int, debates: int, blows: int
+async def blow_on_program(
+    server: PostgresForTests, folder: Path, *, debates: int, blows: int
 ) -> Survived:
-    """Hold debates while workers, the supervisor and PostgreSQL are hit; see what became of them.
+    """Hold debates while the process and PostgreSQL are hit; see what became of them.
 
     Args:
         server: Is restarted; nobody else may use it.
         folder: For the machine's files.
-        workers: How many.
         debates: How many.
         blows: How often something is hit.
     """
@@ -74,7 +72,7 @@ async def blow_on_workers(
     )
     models, began = DrillModels(wait=0.3), time.monotonic()
     async with run_workspace(config) as workspace, Vendor(models) as vendor:
-        machine = Machine(folder / "machine", workspace, vendor.url, workers=workers)
+        machine = Machine(folder / "machine", workspace, vendor.url)
         machine.database = database_url(server.fresh_database())
         try:
             await machine.start()
@@ -100,9 +98,6 @@ async def _hit(machine: Machine, server: PostgresForTests, blows: int) -> Mappin
         await asyncio.sleep(dice.uniform(*_PAUSES))
         target = _TARGETS[number % len(_TARGETS)]
         match target:
-            case "worker":
-                with suppress(ProcessLookupError):  # it is being started again
-                    os.kill(machine.pids()[dice.randint(1, machine.workers)], signal.SIGKILL)
             case "server":
                 await asyncio.to_thread(server.restart)
             case _:

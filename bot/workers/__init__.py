@@ -1,1 +1,0 @@
-"""Several workers of one bot on one machine, and the supervisor that starts them."""
