@@ -55,7 +55,6 @@ from bot.slack.outbox.methods import SESSION
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
 from bot.slack.post_addresses import PostAddresses
-from bot.slack.register_canvas import RegisterReceiver
 from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
@@ -65,7 +64,6 @@ from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts
 from bot.store.refused_features import RefusedFeatures
-from bot.store.registers import Registers
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -367,19 +365,7 @@ def _connect(
     access = Accesses(clients, parts.patience)
     slack = SlackSources(clients, access)
     addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
-    registers = (
-        RegisterReceiver(
-            register=one,
-            clients=clients,
-            store=store,
-            registers=Registers(database),
-            refused=RefusedFeatures(database),
-            clock=clock,
-            link_of=addresses.of_verdict,
-        )
-        for one in parts.settings.landing.registers
-    )
-    receivers = {one.name: one for one in (*parts.receivers, *registers)}
+    receivers = {receiver.name: receiver for receiver in parts.receivers}
     landing = LandingQueue(
         landings=Landings(database),
         store=store,

@@ -112,17 +112,6 @@ class RecordPlace(ReceivingPlace):
     seconds: Seconds = Field(default=120.0, gt=0, description="Time for one attempt.")
 
 
-class RegisterPlace(ReceivingPlace):
-    """A canvas in each channel that lists what was decided there."""
-
-    title: str = Field(
-        default="Decisions",
-        min_length=1,
-        max_length=60,
-        description="Title of the canvas.",
-    )
-
-
 class LandingPlaces(Value):
     """Where debates and decisions are sent besides Slack."""
 
@@ -130,13 +119,8 @@ class LandingPlaces(Value):
     records: tuple[RecordPlace, ...] = Field(
         default=(), description="Where the records of accepted decisions are kept."
     )
-    registers: tuple[RegisterPlace, ...] = Field(
-        default=(),
-        max_length=1,
-        description="The canvas that lists a channel's decisions in Slack; one entry at most.",
-    )
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of all receivers."""
-        return tuple(one.name for one in (*self.webhooks, *self.records, *self.registers))
+        return tuple(place.name for place in (*self.webhooks, *self.records))

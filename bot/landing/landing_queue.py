@@ -203,7 +203,7 @@ class LandingQueue:
         elif not error.is_final and row.failures < len(WAITS):
             asked = min(error.after or 0.0, LONGEST_PAUSE)
             wait = max(WAITS[row.failures], asked)
-        is_due = (wait is None or row.failures + 1 == TOLD_AFTER) and not error.is_known
+        is_due = wait is None or row.failures + 1 == TOLD_AFTER
         if self.tell and receiver.undone and is_due:
             await self.tell.failed(receiver, landing, why, again_after=wait)
         if wait is None:

@@ -18,7 +18,6 @@ class NotLanded(MootError):
         *,
         after: float | None = None,
         is_final: bool = False,
-        is_known: bool = False,
     ) -> None:
         """Say why, and whether it makes sense to try again.
 
@@ -26,12 +25,10 @@ class NotLanded(MootError):
             message: A sentence for people, without secrets.
             after: Seconds the place asks us to wait.
             is_final: Only a person can mend it.
-            is_known: People were told of the same trouble before.
         """
         super().__init__(message)
         self.after = after
         self.is_final = is_final
-        self.is_known = is_known
 
 
 class ReceiverClosed(NotLanded):

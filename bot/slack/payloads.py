@@ -9,7 +9,7 @@ Reason: whoever wonders what Moot reads of Slack has one file to look at.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -535,39 +535,6 @@ class ChannelFacts(Payload):
 
     is_member: bool = Field(default=False, validation_alias=AliasPath("channel", "is_member"))
     is_archived: bool = Field(default=False, validation_alias=AliasPath("channel", "is_archived"))
-
-
-class ChannelTab(Payload):
-    """A tab of a channel."""
-
-    type: str = ""
-    file_id: str = Field(default="", validation_alias=AliasPath("data", "file_id"))
-
-
-class ChannelTabs(Payload):
-    """What `conversations.info` says about the tabs of a channel."""
-
-    tabs: tuple[ChannelTab, ...] = Field(
-        default=(), validation_alias=AliasPath("channel", "properties", "tabs")
-    )
-
-    @property
-    def canvases(self) -> Sequence[str]:
-        """Ids of the canvases among them."""
-        return [one.file_id for one in self.tabs if one.type == "canvas" and one.file_id]
-
-
-class AboutFile(Payload):
-    """What `files.info` says about whose a file is."""
-
-    title: str = Field(default="", validation_alias=AliasPath("file", "title"))
-    user: str = Field(default="", validation_alias=AliasPath("file", "user"))
-
-
-class MadeCanvas(Payload):
-    """What `canvases.create` answers."""
-
-    canvas_id: str
 
 
 class MembersPage(Payload):

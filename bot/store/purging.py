@@ -14,7 +14,6 @@ from bot.store.tables import (
     PERSONAL_TOKENS,
     POSTS,
     REFUSED_FEATURES,
-    REGISTERS,
     REMINDERS,
     RESTORED,
 )
@@ -68,6 +67,6 @@ def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
     for table in (
         *(POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FEATURES),
-        *(PAGE_GRANTS, PERSONAL_TOKENS, REGISTERS),
+        *(PAGE_GRANTS, PERSONAL_TOKENS),
     ):
         connection.execute(delete(table).where(table.c.workspace == workspace))

@@ -155,16 +155,6 @@ PAGE_GRANTS: Final = Table(
     Column("granted", Text, nullable=False),
 )
 
-#: The canvas of each channel that lists its decisions.
-REGISTERS: Final = Table(
-    "registers",
-    METADATA,
-    Column("workspace", Text, primary_key=True),
-    Column("channel", Text, primary_key=True),
-    #: Its id in Slack.
-    Column("canvas", Text, nullable=False),
-)
-
 #: What people's programs call with: hashes of it.
 PERSONAL_TOKENS: Final = Table(
     "personal_tokens",

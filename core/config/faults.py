@@ -147,7 +147,6 @@ def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     places: list[tuple[str, int, ReceivingPlace]] = [
         *(("webhooks", at, one) for at, one in enumerate(file.landing.webhooks)),
         *(("records", at, one) for at, one in enumerate(file.landing.records)),
-        *(("registers", at, one) for at, one in enumerate(file.landing.registers)),
     ]
     seen: set[str] = set()
     for section, at, place in places:

@@ -19,9 +19,6 @@ METHOD_SCOPES: dict[str, set[str]] = {
     "auth_revoke": set(),
     "auth_test": set(),
     "bots_info": {"users:read"},
-    "canvases_access_set": {"canvases:write"},
-    "canvases_create": {"canvases:write"},
-    "canvases_edit": {"canvases:write"},
     "chat_delete": {"chat:write"},
     "chat_getPermalink": set(),
     "chat_postEphemeral": {"chat:write"},
@@ -86,7 +83,6 @@ _THE_REST = "re.compile('.*')"
 
 _FAMILIES = {method.partition("_")[0] for method in METHOD_SCOPES} | {
     "bookmarks",
-    "canvases",
     "search",
     "usergroups",
 }

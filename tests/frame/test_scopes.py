@@ -17,7 +17,6 @@ SHORTCUTS = {shortcut["callback_id"] for shortcut in MANIFEST["features"]["short
 #: What each scope was needed for when its reason in manifest.yaml was written.
 REASONS: dict[str, set[str]] = {
     "app_mentions:read": {"app_mention"},
-    "canvases:write": {"canvases_access_set", "canvases_create", "canvases_edit"},
     "channels:history": {"message.channels", "conversations_history", "conversations_replies"},
     "channels:read": {
         "channel_archive",

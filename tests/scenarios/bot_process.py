@@ -18,7 +18,6 @@ from bot.settings import SlackAccess
 from bot.slack.outbox.pace import FAST
 from bot.testing import UNHURRIED
 from core.clock import SystemClock
-from core.landing import LandingPlaces, RegisterPlace
 from core.llm.call import ModelCalls
 from core.models import Act
 from core.ports import ModelReply, ModelRequest
@@ -58,9 +57,6 @@ class CountedProvider(ScriptedProvider):
         return await super().complete(request, on_first_token)
 
 
-REGISTER = LandingPlaces(registers=(RegisterPlace(name="register"),))
-
-
 async def main(access: str, folder: Path, rounds: int) -> None:
     """Run until SIGTERM."""
     provider = CountedProvider(folder / "calls.txt")
@@ -69,9 +65,7 @@ async def main(access: str, folder: Path, rounds: int) -> None:
         slack=SlackAccess(**json.loads(access)),
         database=str(folder / "moot.db"),
         calls=ModelCalls({provider.name: provider}, SystemClock()),
-        settings=Settings(
-            agent_model=choice, judge_model=choice, rounds=rounds, casting=False, landing=REGISTER
-        ),
+        settings=Settings(agent_model=choice, judge_model=choice, rounds=rounds, casting=False),
         pace=FAST,
         patience=UNHURRIED,
     )

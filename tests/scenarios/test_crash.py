@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from bot.slack.ids import ActionId
 from bot.testing import Message, key_of, quick_workspace, socket_access
 from core.events import SourceRead, event_from_json, fold
 from core.models import Debate, Source, Status
@@ -173,30 +172,3 @@ async def test_sigterm_ends_the_process_cleanly(household: Household):
 
 def decided(household: Household) -> bool:
     return any(one.get("subtype") == "thread_broadcast" for one in household.thread())
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(180)
-async def test_killed_between_a_canvas_and_the_note_of_it_the_channel_has_one_with_one_line(
-    household: Household,
-) -> None:
-    work = household.workspace
-    await household.begin_life(rounds=1)
-    await work.command("dana", CHANNEL, "/debate", QUESTION)
-    await work.wait_for(lambda: reports(household), timeout=60)
-    # Slack makes the canvas, and says so when nobody is there any more.
-    work.faults.delay("canvases.create", 60.0)
-    [verdict] = [one for one in household.thread() if key_of(one).endswith("/headline")]
-    await work.click("dana", CHANNEL, verdict["ts"], ActionId.ACCEPT.value)
-    view = await work.wait_for(lambda: work.views("dana"), timeout=60)
-    await work.submit("dana", view[-1]["id"], {"why": {"why": {"value": ""}}})
-    await work.wait_for(lambda: work.canvases(CHANNEL), timeout=60)
-    await household.end_life(signal.SIGKILL)
-    assert [one.markdown for one in work.canvases(CHANNEL)] == [""]
-
-    await household.begin_life(rounds=1)
-    await work.wait_for(lambda: work.canvases(CHANNEL)[0].markdown, timeout=60)
-    await household.end_life(signal.SIGTERM)  # in the middle of its start, perhaps
-    [canvas] = work.canvases(CHANNEL)
-    lines = [line for line in canvas.markdown.splitlines() if line.startswith("- ")]
-    assert len(lines) == 1

@@ -74,9 +74,8 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
             await workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
             said = next(words for words in team.told() if words != LOOKING)
 
-    assert said.count("✓") == 6  # both tokens, the needed scopes, the optional ones, and pinning
+    assert said.count("✓") == 5  # both tokens, the needed scopes, the optional one, and pinning
     assert "✓ optional scope files:read" in said
-    assert "✓ optional scope canvases:write" in said
     assert "All is well." in said
     assert workspace.bot_token not in said
     assert workspace.app_token not in said

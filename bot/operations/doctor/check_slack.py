@@ -25,11 +25,6 @@ _OPTIONAL = {
         "files that people attach are not read, and who attached one is told",
         "To have them read, paste manifest.yaml into the app's settings.",
     ),
-    "canvases:write": (
-        "a canvas can list a channel's decisions",
-        "no canvas lists a channel's decisions",
-        "If landing.registers is set, paste manifest.yaml into the app's settings.",
-    ),
 }
 #: Slack gives it to apps that are agents: manifest.agent.yaml.
 _OF_AGENTS = "assistant:write"

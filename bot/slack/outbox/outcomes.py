@@ -98,13 +98,6 @@ _WORDS: Mapping[str, str] = {
     "restricted_action_thread_locked": "This thread is locked.",
     "restricted_action_thread_only_channel": "This channel allows replies only.",
     "restricted_action_non_threadable_channel": "This channel allows no threads.",
-    "canvas_disabled_user_team": "Canvases are switched off in this workspace.",
-    "canvas_globally_disabled": "Canvases are switched off in this organisation.",
-    "canvas_creation_failed": "Slack could not make the canvas.",
-    "canvas_editing_failed": "Slack could not change the canvas.",
-    "canvas_tab_creation_failed": "Slack could not put the canvas into the channel.",
-    "free_team_canvas_tab_already_exists": "This channel has a canvas, and Slack's free plan takes "
-    "no second one.",
     "user_not_in_channel": "The person is not in this channel.",
 }
 

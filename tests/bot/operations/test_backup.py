@@ -22,7 +22,6 @@ from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.posts import Channel, NewPost, Posts
 from bot.store.refused_features import RefusedFeatures
-from bot.store.registers import Registers
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -96,7 +95,6 @@ async def fill_the_rest(database: Database) -> None:
     await Landings(database).enqueue([landing])
     old = fold(await SqlDebateStore(database).events("old"))
     await DebatePageGrants(database).grant(old)
-    await Registers(database).keep(old.setup.place, "F1")
     token = PersonalToken(
         id="t1",
         workspace="T1",

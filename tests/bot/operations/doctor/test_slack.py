@@ -35,7 +35,6 @@ async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -
         "SLACK_BOT_TOKEN": CheckMark.GOOD,
         "scopes": CheckMark.GOOD,
         "optional scope files:read": CheckMark.GOOD,
-        "optional scope canvases:write": CheckMark.GOOD,
         "SLACK_APP_TOKEN": CheckMark.GOOD,
         f"pinning in {channel}": CheckMark.GOOD,
     }
@@ -89,7 +88,6 @@ async def test_the_scope_of_an_agent_is_not_called_unneeded(workspace: Workspace
     ("scope", "without"),
     [
         ("files:read", "files that people attach are not read"),
-        ("canvases:write", "no canvas lists a channel's decisions"),
     ],
 )
 async def test_without_an_optional_scope_all_else_is_well(
