@@ -45,9 +45,7 @@ from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
-from bot.slack.connection.freezes import FROZEN_SECONDS, Freezes
 from bot.slack.connection.http import FiguresServer, HttpServer, Routes
-from bot.slack.connection.refused import RefusedRequests
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
@@ -144,8 +142,6 @@ class Parts:
     pace: Pace = field(default_factory=Pace)
     #: How long people and load balancers wait at most.
     patience: Patience = USUAL
-    #: Seconds of standing still after which commands and clicks that waited are refused.
-    frozen_seconds: float = FROZEN_SECONDS
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
     #: Looks whether everything works, for `/debate doctor`.
@@ -229,10 +225,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         missed = MissedReplies(context, parts.pace, takes_writes)
         reminders = ReminderLoop(context.remind)
         app = _listening(parts, installation, context, missed)
-        stack.enter_context((freezes := Freezes(parts.frozen_seconds)).watched())
         gateway = None
         if parts.slack.app_token:
-            gateway = SocketGateway(app, parts.slack.app_token, freezes=freezes)
+            gateway = SocketGateway(app, parts.slack.app_token)
         health = health_of(
             takes_writes,
             gateway,
@@ -251,8 +246,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 *([PageRoutes(context.share)] if context.share else []),
                 *await _programs(parts, context, SqlDebateStore(database), stack),
             ],
-            freezes=freezes,
-            refused=RefusedRequests(lambda cause: metrics.refused.labels(cause).inc()),
         )
         figures = None
         if parts.metrics_port is not None:

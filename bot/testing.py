@@ -7,7 +7,6 @@ async with run_workspace(quick_workspace()) as workspace:
 """
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -266,8 +265,6 @@ class BotSpec:
             metrics_port=0,
             pace=self.pace,
             patience=self.patience,
-            # A loop that several tests share stands still between them.
-            frozen_seconds=math.inf,
             bounds=self.bounds,
             examine=self.examine,
             traces=self.traces,

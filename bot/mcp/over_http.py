@@ -1,4 +1,4 @@
-"""`/mcp` beside the bot: the SDK's streamable HTTP, served by the bot's own bounded server.
+"""`/mcp` beside the bot: the SDK's streamable HTTP, served by the bot's own server.
 
 Nothing is remembered between requests, so both sides can restart. Every request brings a token,
 and whose it is is asked anew with each. The SDK sees neither the token nor who has none.
@@ -18,7 +18,6 @@ from bot.log import logger
 from bot.mcp.caller import Caller, Callers
 from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.server import build_server
-from bot.slack.connection.bounded import UNREAD, read_in_time
 from bot.slack.connection.http import LARGEST_REQUEST
 from core.errors import BadInput, StoreError
 
@@ -63,7 +62,6 @@ class McpRoutes:
     def add_to(self, application: web.Application) -> None:
         """Add the path. Only POST: nothing is sent to a program but answers."""
         application.router.add_post(MCP_PATH, self._answer)
-        application[UNREAD] = {*application.get(UNREAD, ()), MCP_PATH}
 
     async def start(self) -> None:
         """Begin to serve."""
@@ -125,7 +123,7 @@ class McpRoutes:
         scope = _scope_of(request, caller)
         self._answering[whose] += 1
         try:
-            await read_in_time(request)  # of those only whose token is known
+            await request.read()  # of those only whose token is known
             await self._manager.handle_request(scope, reply.receive, reply.send)
         except ConnectionResetError:
             _log.info("a caller hung up")

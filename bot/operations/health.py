@@ -128,8 +128,6 @@ class HealthAnswer:
     words: str
     #: The parts that do not work, each with what is wrong; none if nobody answered.
     troubles: Sequence[str] = ()
-    #: Every signature of a request was wrong so far.
-    is_secret_doubtful: bool = False
 
 
 _ANSWER_SECONDS = 5.0
@@ -169,5 +167,4 @@ def _answer(body: bytes, *, healthy: bool) -> HealthAnswer:
         healthy=healthy,
         words=words,
         troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"],
-        is_secret_doubtful=found.get("requests", "ok") != "ok",
     )

@@ -98,9 +98,6 @@ class Metrics:
         self.landings = self._counter("landings", "Attempts to land something.", "outcome")
         self.unlanded = self._gauge("landings_waiting", "Landings that wait for their receivers.")
         self.dead_letters = self._gauge("dead_letters", "Landings that were given up.")
-        self.refused = self._counter(
-            "refused_requests", "Requests to the HTTP server that were refused.", "cause"
-        )
         self.lag = Histogram(
             "moot_event_lag_seconds",
             "From an event's time to its publication.",

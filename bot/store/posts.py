@@ -192,24 +192,6 @@ class Posts:
 
         return await self._database.write(hand_out)
 
-    async def check_sending(self, key: str, process_token: str) -> None:
-        """Make sure that this process is still the one that sends it.
-
-        Raises:
-            ChannelLost: Another process holds the channel.
-            StoreError: It is not being sent, or not by this process.
-        """
-
-        def check(connection: Connection) -> None:
-            row = _find(connection, key)
-            if row is None:
-                raise _missing(key)
-            holders.check(connection, row.workspace, row.channel, process_token)
-            if row.state is not PostState.SENDING or row.process_token != process_token:
-                raise StoreError(f"The post {key!r} is sent by another process.")
-
-        await self._database.read(check)
-
     async def mark_sent(self, row: PostRow, ts: str | None = None) -> PostRow | None:
         """Note that Slack has it; `ts` names the message, if the method gives one.
 

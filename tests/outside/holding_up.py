@@ -4,18 +4,14 @@ import asyncio
 import json
 import time
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import httpx2
 
-from slack_on_loopback import PersonRefusal
 from tests.drill.machine import Machine
 from tests.drill.models import SHAKY
 from tests.outside.stand import (
     CHANNEL,
     ELSEWHERE,
-    QUESTION,
-    SLACK_WAITS,
     Fault,
     Ground,
     Seen,
@@ -28,8 +24,6 @@ from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Reject, Say
 
 _DIGITS = "1" * 3900
-#: Connections that begin a request and never end it.
-_SLOW = 1100
 _NOTES = 60
 
 
@@ -99,43 +93,6 @@ async def quoting_error(ground: Ground) -> Seen:
     return Seen(now=f"{waits.longest:.1f} s", mended=waits.are_short)
 
 
-async def slow_connections(ground: Ground) -> Seen:
-    """Connections that send half a header keep neither Slack nor the health page away."""
-    async with a_stand(
-        ground.folder, http=True, config=a_workspace(socket_mode=False, ack_seconds=SLACK_WAITS)
-    ) as stand:
-        port = urlsplit(stand.machine.url).port
-        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(_SLOW)]
-        for _, writer in opened:
-            writer.write(b"POST /slack/events HTTP/1.1\r\nHost: moot\r\nX-Slow: ")
-        began = time.monotonic()
-        health = await stand.machine.health()
-        answered = time.monotonic() - began
-        try:
-            await stand.workspace.command("dana", CHANNEL, "/debate", QUESTION)
-            heard = "a command is heard"
-        except PersonRefusal as refusal:
-            heard = f"a command is not heard: {refusal}"
-        async with asyncio.timeout(60):
-            await asyncio.gather(*(_until_closed(reader) for reader, _ in opened))
-        closed = time.monotonic() - began
-        for _, writer in opened:
-            writer.close()
-    return Seen(
-        now=f"{heard}, /health says {health.get('status')} after {answered:.1f} s; "
-        f"all {_SLOW} hung up on after {closed:.0f} s",
-        mended=heard == "a command is heard" and health.get("code") == 200 and closed < 30,
-    )
-
-
-async def _until_closed(reader: asyncio.StreamReader) -> None:
-    try:
-        while await reader.read(4096):
-            pass
-    except ConnectionError:
-        pass
-
-
 async def figures_in_public(ground: Ground) -> Seen:
     """Figures have a port of their own."""
     async with a_stand(ground.folder, http=True, config=a_workspace(socket_mode=False)) as stand:
@@ -185,12 +142,6 @@ FAULTS = (
         what="a vendor's 400 that quotes the prompt blocks everybody",
         before="18.5 s",
         attempt=quoting_error,
-    ),
-    Fault(
-        number=11,
-        what="1,100 connections that never end their header",
-        before="no time limit: nobody else got through",
-        attempt=slow_connections,
     ),
     Fault(
         number=11,

@@ -175,14 +175,14 @@ async def refused(ground: Ground) -> Seen:
     body = urlencode({"command": "/debate", "text": QUESTION})
     form = "application/x-www-form-urlencoded"
     kinds = {
-        "unsigned": {"Content-Type": form},
-        "wrong_signature": dict(signed_headers("another secret", time.time(), body, form)),
+        "it is not signed": {"Content-Type": form},
+        "wrong signature": dict(signed_headers("another secret", time.time(), body, form)),
     }
     async with (
         a_stand(ground.folder, http=True, config=a_workspace(socket_mode=False)) as stand,
         httpx2.AsyncClient(timeout=10) as client,
     ):
-        kinds["too_old"] = dict(
+        kinds["its signature is old"] = dict(
             signed_headers(stand.workspace.signing_secret, time.time() - 3600, body, form)
         )
         url = f"{stand.machine.url}/slack/events"
@@ -190,9 +190,11 @@ async def refused(ground: Ground) -> Seen:
             answer = await client.post(url, content=body, headers=headers)
             assert answer.status_code == 401
         lines = Counter(
-            str(one["cause"]) for one in stand.machine.logged() if one["event"] == "request refused"
+            str(one["reason"])
+            for one in stand.machine.logged()
+            if one["event"] == "request refused"
         )
-    told = ", ".join(f"{cause} {count}" for cause, count in sorted(lines.items()))
+    told = ", ".join(f"{reason} {count}" for reason, count in sorted(lines.items()))
     return Seen(
         now=f"log lines for {_WRONG} requests of each: {told}", mended=lines == Counter(list(kinds))
     )

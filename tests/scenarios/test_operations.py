@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from core.errors import StoreError
 from core.models import Status
 from core.testing import ScriptedProvider
 from slack_on_loopback import PersonRefusal, run_workspace
-from slack_on_loopback.http_mode import signed_headers
 from tests.scenarios.test_http_mode import without_socket_mode
 
 
@@ -148,25 +146,7 @@ async def test_the_public_port_tells_no_figures() -> None:
         assert (await fetch(f"{team.moot.http.address}/metrics")).status_code == 404
 
 
-async def test_requests_with_a_wrong_signature_are_counted_and_told_once(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    async with team_at_work(config=without_socket_mode(), spec=BotSpec(http=True)) as team:
-        headers = signed_headers("0" * 32, time.time(), "{}", "application/json")
-        async with httpx2.AsyncClient() as client:
-            for _ in range(3):
-                url = f"{team.moot.http.address}/slack/events"
-                assert (await client.post(url, content="{}", headers=headers)).status_code == 401
-        figures = (await fetch(figures_of(team))).text
-        environment = BotSettings(moot_port=team.moot.http.port)
-        said = as_text(await running_findings(environment))
-    assert value(figures, 'moot_refused_requests_total{cause="wrong_signature"}') == 3
-    assert "".join(capfd.readouterr()).count("SLACK_SIGNING_SECRET") == 1
-    # Whoever reaches the port can do that; Slack's own requests have shown the secret to be right.
-    assert "SLACK_SIGNING_SECRET" not in said
-
-
-async def test_the_signing_secret_of_another_app_is_told_by_figures_log_health_and_doctor(
+async def test_the_signing_secret_of_another_app_is_told_by_the_log(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with run_workspace(without_socket_mode()) as workspace:
@@ -176,17 +156,10 @@ async def test_the_signing_secret_of_another_app_is_told_by_figures_log_health_a
             assert not await workspace.use_http(f"{moot.http.address}/slack/events")
             with pytest.raises(PersonRefusal, match="failed"):
                 await workspace.command("dana", "general", "/debate", "Kafka or SQS?")
-            with pytest.raises(PersonRefusal, match="failed"):
-                await workspace.command("alex", "general", "/debate", "list")
             health = await fetch(f"{moot.http.address}/health")
-            assert moot.figures is not None
-            figures = (await fetch(moot.figures.address)).text
-            said = as_text(await running_findings(BotSettings(moot_port=moot.http.port)))
-    assert value(figures, 'moot_refused_requests_total{cause="wrong_signature"}') == 3
-    assert "".join(capfd.readouterr()).count("SLACK_SIGNING_SECRET") == 1
+    assert "SLACK_SIGNING_SECRET is not this app's" in "".join(capfd.readouterr())
     # Not down: else whoever reaches the port could take it out of service.
-    assert (health.status_code, health.json()["requests"]) == (200, "wrong signature")
-    assert "✗ SLACK_SIGNING_SECRET: no request was signed with it" in said
+    assert health.status_code == 200
 
 
 class SlowlyLoaded(ScriptedProvider):

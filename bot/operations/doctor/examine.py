@@ -166,16 +166,11 @@ async def running_findings(environment: BotSettings) -> Sequence[Finding]:
     if not answer.healthy and not answer.troubles:
         return [skipped(what, f"none answers at {address}")]
     words = f"says: {', '.join(answer.troubles)}"
-    found = [
+    return [
         good(what, "says that all is well")
         if answer.healthy
         else bad(what, words, "Its log says why: look for `not healthy`.")
     ]
-    if answer.is_secret_doubtful:
-        remedy = "Copy it anew: Basic Information, App Credentials, Signing Secret. Then restart."
-        words = "no request was signed with it, and wrongly signed ones came"
-        found.append(bad("SLACK_SIGNING_SECRET", words, remedy, is_configuration=True))
-    return found
 
 
 async def _settings(

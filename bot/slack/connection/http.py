@@ -7,6 +7,7 @@ under Slack's own ids.
 Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
 
+import errno
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -24,10 +25,8 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.signature import SignatureVerifier
 
 from bot.log import logger
-from bot.slack.connection.bounded import BoundedServer
 from bot.slack.connection.error_answers import dispatched, log_failure
-from bot.slack.connection.freezes import Freezes
-from bot.slack.connection.refused import Cause, RefusedRequests
+from core.errors import ConfigurationBroken
 
 _log = logger(__name__)
 
@@ -35,8 +34,7 @@ EVENTS_PATH = "/slack/events"
 HEALTH_PATH = "/health"
 READY_PATH = "/ready"
 METRICS_PATH = "/metrics"
-_UNHEALTHY, _MALFORMED = 503, 400
-_JSON = "application/json"
+_UNHEALTHY = 503
 #: Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats).
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 #: Bytes that a request may have; Slack's own are far smaller.
@@ -48,6 +46,22 @@ _GOOD_SECONDS = 300
 _HEADERS = ("Content-Type", _TIMESTAMP, _SIGNATURE, "X-Slack-Retry-Num", "X-Slack-Retry-Reason")
 _UNIX_TIME = re.compile(r"[0-9]{1,12}")
 _HEX_DIGEST = re.compile(r"v0=[0-9a-f]{64}")
+#: Seconds that an idle connection is kept: longer than load balancers keep theirs.
+_IDLE_SECONDS = 75.0
+_STOP_SECONDS = 3.0
+_UNSIGNED = (
+    "It does not come from Slack: something else calls this address, or a proxy takes the headers "
+    "X-Slack-Signature and X-Slack-Request-Timestamp away."
+)
+_WRONG_SIGNATURE = (
+    "If people say that Moot does not react, SLACK_SIGNING_SECRET is not this app's: copy it anew "
+    "from Basic Information, App Credentials, Signing Secret, and restart. Else somebody poses as "
+    "Slack, or a proxy changes the body."
+)
+_TOO_OLD = (
+    "It was signed more than five minutes ago, or this machine's clock is wrong: compare it with "
+    "the right time (`date -u`)."
+)
 
 
 class HealthReport(Protocol):
@@ -79,6 +93,49 @@ class HealthCheck(Protocol):
         ...
 
 
+class WebServer:
+    """Serves an application on one port.
+
+    It limits neither the number of connections nor the time in which a request arrives: where
+    others than Slack can reach it, a proxy that ends TLS does.
+    """
+
+    def __init__(self, application: web.Application) -> None:
+        """Serve an application that has its routes."""
+        self._runner = web.AppRunner(
+            application,
+            access_log=None,
+            shutdown_timeout=_STOP_SECONDS,
+            keepalive_timeout=_IDLE_SECONDS,
+        )
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; return the port.
+
+        Args:
+            host: A name or an address of this machine.
+            port: 0 for any free one.
+
+        Raises:
+            ConfigurationBroken: The port is taken, or the host is not ours.
+        """
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, host, port).start()
+        except OSError as error:
+            await self._runner.cleanup()
+            words = f"Cannot listen on {host} port {port}: {error.strerror or error}."
+            if error.errno == errno.EADDRINUSE:
+                instead = f"MOOT_PORT={port + 1}"
+                words = f"Port {port} is in use. Choose another one, for example {instead}."
+            raise ConfigurationBroken(words) from None
+        return int(self._runner.addresses[0][1])
+
+    async def close(self) -> None:
+        """Answer what is being answered, then stop."""
+        await self._runner.cleanup()
+
+
 @dataclass
 class HttpServer:
     """Listens on one port."""
@@ -97,11 +154,9 @@ class HttpServer:
     routes: Sequence[Routes] = ()
     #: Whether everything has begun and nothing is ending yet.
     is_ready: bool = field(default=False, init=False)
-    #: Tells what may have waited for too long; None: nobody looks.
-    freezes: Freezes | None = None
-    #: Counts what is refused.
-    refused: RefusedRequests = field(default_factory=RefusedRequests)
-    _server: BoundedServer | None = field(default=None, init=False)
+    _server: WebServer | None = field(default=None, init=False)
+    #: Reasons for which a request was refused.
+    _refusals: set[str] = field(default_factory=set[str], init=False)
 
     async def start(self) -> None:
         """Listen.
@@ -120,7 +175,7 @@ class HttpServer:
             server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
         for routes in self.routes:
             routes.add_to(server)
-        self._server = BoundedServer(server)
+        self._server = WebServer(server)
         self.port = await self._server.start(self.host, self.port)
 
     @contextmanager
@@ -142,17 +197,11 @@ class HttpServer:
         if self._server is not None:
             await self._server.close()
 
-    async def own_report(self) -> Mapping[str, Any]:
-        """What `/health` says of this process."""
-        report = await self.health.report()
-        # Told, but no fault: whoever reaches the port could take us out of service with it.
-        requests = "wrong signature" if self.refused.is_secret_doubtful else "ok"
-        return {**report.as_json(), "requests": requests}
-
     async def _report(self, request: web.Request) -> web.Response:
         del request
-        said = await self.own_report()
-        return web.json_response(said, status=200 if said["status"] == "ok" else _UNHEALTHY)
+        report = await self.health.report()
+        status = 200 if report.healthy else _UNHEALTHY
+        return web.json_response(report.as_json(), status=status)
 
     async def _readiness(self, request: web.Request) -> web.Response:
         """Say whether work may be sent here: begun, not ending, and healthy."""
@@ -164,46 +213,40 @@ class HttpServer:
         try:
             body = (await request.read()).decode("utf-8")
         except UnicodeDecodeError:
-            return self._refuse(Cause.MALFORMED, 401)
-        if self.app is None:
-            return self._refuse(Cause.MALFORMED, 401)
-        if cause := self._unsigned(request.headers, body):
-            return self._refuse(cause, 401)
-        self.refused.accept()
-        # Events come as JSON; they come again, and do no harm twice.
-        if self.freezes and request.content_type != _JSON and self.freezes.has_waited():
-            _log.warning("not taken: Slack may have given it up")
-            return web.json_response({"error": "too late"}, status=_UNHEALTHY)
+            return web.json_response({"error": "invalid request"}, status=401)
+        if self.app is None or not self._is_signed(request.headers, body):
+            return web.json_response({"error": "invalid request"}, status=401)
         headers: dict[str, str | Sequence[str]] = {
             name: request.headers[name] for name in _HEADERS if name in request.headers
         }
         try:
             readable = AsyncBoltRequest(body=body, headers=headers)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-            return self._refuse(Cause.MALFORMED, 400)  # it holds no object
+            return web.json_response({"error": "malformed request"}, status=400)  # it is no object
         return await to_aiohttp_response(await dispatched(self.app, readable))
 
-    def _refuse(self, cause: Cause, status: int) -> web.Response:
-        self.refused.note(cause)
-        words = "malformed request" if status == _MALFORMED else "invalid request"
-        return web.json_response({"error": words}, status=status)
-
-    def _unsigned(self, headers: Mapping[str, str], body: str) -> Cause | None:
-        """Why it does not count as signed by Slack within five minutes; None if it does.
+    def _is_signed(self, headers: Mapping[str, str], body: str) -> bool:
+        """Whether Slack signed it within the last five minutes.
 
         What the SDK would stumble at is not signed either.
         """
         timestamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
-        if not (self.signing_secret and _UNIX_TIME.fullmatch(timestamp)):
-            return Cause.UNSIGNED
-        if not _HEX_DIGEST.fullmatch(signature):
-            return Cause.UNSIGNED
+        is_formed = self.signing_secret and _UNIX_TIME.fullmatch(timestamp)
+        if not (is_formed and _HEX_DIGEST.fullmatch(signature)):
+            return self._refuse("it is not signed", _UNSIGNED)
         if abs(time.time() - int(timestamp)) > _GOOD_SECONDS:
-            return Cause.TOO_OLD
+            return self._refuse("its signature is old", _TOO_OLD)
         verifier = SignatureVerifier(self.signing_secret)
-        if verifier.is_valid(body=body, timestamp=timestamp, signature=signature):
-            return None
-        return Cause.WRONG_SIGNATURE
+        if not verifier.is_valid(body=body, timestamp=timestamp, signature=signature):
+            return self._refuse("wrong signature", _WRONG_SIGNATURE)
+        return True
+
+    def _refuse(self, reason: str, hint: str) -> bool:
+        """Log it; from the second time on only when debugging, as anybody may send anything."""
+        write = _log.debug if reason in self._refusals else _log.warning
+        write("request refused", reason=reason, hint=hint)
+        self._refusals.add(reason)
+        return False
 
 
 @dataclass
@@ -214,7 +257,7 @@ class FiguresServer:
     #: 0 for any free one.
     port: int
     figures: Callable[[], Awaitable[bytes]]
-    _server: BoundedServer | None = field(default=None, init=False)
+    _server: WebServer | None = field(default=None, init=False)
 
     async def start(self) -> None:
         """Listen.
@@ -224,7 +267,7 @@ class FiguresServer:
         """
         server = web.Application()
         server.router.add_get(METRICS_PATH, self._figures)
-        self._server = BoundedServer(server)
+        self._server = WebServer(server)
         self.port = await self._server.start(self.host, self.port)
 
     @property

@@ -12,10 +12,8 @@ from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.log import logger
-from bot.slack.connection.freezes import Freezes
 from bot.slack.connection.identity import open_socket
 
 _log = logger(__name__)
@@ -27,9 +25,6 @@ WATCH_SECONDS = 15.0
 _BAD_LOOKS = 2
 _CLOSE_SECONDS = 2.0
 _CONNECT_SECONDS = 30.0
-#: What is sent again if it is not acknowledged.
-_EVENTS = "events_api"
-
 
 #: A task of the SDK's client.
 _Part = asyncio.Future[Any] | None
@@ -44,7 +39,6 @@ class SocketGateway:
         app_token: str,
         *,
         watch_seconds: float = WATCH_SECONDS,
-        freezes: Freezes | None = None,
     ) -> None:
         """Keep what to connect with.
 
@@ -52,9 +46,7 @@ class SocketGateway:
             app: Takes what Slack sends.
             app_token: Opens connections.
             watch_seconds: Between two looks at the connection.
-            freezes: Tells what may have waited for too long; None: nobody looks.
         """
-        self._freezes = freezes
         self._app = app
         self._app_token = app_token
         self._watch_seconds = watch_seconds
@@ -79,7 +71,6 @@ class SocketGateway:
         self._handler.client.proxy = self._app.client.proxy
         self._handler.client.wss_uri = address
         self._handler.client.message_listeners.append(self._hear_hello)
-        self._handler.client.socket_mode_request_listeners[:] = [self._take]
         await self._handler.connect_async()
         self._watch = asyncio.create_task(self._look_after(self._handler), name="socket-watch")
 
@@ -108,14 +99,6 @@ class SocketGateway:
         """Call `on_connected`: `hello` is the first message on every connection."""
         if message.get("type") == "hello":
             self.on_connected()
-
-    async def _take(self, client: Any, request: SocketModeRequest) -> None:
-        """Hand on what Slack sends; an event comes again, and does no harm twice."""
-        late = self._freezes and request.type != _EVENTS and self._freezes.has_waited()
-        if late:
-            _log.warning("not taken: Slack may have given it up", type=request.type)
-        elif self._handler:
-            await self._handler.handle(client, request)
 
     async def _look_after(self, handler: AsyncSocketModeHandler) -> None:
         bad_looks = 0

@@ -1,6 +1,8 @@
 """The calls that carry posts: one Slack method each, and the search for a post in doubt."""
 
 import logging
+import math
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -34,12 +36,12 @@ async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
     """Keep connections to Slack open between calls, for as long as the block lasts.
 
     Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
-    Right before the bytes of a call go out, what `proving_before_bytes` was given is awaited.
+    Right before the bytes of a call go out, the deadline of `leaving_before` is looked at.
     """
     trace = aiohttp.TraceConfig()
     # aiohttp tells of head and body just before it writes them.
-    trace.on_request_headers_sent.append(_prove)
-    trace.on_request_chunk_sent.append(_prove)
+    trace.on_request_headers_sent.append(_check_deadline)
+    trace.on_request_chunk_sent.append(_check_deadline)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
     patience = aiohttp.ClientTimeout(total=CALL_SECONDS)
     # The SDK has read the environment's proxy, and names it with each call. With `trust_env`
@@ -50,26 +52,26 @@ async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
         yield session
 
 
-_proof: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("proof", default=None)
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
 @contextmanager
-def proving_before_bytes(prove: Callable[[], Awaitable[None]]) -> Generator[None]:
-    """Await this before the head and the body of each call in the block; it raises an OSError.
+def leaving_before(deadline: float) -> Generator[None]:
+    """Let no byte of a call in the block leave after this time of the steady clock.
 
     What happens before, such as making a connection, takes time in which a process may be frozen,
     and another one may have sent what is to be sent.
     """
-    token = _proof.set(prove)
+    token = _deadline.set(deadline)
     try:
         yield
     finally:
-        _proof.reset(token)
+        _deadline.reset(token)
 
 
-async def _prove(*_: object) -> None:
-    if prove := _proof.get():
-        await prove()
+async def _check_deadline(*_: object) -> None:
+    if time.monotonic() > _deadline.get():
+        raise ConnectionError("this process stood still: another one may be sending it")
 
 
 def slack_client(

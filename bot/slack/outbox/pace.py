@@ -35,6 +35,11 @@ class Pace:
     pin: float = 3.0
     #: A post in doubt is looked for this long after its attempt: Slack may accept late.
     grace: float = 5.0
+    #: The bytes of a call leave within so many seconds of the mark that it begins, or not at all:
+    #: fewer than `grace`, after which another process looks for the post and sends it again.
+    lease: float = 2.0
+    #: The same of an upload, which is several calls. Who looks for one in doubt waits for it, too.
+    upload_lease: float = 30.0
     #: The first and the longest pause after a passing error.
     first_pause: float = 1.0
     longest_pause: float = 60.0
@@ -50,6 +55,20 @@ class Pace:
         }
         return pauses[kind]
 
+    def lease_of(self, method: str) -> float:
+        """Return the seconds in which the bytes of a call by this method leave."""
+        return self.upload_lease if method == "upload" else self.lease
+
+    def grace_of(self, method: str, errors: int) -> float:
+        """Return the seconds from the mark of a call until its post is looked for.
+
+        Args:
+            method: Of the call.
+            errors: Attempts to look for it that failed, in a row.
+        """
+        own = self.upload_lease if method == "upload" else 0.0
+        return self.grace + own + (self.after_errors(errors) if errors else 0.0)
+
     def after_errors(self, errors: int) -> float:
         """Return the pause after so many passing errors in a row: doubling, with a ceiling."""
         policy = RetryPolicy(first_wait=self.first_pause, longest_wait=self.longest_pause)
@@ -64,6 +83,7 @@ FAST = Pace(
     react=0.02,
     pin=0.02,
     grace=0.2,
+    upload_lease=2.0,
     first_pause=0.1,
     longest_pause=1,
 )

@@ -26,7 +26,7 @@ from bot.slack.outbox.methods import (
     SlackMethod,
     carry_out,
     find_post,
-    proving_before_bytes,
+    leaving_before,
 )
 from bot.slack.outbox.outcomes import NOT_FOR_THIS_APP, Rejected, Retry, Unknown, outcome_of
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
@@ -34,7 +34,7 @@ from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.refused_features import RefusedFeatures
-from core.errors import ConfigurationBroken, StoreDown, StoreError
+from core.errors import ConfigurationBroken, StoreDown
 from core.ports import Clock
 from core.recent import Recent
 
@@ -43,12 +43,6 @@ T = TypeVar("T")
 
 #: Seconds that a call in hand may take when the outbox stops, before it is left in doubt.
 STOP_PATIENCE = 3.0
-#: Seconds between noting that a post is being sent and sending it after which it is not sent:
-#: this process was frozen, and another one may be sending it.
-FREEZE_SECONDS = 2.0
-#: Seconds after which it is made sure once more, right before the bytes go, that nobody else is:
-#: far fewer than those after which a process counts as dead.
-PROOF_SECONDS = 0.5
 #: Seconds after which a post that waits looks whether something more urgent has come.
 LOOK_SECONDS = 0.5
 _MOST_KNOWN = 1000
@@ -268,7 +262,8 @@ class Outbox:
         return first is not None and first.key != row.key
 
     async def _send(self, call: SlackCall, way: SlackMethod, errors: int) -> bool | _AttemptEnded:
-        began = time.monotonic()
+        # Taken before the mark: whoever takes the channel over looks for this post later.
+        deadline = time.monotonic() + self.pace.lease_of(call.row.method)
         row = await self.posts.mark_sending(
             call.row.key, call.row.process_token or self.process_token, self.clock.now()
         )
@@ -282,23 +277,11 @@ class Outbox:
         linked = row
         if found:
             linked = replace(row, payload={**row.payload, **json.loads(fill_in(text, found))})
-        if time.monotonic() - began > FREEZE_SECONDS:
-            # Others may have found the row by now: what was begun so long ago is in doubt.
-            return False
+        if time.monotonic() > deadline:
+            return False  # it is in doubt: another process may be sending it
         self._turnstile.passed(way.kind, _channel_of(row), time.monotonic())
-        proven_at = began
-
-        async def prove() -> None:
-            nonlocal proven_at
-            if time.monotonic() - proven_at > PROOF_SECONDS:
-                try:
-                    await self.posts.check_sending(row.key, row.process_token or "")
-                except StoreError as error:
-                    raise ConnectionError(str(error)) from None  # no byte has left
-                proven_at = time.monotonic()
-
         try:
-            with proving_before_bytes(prove):
+            with leaving_before(deadline):
                 ts = await self._carry_out(replace(call, row=linked))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             outcome = outcome_of(error)
@@ -388,10 +371,10 @@ class Outbox:
     async def _reconcile(self, call: SlackCall, errors: int) -> bool | _AttemptEnded:
         """Find out whether a post in doubt arrived; send it again only if it did not."""
         row, now = call.row, self.clock.now()
-        patience = self.pace.grace + (self.pace.after_errors(errors) if errors else 0.0)
+        grace = self.pace.grace_of(row.method, errors)
         # Not longer than it can be: the clock may have been set back.
-        due = (row.attempted_at or now) + timedelta(seconds=patience)
-        await self._wait(_seconds_until(due, self.clock, patience))
+        due = (row.attempted_at or now) + timedelta(seconds=grace)
+        await self._wait(_seconds_until(due, self.clock, grace))
         if row.attempted_at and row.attempted_at > now:
             # The clock was set back since then: nobody knows when it was, so look everywhere.
             call = replace(call, row=replace(row, attempted_at=None))

@@ -9,7 +9,7 @@ from datetime import timedelta
 from aiohttp import ClientSession, web
 
 from bot.debate_page.routes import FOLDER, MOST_OF_LINK, PageRoutes
-from bot.slack.connection.bounded import BoundedServer
+from bot.slack.connection.http import WebServer
 from core.events import DebateConcluded, DebateStarted, NoteAdded, Recorded, fold
 from core.models import Debate, Note, Person, Place
 from core.store.memory import InMemoryStore
@@ -93,7 +93,7 @@ async def served() -> AsyncGenerator[Served]:
     link = await share.share(fold(recorded([started], DEBATE)))
     application = web.Application()
     PageRoutes(share).add_to(application)
-    server = BoundedServer(application)
+    server = WebServer(application)
     port = await server.start("127.0.0.1", 0)
     try:
         async with ClientSession() as session:

@@ -22,7 +22,7 @@ from bot.mcp.arguments import StartArguments
 from bot.mcp.caller import Caller
 from bot.mcp.in_slack import InSlack
 from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
-from bot.slack.connection.bounded import BoundedServer
+from bot.slack.connection.http import WebServer
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.clock import SystemClock
 from core.errors import StoreDown
@@ -98,7 +98,7 @@ async def served(spec: BotSpec | None = None) -> AsyncGenerator[Served]:
         )
         application = web.Application(client_max_size=1024 * 1024)
         routes.add_to(application)
-        server = BoundedServer(application)
+        server = WebServer(application)
         await routes.start()
         port = await server.start("127.0.0.1", 0)
         try:

@@ -18,7 +18,7 @@ from bot.slack.ids import METADATA_EVENT, address_of
 from bot.slack.outbox.methods import SESSION, slack_client, slack_session
 from bot.slack.outbox.outcomes import Rejected
 from bot.slack.outbox.pace import FAST, Pace
-from bot.slack.outbox.sender import FREEZE_SECONDS, PROOF_SECONDS, Outbox
+from bot.slack.outbox.sender import Outbox
 from bot.slack.payloads import Identity
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
 from bot.store.refused_features import RefusedFeatures
@@ -461,6 +461,9 @@ async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office:
     assert row.state is PostState.FAILED
 
 
+SHORT_LEASE = replace(FAST, lease=0.3)
+
+
 class FrozenOnce(Posts):
     """The process is frozen once, between noting that it sends a post and sending it."""
 
@@ -470,7 +473,7 @@ class FrozenOnce(Posts):
         row = await super().mark_sending(key, process_token, at)
         thaw, self.thaw = self.thaw, None
         if thaw:
-            await asyncio.sleep(FREEZE_SECONDS + 0.1)
+            await asyncio.sleep(SHORT_LEASE.lease + 0.1)
             await thaw()
         return row
 
@@ -482,7 +485,7 @@ async def test_a_frozen_process_does_not_post_what_another_one_has_posted(tmp_pa
     ):
         await prepare(database)
         posts = FrozenOnce(database)
-        office = Office(workspace, posts, FAST)
+        office = Office(workspace, posts, SHORT_LEASE)
         post = office.new("d1/e1/0")
 
         async def another_posts() -> None:
@@ -504,14 +507,14 @@ async def test_no_byte_goes_once_another_process_sends_what_a_channel_gets(tmp_p
 
         async def take_over(*_: object) -> None:
             """While a connection is made this process stands still, and is taken for dead."""
-            await asyncio.sleep(PROOF_SECONDS + 0.1)
+            await asyncio.sleep(SHORT_LEASE.lease + 0.1)
             await office.posts.hold(Channel("T1", office.new("").channel), "process-3")
 
         slow = aiohttp.TraceConfig()
         slow.on_connection_create_end.append(take_over)
         slow.freeze()
         session.trace_configs.append(slow)
-        outbox = office.open(FAST, "process-2", session)
+        outbox = office.open(SHORT_LEASE, "process-2", session)
         outbox.on_error = kinds.put_nowait
         await outbox.start()
         await outbox.post([office.new("d1/e1/0")])
