@@ -33,7 +33,6 @@ from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
 from bot.operations.retention import EndedDebates, SentPayloads
-from bot.patience import USUAL, Patience
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
 from bot.presenter.landing_posts import LandingPosts
 from bot.presenter.sink import Presenter
@@ -65,6 +64,7 @@ from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
+from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.engine import Engine
@@ -141,7 +141,7 @@ class Parts:
     retention_days: int | None = None
     pace: Pace = field(default_factory=Pace)
     #: How long people and load balancers wait at most.
-    patience: Patience = USUAL
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
     #: Looks whether everything works, for `/debate doctor`.
@@ -233,7 +233,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             gateway,
             client=installation.client,
             held=lambda: runner.held,
-            seconds=parts.patience.check,
+            seconds=parts.timeouts.check,
         )
         http = HttpServer(
             parts.host,
@@ -255,7 +255,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 age=lambda: context.outbox.age,
                 health=health.by_part,
                 unlanded=landing.landings.backlog,
-                seconds=parts.patience.check,
+                seconds=parts.timeouts.check,
             )
             look_up = partial(exposition, metrics, gauges)
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
@@ -355,7 +355,7 @@ def _connect(
         channels=ChannelSettings(database),
         words=DebateWords(database),
     )
-    access = Accesses(clients, parts.patience)
+    access = Accesses(clients, parts.timeouts)
     slack = SlackSources(clients, access)
     addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
     receivers = {receiver.name: receiver for receiver in parts.receivers}
@@ -491,7 +491,7 @@ def _use_cases(
         tokens=PersonalTokens(database),
         token_holds=parts.token_holds,
         clock=facts.clock,
-        patience=parts.patience,
+        timeouts=parts.timeouts,
         examine=parts.examine,
         retention_days=parts.retention_days,
     )

@@ -18,12 +18,12 @@ from typing import Any
 from bot.app import Moot, Parts, running
 from bot.landing.receivers import Receiver
 from bot.listeners.doctor_report import Examine
-from bot.patience import USUAL, Patience
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
+from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.clock import SystemClock
 from core.events import fold
 from core.evidence.tools import FetchTools
@@ -47,7 +47,7 @@ USER = "dana"
 CHANNEL = "architecture"
 MODEL = "scripted-1"
 #: Nobody gives up because the machine was slow for a moment: only a fault ends a wait.
-UNHURRIED = USUAL.times(10)
+UNHURRIED = DEFAULT_TIMEOUTS.scaled(10)
 #: Failed model calls are repeated at once.
 QUICK_RETRIES = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.02)
 
@@ -211,8 +211,8 @@ class BotSpec:
     #: Always: most tests are about rounds, and scripted agents agree at once.
     when: When = When.ALWAYS
     pace: Pace = FAST
-    #: How long people wait at most; `USUAL` is what holds in Slack.
-    patience: Patience = UNHURRIED
+    #: How long people wait at most.
+    timeouts: Timeouts = UNHURRIED
     bounds: Bounds = field(default_factory=Bounds)
     retries: RetryPolicy = QUICK_RETRIES
     #: Signed requests instead of a WebSocket.
@@ -264,7 +264,7 @@ class BotSpec:
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
             metrics_port=0,
             pace=self.pace,
-            patience=self.patience,
+            timeouts=self.timeouts,
             bounds=self.bounds,
             examine=self.examine,
             traces=self.traces,

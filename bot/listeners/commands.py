@@ -87,7 +87,7 @@ async def answer_in_time(
     changes something.
     """
     try:
-        async with asyncio.timeout(context.patience.answer):
+        async with asyncio.timeout(context.timeouts.answer):
             match typed:
                 case OpenSettings():
                     await open_settings(context, command, client)

@@ -8,7 +8,6 @@ from typing import Protocol
 from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
-from bot.patience import USUAL, Patience
 from bot.presenter.sink import SLACK
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
@@ -17,6 +16,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts
+from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.models import Debate, Person, Place
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
@@ -76,7 +76,7 @@ class ListenerContext:
     #: What people's programs call with.
     tokens: PersonalTokens
     clock: Clock
-    patience: Patience = USUAL
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
     #: Shares debates as pages; None: that is off.
     share: ShareDebates | None = None
     #: How long a token holds; None: programs cannot call, and there are none.

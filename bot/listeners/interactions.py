@@ -69,7 +69,7 @@ def on_click(
     ) -> None:
         found, is_done = Clicked(Click.model_validate(body), client), False
         try:
-            async with asyncio.timeout(context.patience.answer):
+            async with asyncio.timeout(context.timeouts.answer):
                 told = await do(context, found)
                 is_done = True
         except (BadInput, StoreError, TimeoutError) as error:
@@ -101,7 +101,7 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
     async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:
         form = FormSubmitted.model_validate(body)
         try:
-            async with asyncio.timeout(context.patience.answer):
+            async with asyncio.timeout(context.timeouts.answer):
                 instead = await do(context, form)
         except FieldWrong as wrong:
             await ack(response_action="errors", errors={form.block_of(wrong.field): wrong.words})

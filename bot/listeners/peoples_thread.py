@@ -47,7 +47,7 @@ async def read_thread(
     found: list[PostedMessage] = []
     is_whole = False
     try:
-        async with asyncio.timeout(context.patience.thread):
+        async with asyncio.timeout(context.timeouts.thread):
             workspace = await context.clients.of(team)
             asked: dict[str, Any] = {"channel": channel, "ts": root, "limit": _PAGE}
             while not is_whole:

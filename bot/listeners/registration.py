@@ -55,4 +55,4 @@ def register_all(
     # Bolt's own limit is for what never answers: it comes after ours.
     listeners = app._async_listeners  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no API
     for listener in listeners:
-        listener.ack_timeout = math.ceil(context.patience.answer + 0.5)
+        listener.ack_timeout = math.ceil(context.timeouts.answer + 0.5)

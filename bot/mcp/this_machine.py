@@ -24,11 +24,11 @@ from bot.log import logger
 from bot.mcp.arguments import StartArguments, named_by_words
 from bot.mcp.caller_debates import Actions
 from bot.mcp.named_files import references_below
-from bot.patience import USUAL, Patience
 from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
 from bot.terminal.sources import fetchers_here
+from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.engine import Engine
 from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
 from core.events import Recorded, fold
@@ -96,7 +96,7 @@ class ThisMachine:
         person: Person,
         clock: Clock,
         folder: Path,
-        patience: Patience = USUAL,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
     ) -> None:
         """Take nothing yet.
 
@@ -109,7 +109,7 @@ class ThisMachine:
             person: Whose machine it is.
             clock: Time.
             folder: Only files below it can be sources.
-            patience: How long an estimate may take.
+            timeouts: How long an estimate may take.
         """
         self.person = person
         self.clock = clock
@@ -119,7 +119,7 @@ class ThisMachine:
         self._tools = tools
         self._embedder = embedder
         self._folder = folder.resolve()
-        self._patience = patience
+        self._timeouts = timeouts
         self._taken: _Taken | None = None
         self._reader: AsyncExitStack | None = None
         self._read_store: DebateStore | None = None
@@ -255,7 +255,7 @@ class ThisMachine:
             starting = StartDebate(
                 facts=facts,
                 settings=lambda: self._settings,
-                estimating=estimating(self._settings, self._patience.estimate),
+                estimating=estimating(self._settings, self._timeouts.estimate),
                 bounds=UNBOUNDED,
                 spending=store,
             )

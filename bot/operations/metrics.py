@@ -15,8 +15,8 @@ from prometheus_client import (
     generate_latest,
 )
 
-from bot.patience import USUAL
 from bot.presenter.reading_order import turn_of
+from bot.timeouts import DEFAULT_TIMEOUTS
 from core.errors import StoreError
 from core.events import (
     DebateConcluded,
@@ -51,7 +51,7 @@ class Gauges:
     #: Landings that wait, and dead letters, in the whole installation.
     unlanded: Callable[[], Awaitable[tuple[float, float]]]
     #: Seconds that the database may take: Prometheus waits for ten.
-    seconds: float = USUAL.check
+    seconds: float = DEFAULT_TIMEOUTS.check
 
 
 class Metrics:

@@ -12,7 +12,6 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
-from bot.patience import USUAL, Patience
 from bot.slack.clients import WorkspaceClients
 from bot.slack.payloads import (
     ChannelFacts,
@@ -22,6 +21,7 @@ from bot.slack.payloads import (
     UserFound,
     refusal_of,
 )
+from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.errors import BadInput, MootError
 from core.models import Place
 from core.recent import Recent
@@ -62,7 +62,7 @@ class Access:
 
     clients: WorkspaceClients
     team: str
-    patience: Patience = USUAL
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
     #: Names of a person's channels by id, and until when that is believed.
     _channels: dict[str, tuple[float, Mapping[str, str]]] = field(
         default_factory=dict[str, tuple[float, Mapping[str, str]]], init=False
@@ -80,7 +80,7 @@ class Access:
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
         try:
-            async with asyncio.timeout(self.patience.call):
+            async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).conversations_info(channel=channel)
         except SlackApiError as error:
             return _standing_after(error)
@@ -103,7 +103,7 @@ class Access:
         if channel in self._remembered(person):
             return True
         try:
-            async with asyncio.timeout(self.patience.membership):
+            async with asyncio.timeout(self.timeouts.membership):
                 return await self._is_member(person, channel)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
@@ -128,7 +128,7 @@ class Access:
         if known := self._remembered(person):
             return known
         try:
-            async with asyncio.timeout(self.patience.call):
+            async with asyncio.timeout(self.timeouts.call):
                 return await self._ask_channels(person)
         except _UNANSWERED as error:
             _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
@@ -174,7 +174,7 @@ class Access:
         if until > time.monotonic():
             return known
         try:
-            async with asyncio.timeout(self.patience.call):
+            async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             if isinstance(error, SlackApiError) and refusal_of(error.response).error in _NOBODY:
@@ -195,7 +195,7 @@ class Access:
             SlackSilent: Slack did not say in time.
         """
         try:
-            async with asyncio.timeout(self.patience.call):
+            async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who is an admin", reason=type(error).__name__)
@@ -211,7 +211,7 @@ class Access:
         if person in self._people:
             return self._people[person]
         try:
-            async with asyncio.timeout(self.patience.call):
+            async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who somebody is", reason=type(error).__name__)
@@ -222,7 +222,7 @@ class Access:
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""
         try:
-            async with asyncio.timeout(self.patience.call):
+            async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).chat_getPermalink(
                     channel=channel, message_ts=ts
                 )
@@ -265,12 +265,12 @@ class Accesses:
     """What is asked of Slack, by workspace. The `PeopleDirectory` of the use cases."""
 
     clients: WorkspaceClients
-    patience: Patience = USUAL
+    timeouts: Timeouts = DEFAULT_TIMEOUTS
     _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
 
     def of(self, team: str) -> Access:
         """Return who may see and do what in a workspace."""
-        return self._known.setdefault(team, Access(self.clients, team, self.patience))
+        return self._known.setdefault(team, Access(self.clients, team, self.timeouts))
 
     async def may_see(self, person: str, place: Place) -> bool:
         """Return whether a person is in a channel; see `Access.may_see`."""

@@ -60,7 +60,7 @@ async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
     wanted = list(dict.fromkeys(people))[:_MOST_NAMES]
     asking = [asyncio.create_task(ask(person)) for person in wanted]
     if asking:
-        _, late = await asyncio.wait(asking, timeout=access.patience.names)
+        _, late = await asyncio.wait(asking, timeout=access.timeouts.names)
         for task in late:
             task.cancel()
     return {person: name for person, name in known.items() if name}

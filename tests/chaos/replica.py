@@ -79,7 +79,7 @@ async def main(orders: dict[str, Any]) -> None:
             limits=limits,
         ),
         pace=FAST,
-        patience=UNHURRIED,
+        timeouts=UNHURRIED,
         beat=Heartbeat(**orders["beat"]),
     )
     async with running(parts):

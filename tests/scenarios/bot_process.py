@@ -67,7 +67,7 @@ async def main(access: str, folder: Path, rounds: int) -> None:
         calls=ModelCalls({provider.name: provider}, SystemClock()),
         settings=Settings(agent_model=choice, judge_model=choice, rounds=rounds, casting=False),
         pace=FAST,
-        patience=UNHURRIED,
+        timeouts=UNHURRIED,
     )
     async with running(parts):
         await stop_signal().wait()

@@ -96,7 +96,7 @@ async def test_with_the_quorum_lost_people_are_told_and_nothing_hangs():
 
 
 async def test_a_channel_that_cannot_be_checked_in_time_does_not_lose_the_command():
-    async with team_at_work(spec=BotSpec(patience=replace(UNHURRIED, call=0.2))) as team:
+    async with team_at_work(spec=BotSpec(timeouts=replace(UNHURRIED, call=0.2))) as team:
         team.workspace.faults.delay("conversations.info", 60.0)
         board = await team.debate(QUESTION)
         assert await team.status(board) is not Status.FAILED

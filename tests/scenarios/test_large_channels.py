@@ -136,7 +136,7 @@ FAULTS: Mapping[str, Fault] = {
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_when_slack_does_not_say_people_are_told_so(fault: str) -> None:
     hurried = replace(UNHURRIED, call=0.2, membership=0.2)
-    spec = BotSpec(rounds=1, patience=hurried if fault == "slow" else UNHURRIED)
+    spec = BotSpec(rounds=1, timeouts=hurried if fault == "slow" else UNHURRIED)
     async with team_at_work(spec=spec) as team:
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)

@@ -154,7 +154,7 @@ async def editor(
         person=person,
         clock=clock or SystemClock(),
         folder=folder,
-        patience=UNHURRIED,
+        timeouts=UNHURRIED,
     )
     server = build_server(lambda _request: machine)
     async with machine.open(), Client(server, cache=None) as client:

@@ -4,31 +4,30 @@ Slack waits three seconds for the answer to a command, a click or a form, then i
 that it failed: https://docs.slack.dev/interactivity/handling-user-interaction
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
-    """Seconds; the values that are built in keep Slack's three."""
+class Timeouts:
+    """Seconds; the defaults keep within Slack's three."""
 
     #: A person is answered after so long, whatever has been done.
     answer: float = 2.5
-    #: Slack may take so long to answer one call of ours.
+    #: One call of Slack's API.
     call: float = 1.0
-    #: Whether somebody is in a channel can take several calls.
+    #: Whether somebody is in a channel, which can take several calls.
     membership: float = 1.4
-    #: A thread of people's own is read for so long, and then asked for so long who they are.
+    #: A thread of people's own is read for so long, then their names are asked for so long.
     thread: float = 1.3
     names: float = 0.7
     #: An estimate for a program that starts a debate: its call is answered within one second.
     estimate: float = 0.6
-    #: One part of what `/health` looks at: `moot health` and load balancers wait for about five.
+    #: One part of `/health`: `moot health` and load balancers wait for about five.
     check: float = 3.0
 
-    def times(self, factor: float) -> "Patience":
+    def scaled(self, factor: float) -> "Timeouts":
         """Return so many times of each."""
-        return Patience(**{one.name: factor * getattr(self, one.name) for one in fields(self)})
+        return Timeouts(**{name: factor * seconds for name, seconds in asdict(self).items()})
 
 
-#: What holds where Slack is real.
-USUAL = Patience()
+DEFAULT_TIMEOUTS = Timeouts()
