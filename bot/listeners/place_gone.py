@@ -23,12 +23,20 @@ from core.use_cases.steer import SteerDebate
 _ARCHIVED = "The channel was archived."
 _REMOVED = "Moot was removed from the workspace."
 _MOST = 1000
-#: Refusals that concern one thread only.
-_THREAD_GONE = frozenset({"thread_not_found", "message_not_found"})
 #: What Slack says about an edit of a message that was deleted.
-_BOARD_GONE = frozenset({"message_not_found", "cant_update_message"})
-_EXTRAS = ("blocks", "username", "icon_emoji")
+_BOARD_DELETED = frozenset({"message_not_found", "cant_update_message"})
+_EXTRAS = frozenset({"blocks", "username", "icon_emoji"})
 _MOST_CHARACTERS = 3900
+#: How the key of a line about a missing post ends.
+_LINE = "/refused"
+#: What is missing, by method; a method that is not here is only logged.
+_MISSING = {
+    "post": "A message could not be posted: {why}",
+    "upload": "The report could not be attached: {why}",
+    "pin": "The board could not be pinned: {why} The debate goes on.",
+    "update": "The board could not be brought up to date: {why} While the debate runs, "
+    "`/debate stop {debate}` ends it.",
+}
 
 Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]
@@ -87,70 +95,69 @@ class RefusedPosts:
     async def __call__(self, row: PostRow, refusal: Rejected) -> None:
         """Take note of one refusal.
 
-        Without its board, or with its place gone, a debate ends and its starter is told: it must
-        not spend money where nobody can follow. Other posts are sent once more as bare text.
-        A lost pin, board or report is told in the thread; anything else is only logged.
+        Without its board, or with its place gone, a debate ends and its starter is told in a direct
+        message: it must not spend money where nobody can follow. Any other post is sent once more
+        as bare text; then a line in the thread says what is missing.
         """
         if row.debate_id is None:
             return
-        board = board_key(row.debate_id)
-        is_board_edit = row.payload.get("target_key") == board
-        match row.method:
-            case "pin":
-                words = f":pushpin: The board could not be pinned: {refusal.words}"
-                post = _notice(row, f"{words} The debate goes on.")
-            case "upload":
-                words = f":paperclip: The report could not be attached: {refusal.words}"
-                post = _notice(row, words)
-            case "update" if is_board_edit and refusal.code in _BOARD_GONE:
-                words = (
-                    ":warning: The board of this debate was deleted; all of it is in this thread. "
-                    f"While it runs, `/debate stop {row.debate_id}` ends it."
-                )
-                post = _notice(row, words, key=f"{board}/lost")
-            case "post" if "thread_ts" in row.payload and refusal.code in _THREAD_GONE:
-                return  # the thread that asked for the debate; the debate has its own
-            case "post" | "update" if row.key == board or (
-                refusal.code in PLACE_GONE and (row.method == "post" or is_board_edit)
-            ):
-                # A quiet thread has a post per round only: the board's edits bring the news sooner.
-                # Its starter is told in a direct message.
-                await self.steer.give_up(row.debate_id, refusal.words)
-                debate = await self.steer.facts.debate(row.debate_id)
-                where = f"Debate `{row.debate_id}` in <#{row.channel}>"
-                post = NewPost(
-                    key=f"{row.debate_id}/undelivered",
-                    workspace=row.workspace,
-                    channel=debate.setup.asked_by.id,
-                    method="post",
-                    payload={"text": f"{where} cannot go on: {refusal.words}"},
-                )
-            case "post" if any(extra in row.payload for extra in _EXTRAS):
-                # The same words without what Slack may have refused.
-                text = str(row.payload.get("text", ""))
-                kept = {name: value for name, value in row.payload.items() if name not in _EXTRAS}
-                post = NewPost(
-                    key=f"{row.key}/bare",
-                    workspace=row.workspace,
-                    channel=row.channel,
-                    debate_id=row.debate_id,
-                    thread_key=row.thread_key,
-                    method="post",
-                    payload={**kept, "text": text[:_MOST_CHARACTERS]},
-                )
-            case _:
-                return
-        await self.outbox.post([post])
+        if _is_place_gone(row, row.debate_id, refusal):
+            await self.steer.give_up(row.debate_id, refusal.words)
+            debate = await self.steer.facts.debate(row.debate_id)
+            where = f"Debate `{row.debate_id}` in <#{row.channel}>"
+            await self.outbox.post(
+                [
+                    NewPost(
+                        key=f"{row.debate_id}/undelivered",
+                        workspace=row.workspace,
+                        channel=debate.setup.asked_by.id,
+                        method="post",
+                        payload={"text": f"{where} cannot go on: {refusal.words}"},
+                    )
+                ]
+            )
+        elif post := _in_place_of(row, row.debate_id, refusal):
+            await self.outbox.post([post])
 
 
-def _notice(row: PostRow, words: str, *, key: str = "") -> NewPost:
-    """A line in the debate's thread."""
+def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
+    """Whether the refusal leaves a debate without its board or its place.
+
+    A deleted board is no such case: the thread goes on. Nor is a thread of people's own that is
+    gone. A quiet thread has one post per round: edits of the board bring the news sooner.
+    """
+    board = board_key(debate_id)
+    if row.key == board:
+        return True
+    is_board_edit = row.method == "update" and row.payload.get("target_key") == board
+    is_own_post = row.method == "post" and "thread_ts" not in row.payload
+    codes = PLACE_GONE - _BOARD_DELETED if is_board_edit else PLACE_GONE
+    return (is_own_post or is_board_edit) and refusal.code in codes
+
+
+def _in_place_of(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:
+    """The same words without what Slack may have refused, or a line that says what is missing."""
+    extras = _EXTRAS & row.payload.keys()
+    if row.method == "post" and extras:
+        payload = {name: value for name, value in row.payload.items() if name not in extras}
+        payload["text"] = str(payload.get("text", ""))[:_MOST_CHARACTERS]
+        key, thread_key = f"{row.key}/bare", row.thread_key
+    else:
+        board, target = board_key(debate_id), row.payload.get("target_key")
+        missing = _MISSING.get(row.method)
+        is_of_others = "thread_ts" in row.payload or (row.method == "update" and target != board)
+        if missing is None or is_of_others or row.key.endswith(_LINE):
+            return None
+        words = missing.format(why=refusal.words, debate=debate_id)
+        payload = notice(f":warning: {words}").payload
+        # One line for all edits of the board.
+        key, thread_key = f"{target if row.method == 'update' else row.key}{_LINE}", board
     return NewPost(
-        key=key or f"{row.key}/refused",
+        key=key,
         workspace=row.workspace,
         channel=row.channel,
-        debate_id=row.debate_id,
-        thread_key=board_key(row.debate_id or ""),
+        debate_id=debate_id,
+        thread_key=thread_key,
         method="post",
-        payload=notice(words).payload,
+        payload=payload,
     )

@@ -27,7 +27,6 @@ LONGER_FUNCTIONS = {
     "bot/demo.py show": "the demonstration from its workspace to its exit code",
     "bot/listeners/commands.py answer_to": "one case per thing that can be typed",
     "bot/listeners/messages.py _answer_mention": "one case per thing that can be asked for",
-    "bot/listeners/place_gone.py __call__": "one case per refused post",
     "bot/operations/metrics.py __init__": "one figure after the other",
     "bot/presenter/event_posts.py posts_of": "one case per event",
     "bot/serving.py serve": "hands every setting on, from the environment to the bot",
