@@ -68,7 +68,6 @@ from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
 from core.rules.facts import Fact, FactKind, holds, ledger, lost
-from core.rules.formats.same_question import is_same
 from core.settings import Settings
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
@@ -599,7 +598,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.rules.facts.holds": lambda text: holds(text, Fact(FactKind.REQUIREMENT, text, "note 1")),
     "core.rules.facts.ledger": _whole(ledger),
     "core.rules.facts.lost": lambda text: lost([Fact(FactKind.FIGURE, text, "note 1")], text),
-    "core.rules.formats.same_question.is_same": lambda text: is_same(text, text),
     "core.opening.find_agent": _named(find_agent),
     "core.opening.find_playbook": _named(find_playbook),
     "core.opening.check_question": lambda text: check_question(f"a{text}", 10**9),

@@ -49,7 +49,6 @@ MADE_WHILE_RUNNING = {
 PLACES = (
     "core.llm",
     "core.rules.facts",
-    "core.rules.formats.same_question",
     "core.opening",
     "core.redaction",
     "core.turns.replies",

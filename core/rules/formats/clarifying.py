@@ -5,6 +5,7 @@ people as one short list, the most decisive first. People have until a deadline.
 if settings allow them, come only after somebody answered.
 """
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,13 +23,14 @@ from core.models import (
 )
 from core.rules.formats import review
 from core.rules.formats.presence import awaited
-from core.rules.formats.same_question import is_same
 from core.rules.playbook import asks_people, standing_questions
 
 #: Never more rounds of questions than this.
 MOST_ROUNDS = 3
 #: Questions that people are asked before round 1, follow-ups included: more are not read.
 MOST_PUT = 6
+#: Marks around a word that change no question. Not # and %: C# is not C.
+_MARKS = ".,:;!?…\"'()[]*_`“”„\u2018’«»¿¡。、"
 
 
 def ready(debate: Debate) -> Sequence[Turn] | None:
@@ -78,7 +80,7 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
     for one in _questions(debate, turn):
         for at, known in enumerate(merged):
             repeats = set(one.agents) & set(known.agents)
-            if not repeats and is_same(known.question.text, one.question.text):
+            if not repeats and normalised(known.question.text) == normalised(one.question.text):
                 agents, place = (*known.agents, *one.agents), min(known.place, one.place)
                 merged[at] = _Merged(known.question, agents, place)
                 break
@@ -107,6 +109,12 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
         for one in left_out
     )
     return Clarifications(turn=turn, items=items, until=debate.now + wait, warnings=warnings)
+
+
+def normalised(question: str) -> tuple[str, ...]:
+    """The words of a question without case, marks and white space: equal ones are asked once."""
+    text = unicodedata.normalize("NFKC", question).casefold()
+    return tuple(filter(None, (word.strip(_MARKS) for word in text.split())))
 
 
 def due(debate: Debate) -> tuple[str, datetime] | None:

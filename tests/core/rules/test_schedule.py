@@ -218,7 +218,7 @@ def test_the_same_question_of_two_agents_is_asked_once_for_both() -> None:
     play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
     for agent, text in (
         ("architect", "How many jobs per second do you expect?"),
-        ("security", "Do you expect how many jobs a second?"),
+        ("security", "how many **jobs** per second do you  expect"),
         ("simplicity", "Who is on call?"),
     ):
         turn = Turn(act=Act.QUESTIONS, round=0, agent=agent, target="1")

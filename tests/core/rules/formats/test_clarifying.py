@@ -148,8 +148,8 @@ def test_questions_are_put_with_their_assumption_and_who_asks_them() -> None:
 def test_a_question_asked_alike_is_put_once_in_its_first_wording_for_all_who_ask() -> None:
     asked = [
         asks(ASKING[0], "How many jobs a day?", "Who is on call?"),
-        asks(ASKING[1], "What does it cost?", "how many JOBS per day"),
-        asks(ASKING[2], "On call, who is it?", "What does it cost?"),
+        asks(ASKING[1], "What does it cost?", "how  many JOBS a day"),
+        asks(ASKING[2], "who is *on call*", "What does it cost?"),
     ]
     found = [(item.question, item.asked_by) for item in items(OPENING, *asked)]
 
@@ -316,3 +316,24 @@ def test_the_sooner_end_is_due_whatever_was_opened_first() -> None:
 def test_nothing_is_due_while_nothing_is_open() -> None:
     assert clarifying.due(a_debate()) is None
     assert clarifying.due(a_debate(*opened("How many jobs?"), answered(1))) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "are_equal"),
+    [
+        ("Who is on call?", "who  is ON CALL", True),
+        ("What is the budget?", "What is the **budget**?", True),
+        ("利用者は何人ですか?", "利用者は何人ですか。", True),
+        ("Do you write C?", "Do you write C#?", False),
+        ("May it cost 5 %?", "May it cost 5 $?", False),
+        ("Is −5 enough?", "Is 5 enough?", False),
+        ("Who is on call?", "On call: who is it?", False),
+    ],
+)
+def test_questions_are_equal_but_for_case_marks_and_white_space(
+    question: str,
+    other: str,
+    are_equal: bool,  # noqa: FBT001 - a table of cases
+) -> None:
+    are_found_equal = clarifying.normalised(question) == clarifying.normalised(other)
+    assert are_found_equal is are_equal
