@@ -67,9 +67,8 @@ from core.rules.formats import council
 from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.store.memory import InMemoryStore
-from core.testing import RecordingSink
+from core.testing import RecordingSink, usual_reply
 from core.turns.take import Turns
-from core.usual_replies import usual_reply
 from tests.vendors.script import Asked, Counts, Say
 from tests.vendors.server import Vendor
 

@@ -33,8 +33,7 @@ from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.testing import ScriptedProvider
-from core.usual_replies import usual_reply
+from core.testing import ScriptedProvider, usual_reply
 from slack_on_loopback import run_workspace
 
 #: A transaction each, so that the write-ahead log stays small.

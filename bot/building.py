@@ -3,8 +3,7 @@
 Reason: only here providers and the store are picked, for every surface (`pyproject.toml`).
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,8 +18,8 @@ from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
 from core.config.playbooks import find_playbooks
-from core.errors import BadInput, ConfigurationBroken, StoreMissing
-from core.estimate import Estimate, rehearse
+from core.errors import ConfigurationBroken, StoreMissing
+from core.estimate import Estimate, estimate
 from core.evidence.reader import EvidenceReader, Fetch, FetchedFile, fetch_text
 from core.evidence.reading import FileReader
 from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
@@ -31,7 +30,6 @@ from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.llm.providers.listing import list_models, ollama_context
-from core.llm.providers.offline import OfflineProvider
 from core.models import (
     EXAMPLE,
     RESERVED_IDS,
@@ -64,8 +62,6 @@ from core.store.migrate import newest
 from core.turns.take import Turns
 from core.use_cases.choices import ModelSet
 
-#: Seconds an estimate may take.
-ESTIMATE_SECONDS = 20.0
 #: Models of named servers that a menu shows.
 _MOST_SERVED = 90
 #: The variable with each provider's key.
@@ -272,34 +268,10 @@ def model_sets(
     return [*found[:-1], *served[:_MOST_SERVED], *found[-1:]]
 
 
-def estimating(
-    settings: Settings, patience: float = ESTIMATE_SECONDS
-) -> Callable[[Setup], Awaitable[Estimate]]:
-    """Return what estimates a debate before it is started; it costs nothing.
-
-    A long question keeps a thread of its own busy, not the event loop. What it returns raises
-    BadInput if that takes too long.
-
-    Args:
-        settings: What they say about models and prices.
-        patience: Seconds an estimate may take.
-    """
-    clock = SystemClock()
+def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
+    """Return what estimates a debate before it is started, by settings' models and prices."""
     tables = Tables(models=settings.models, prices=settings.prices)
-
-    async def estimate(setup: Setup) -> Estimate:
-        async def in_time() -> Estimate:
-            # A thread cannot be ended from outside: the rehearsal ends itself between two waves.
-            async with asyncio.timeout(patience):
-                return await rehearse(setup, clock, tables, by_rules=OfflineProvider())
-
-        try:
-            async with asyncio.timeout(patience):
-                return await asyncio.to_thread(lambda: asyncio.run(in_time()))
-        except TimeoutError:
-            raise BadInput(f"estimating took longer than {patience:g} s.") from None
-
-    return estimate
+    return lambda setup: estimate(setup, tables)
 
 
 def find_plugins(environment: BotSettings) -> Plugins:

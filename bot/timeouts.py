@@ -20,8 +20,6 @@ class Timeouts:
     #: A thread of people's own is read for so long, then their names are asked for so long.
     thread: float = 1.3
     names: float = 0.7
-    #: An estimate for a program that starts a debate: its call is answered within one second.
-    estimate: float = 0.6
     #: One part of `/health`: `moot health` and load balancers wait for about five.
     check: float = 3.0
 

@@ -1,148 +1,148 @@
-"""Estimates what a debate will cost and how long it will take, without asking a model.
+"""Estimates what a debate will cost and how long it will take: arithmetic over its planned turns.
 
-The real schedule and the real prompts, played twice without an early end: with replies of the usual
-length, which is shown as "about", and at the worst, which is shown as "at most". At the worst every
-reply is as long as it may be, every structured one is repaired once, every summary is tried twice
-and comes too late to spare anybody the full text, and nothing is cached. What a vendor cuts off or
-breaks off is asked again on top of that; the debate's cap bounds it all the same. Questions to
-people are answered at once; notes that people will add are not foreseen. Where no model is set up,
-the offline engine itself plays: it costs nothing, and what it will say is known.
+Each turn that the format plans, and each that the engine adds, is a call. Its prompt holds the
+question, the sources and so many texts of other turns; prompt and reply have the usual size of
+their act. The least stands for short replies, a warm cache and the earliest end that the rules
+allow; the most for long replies, hidden reasoning and an empty cache. What is asked again after
+an error, and what people add while the debate runs, is not foreseen.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
-from enum import StrEnum
 
-from core.events import (
-    ClarificationAnswered,
-    DebateStarted,
-    Event,
-    Recorded,
-    SummaryMade,
-    apply,
-)
+from core.capabilities import Capability, capability
+from core.events import DebateStarted, Recorded, apply
 from core.figures import counted, money, roughly
-from core.llm.call import NO_TABLES, ModelCalls, Tables
-from core.llm.prices import price, size_of
-from core.llm.quoting import quote
-from core.llm.sizes import Measure
-from core.llm.structured import repair_parts
+from core.llm.call import NO_TABLES, Tables
+from core.llm.prices import price, size_of, tokens_of, worst_cost
 from core.models import (
     BESIDE,
-    FACILITATOR,
+    ENGINE,
     JUDGE,
     OFFLINE,
-    SHADOW,
     SUMMARIZER,
     Act,
-    Answer,
+    ContextMethod,
     Debate,
     Ending,
     Forecast,
-    Place,
     Setup,
     SourceKind,
-    SourceReference,
-    SourceText,
     Turn,
-    Undebatable,
     Usage,
     When,
 )
 from core.opening import largest
-from core.ports import Clock, ModelProvider
-from core.request import ModelReply, ModelRequest
-from core.rules import schedule
-from core.rules.formats.registry import format_of, formats_with
-from core.rules.options import options_of
-from core.turns.take import Turns
-from core.usual_replies import SENTENCE, lengthened, longest_reply, usual_reply
+from core.rules import casting, shadow
+from core.rules.formats import review
+from core.rules.formats.registry import Format, format_of
+from core.rules.history import running
+from core.turns.acts import ACTS
 
-#: Seconds until a reply begins, as vendors mostly take.
-_FIRST_TOKEN = 1.5
-#: Of the room reserved for hidden reasoning, so much is used.
-_REASONING_USED = 0.25
-#: No debate has so many waves of turns; a schedule that never ends would.
-_MOST_WAVES = 1000
-#: Sums of estimates may differ by so many tokens.
-_ROUNDING = 4
-#: A source has about so many characters, in paragraphs of so many sentences.
-_SOURCE_CHARACTERS, _SENTENCES = 8000, 5
-#: Characters of what a person answers at length.
-_LONG_ANSWER = 1000
-#: What is said of checklists that will decide nothing.
-_UNDECIDED: Mapping[Undebatable | None, str] = {
-    None: "",
-    Undebatable.NO_MODEL: " No checklist takes a side on the question: the roles will say what "
-    "they would ask, and nothing will be decided.",
-    Undebatable.ALONE: " One agent alone is not voted on: nothing will be decided.",
+#: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
+_FRAME, _TEXT, _SOURCE = 3200, 2100, 8000
+_CHARS_PER_WORD = 6
+#: Texts that a prompt of an act shows, by agent of the debate; other acts: `_USUAL_TEXTS`.
+_TEXTS: Mapping[Act, float] = {
+    Act.OPTIONS: 1.0,
+    Act.BALLOT: 1.4,
+    Act.SYNTHESIS: 2.4,
+    Act.SUMMARY: 1.8,
+    Act.REFINEMENT: 1.2,
+    Act.ADJUST: 1.4,
 }
-
-
-class Cached(StrEnum):
-    """What the vendor's cache will probably do with a part of a prompt."""
-
-    READ = "read from the cache"
-    WRITTEN = "written to the cache"
-    #: Neither: it is paid in full.
-    NOT = ""
-
-
-class _Unread:
-    """The `SourceReader` of a rehearsal: sources of a usual length, with nothing to say."""
-
-    async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
-        """A text of the usual length, another one for each source."""
-        paragraph = " ".join([SENTENCE] * _SENTENCES)
-        is_known = reference.kind is SourceKind.TEXT
-        length = len(reference.fetch) if is_known else _SOURCE_CHARACTERS
-        text = "\n\n".join([paragraph] * max(1, length // len(paragraph)))
-        return SourceText(text=text, sha256=reference.fetch)
+_USUAL_TEXTS = 0.9
+#: These show as many texts however many agents there are.
+_FIXED_TEXTS: Mapping[Act, float] = {
+    Act.CRITIQUE: 1.0,
+    Act.SECOND_LOOK: 1.0,
+    Act.SHADOW_CHOICE: 1.0,
+    **dict.fromkeys((Act.CASTING, Act.QUESTIONS, Act.SHADOW), 0.0),
+}
+#: Texts of earlier rounds, or of summaries, in a prompt of a later round.
+_HISTORY = 1.5
+#: Words of a reply where the act does not bound them, or where a structure comes on top.
+_WORDS: Mapping[Act, int] = {
+    Act.QUESTIONS: 120,
+    Act.FACILITATION: 50,
+    Act.REVIEW: 200,
+    Act.FINDINGS: 30,
+    Act.SECOND_LOOK: 150,
+    Act.SUMMARY: 350,
+    Act.OPTIONS: 50,
+    Act.BALLOT: 80,
+    Act.SYNTHESIS: 900,
+    Act.CASTING: 80,
+    Act.SHADOW: 500,
+    Act.SHADOW_CHOICE: 40,
+}
+#: No figure depends on when a debate starts.
+_ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+#: Seconds until a reply begins.
+_FIRST_TOKEN = 1.5
 
 
 @dataclass(frozen=True)
-class SizedPart:
-    """A part of a prompt and what it takes."""
+class _Case:
+    """Factors of the usual sizes."""
 
-    label: str
-    tokens: int
-    cached: Cached
+    #: Of texts and replies.
+    length: float
+    #: Share of a prompt that is read from the vendor's cache.
+    cached: float
+    #: Share of the room for hidden reasoning that is used.
+    reasoning: float
+
+
+_LEAST, _USUAL, _MOST = _Case(0.6, 0.6, 0.0), _Case(1.0, 0.3, 0.25), _Case(1.4, 0.0, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Played:
-    """One call as it would be made."""
+class PlannedCall:
+    """A call that is foreseen; costs are None where the price is unknown."""
 
     turn: Turn
     provider: str
-    request: ModelRequest
-    parts: Sequence[SizedPart]
-    #: With what it will probably cost; None where the price is unknown.
-    usage: Usage
-    #: What the turn can cost, repairs and second tries included. Beyond the debate's cap: what this
-    #: call can cost.
-    at_most: Decimal | None
+    model: str
+    least: Usage
+    usual: Usage
+    most: Usage
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What a debate will probably take."""
+    """What a debate will probably take. Costs are in US dollars, None: a price is unknown."""
 
-    #: US dollars; None where a model's price is unknown.
-    cost: Decimal | None
-    #: What the debate can cost in the worst case, or its cap where that is less.
-    at_most: Decimal | None
-    seconds: float
-    #: Of models; the offline engine is none.
-    calls: int
+    #: Every call of a model, if all rounds are held.
+    planned: Sequence[PlannedCall] = ()
+    #: If it ends as early as its rules allow.
+    least: Usage
     usage: Usage
-    #: US dollars if all agree at once and no round is held; None: all rounds are, or not known.
+    most: Usage
+    #: Calls and seconds: the fewest, the usual number, the most.
+    calls: tuple[int, int, int]
+    seconds: tuple[float, float, float]
+    #: The usual cost if all agree at once and no round is held; None: all rounds are, or unknown.
     cost_if_agreed: Decimal | None = None
-    #: Why checklists alone will decide nothing; None: they may.
-    undecided: Undebatable | None = None
-    #: Every call, in the order they would be made.
-    played: Sequence[Played] = ()
+    #: What the debate may cost; None: it has no cap.
+    cap: Decimal | None = None
+    #: One agent alone is not voted on.
+    is_alone: bool = False
+
+    @property
+    def cost(self) -> Decimal | None:
+        """The usual cost if all rounds are held."""
+        return self.usage.cost
+
+    @property
+    def cost_range(self) -> tuple[Decimal, Decimal] | None:
+        """The least and the most, within the debate's cap; None where a price is unknown."""
+        if self.least.cost is None or self.most.cost is None:
+            return None
+        cap = self.most.cost if self.cap is None else self.cap
+        return min(self.least.cost, cap), min(self.most.cost, cap)
 
     @property
     def forecast(self) -> Forecast:
@@ -150,283 +150,240 @@ class Estimate:
         return Forecast(
             cost=self.cost,
             cost_if_agreed=self.cost_if_agreed,
-            seconds=self.seconds,
-            calls=self.calls,
+            seconds=self.seconds[1],
+            calls=self.calls[1],
             input_tokens=self.usage.input_tokens,
             output_tokens=self.usage.output_tokens,
         )
 
 
-async def rehearse(
-    setup: Setup,
-    clock: Clock,
-    tables: Tables = NO_TABLES,
-    *,
-    by_rules: ModelProvider | None = None,
-) -> Estimate:
-    """Estimate a debate.
+def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
+    """Estimate a debate as it would start, with settings' capabilities and prices."""
+    debate = started(setup)
+    form = format_of(debate)
+    rounds, fewest = _rounds(setup, form)
+    sizes = _Sizes(setup, tables)
+    usual = sizes.calls(planned_turns(debate, rounds))
+    early = sizes.calls(planned_turns(debate, fewest, beside=False))
+    whole = usual
+    if setup.casting is not None:  # a model may choose more agents
+        most_agents = largest(setup)
+        whole = _Sizes(most_agents, tables).calls(planned_turns(started(most_agents), rounds))
+    agreed = None
+    if setup.when is When.SPLIT and form.COMPARES_DRAFTS:
+        drafts = sizes.calls(planned_turns(debate, 0, beside=False))
+        agreed = _total(call.usual for call in drafts).cost
+    chains = [form.longest_chain(number) if number else 1 for number in (fewest, rounds)]
+    return Estimate(
+        planned=usual,
+        least=_total(call.least for call in early),
+        usage=_total(call.usual for call in usual),
+        most=_total(call.most for call in whole),
+        calls=(len(early), len(usual), len(whole)),
+        seconds=(
+            sizes.seconds([(call, call.least) for call in early], chains[0], form),
+            sizes.seconds([(call, call.usual) for call in usual], chains[1], form),
+            sizes.seconds([(call, call.most) for call in usual], chains[1], form),
+        ),
+        cost_if_agreed=agreed,
+        cap=setup.limits.debate_cost,
+        is_alone=len(setup.agents) == 1 and form.COMPARES_DRAFTS,
+    )
+
+
+def estimate_words(estimated: Estimate) -> str:
+    """What a debate will probably take, as ranges."""
+    if not estimated.planned:
+        alone = " One agent alone is not voted on: nothing will be decided."
+        return f"Estimated: no model call, no cost.{alone if estimated.is_alone else ''}"
+    fewest, _, most = estimated.calls
+    calls = counted(most, "model call")
+    if fewest != most:
+        calls = f"{fewest} to {calls}"
+    time = _between(roughly(estimated.seconds[0]), roughly(estimated.seconds[2]))
+    bounds = estimated.cost_range
+    if bounds is None:
+        cost = "cost n/a (a price is unknown)"
+    else:
+        cost = _between(*map(money, bounds)) if any(bounds) else "no cost"
+    return f"Estimated: {time}, {calls}, {cost}."
+
+
+def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequence[Turn]:
+    """The turns on which a model is asked if so many rounds are held, in about their order.
 
     Args:
-        setup: The debate as it would start.
-        clock: For the times in the log.
-        tables: Settings' capabilities and prices.
-        by_rules: The offline engine; None: it is taken for a model.
+        debate: As it starts.
+        rounds: How many; 0: the first answers only.
+        beside: With the summaries that are made beside the debate.
     """
-    usual = await _played(setup, clock, _Stage(tables, clock, by_rules))
-    dearest = setup if setup.casting is None else largest(setup)  # a model may choose more agents
-    worst = await _played(dearest, clock, _Stage(tables, clock, by_rules, at_worst=True))
-    formats = formats_with(filter(None, [setup.agenda]))
-    if setup.when is not When.SPLIT or not formats[setup.format].COMPARES_DRAFTS:
-        usual = replace(usual, cost_if_agreed=None)
-    at_most, cap = worst.at_most, setup.limits.debate_cost
-    by_turn = {one.turn.key: one.at_most for one in worst.played}
-    played = [replace(one, at_most=by_turn.get(one.turn.key, one.at_most)) for one in usual.played]
-    bounded = at_most if at_most is None or cap is None else min(at_most, cap)
-    return replace(usual, at_most=bounded, played=played)
+    setup, form = debate.setup, format_of(debate)
+    agents = [agent.id for agent in setup.agents]
+    is_vote = len(agents) > 1 or not form.COMPARES_DRAFTS
+    turns = [casting.TURN] if setup.casting is not None else []
+    asking = setup.clarifying.rounds if setup.clarifying.enabled else 0
+    for number in range(1, (asking if beside else min(1, asking)) + 1):
+        turns += [_turn(Act.QUESTIONS, 0, agent, str(number)) for agent in agents]
+    if setup.shadow_agent is not None:
+        turns += [shadow.ANSWER, shadow.CHOICE]
+    first = form.PHASES[0]
+    turns += [
+        turn
+        for turn in form.planned(debate, 1)
+        if ACTS[turn.act].asks_model and (rounds or turn.act is first)
+    ]
+    if form.COMPARES_DRAFTS and is_vote:
+        turns.append(_turn(Act.OPTIONS, 0, SUMMARIZER))
+        turns += [_turn(Act.BALLOT, 0, agent) for agent in agents if setup.blind_ballot]
+    elif setup.format == review.NAME:
+        turns.append(review.MERGING)
+    is_carried = first is not form.STANCE_ACT
+    for number in range(2, rounds + 1):
+        held = form.planned(debate, number)
+        turns += [turn for turn in held if not (is_carried and turn.act is first)]
+    if beside:
+        turns += _summaries(debate, rounds)
+    is_voted_blind = not rounds and form.COMPARES_DRAFTS and setup.blind_ballot
+    if is_vote and not is_voted_blind:
+        turns += [_turn(Act.BALLOT, max(1, rounds), agent) for agent in agents]
+    return [*turns, _turn(Act.SYNTHESIS, rounds, JUDGE)]
 
 
-async def _played(setup: Setup, clock: Clock, stage: "_Stage") -> Estimate:
-    """The whole debate on that stage: no cap stops it, and no round moves nobody."""
-    everybody = (*(one.id for one in setup.agents), JUDGE, FACILITATOR, SUMMARIZER, SHADOW)
-    names = {setup.agent(agent).provider for agent in everybody}
-    names |= {one.provider for one in setup.judge_models}
-    calls = ModelCalls({name: stage.provider(name) for name in names}, clock, tables=stage.tables)
-    turns = Turns(calls, reader=_Unread())
-    termination = setup.termination.model_copy(update={"ending": Ending.FIXED})
-    limits = setup.limits.model_copy(update={"debate_cost": None})
-    when = When.NEVER if setup.when is When.NEVER else When.ALWAYS
-    changes = {"when": when, "termination": termination, "limits": limits}
-    started = DebateStarted(setup=setup.model_copy(update=changes))
-    debate = apply(None, Recorded(debate_id="drehearse", seq=1, at=clock.now(), event=started))
-    seconds = 0.0
-    for _ in range(_MOST_WAVES):
-        stage.longest = 0.0
-        events: list[Event] = []
-        for turn in schedule.ready(debate):
-            events.append(await stage.take(turns, debate, turn))
-            await clock.sleep(0)  # others may want to run
-        for event in events or stage.answers(debate):
-            entry = Recorded(debate_id=debate.id, seq=debate.seq + 1, at=clock.now(), event=event)
-            debate = apply(debate, entry)
-        if not events and not debate.open_clarifications and not schedule.ready(debate):
-            break
-        seconds += stage.longest
-        if stage.is_dear(setup.limits.debate_cost):
-            break  # it cannot cost more than its cap: no more need be known
-    return stage.estimate(debate, seconds)
+def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
+    """One of each round for the board, and what stands in for earlier rounds in prompts."""
+    rules, stages = debate.setup.summarization, running.STAGES.get(debate.setup.format, ())
+    for number in range(1, rounds + 1 if rules.enabled else 1):
+        speakers = [turn.agent for turn in format_of(debate).planned(debate, number)]
+        if not speakers:
+            return
+        yield from map(running.stage_turn, stages)
+        if not stages:
+            yield _turn(Act.SUMMARY, number, SUMMARIZER)
+        if rules.method is not ContextMethod.HIERARCHICAL:
+            speakers = list(dict.fromkeys(speakers)) if number > 1 else []
+        for agent in speakers:
+            yield _turn(Act.SUMMARY, number, SUMMARIZER, agent)
 
 
-class _Stage:
-    """Stands in for all providers and adds up what their calls would cost."""
+def _rounds(setup: Setup, form: Format) -> tuple[int, int]:
+    """How many rounds are held at the most, and at the least."""
+    is_alone = len(setup.agents) == 1 and form.COMPARES_DRAFTS
+    if setup.when is When.NEVER or is_alone:
+        return 0, 0
+    rounds = min(setup.rounds, form.MOST_ROUNDS)
+    if form.ENDS_ITSELF or (setup.when is When.SPLIT and form.COMPARES_DRAFTS):
+        return rounds, 0
+    return rounds, rounds if setup.termination.ending is Ending.FIXED else min(1, rounds)
 
-    def __init__(
-        self,
-        tables: Tables,
-        clock: Clock,
-        by_rules: ModelProvider | None,
-        *,
-        at_worst: bool = False,
-    ) -> None:
-        self.tables, self.clock = tables, clock
-        self._by_rules = by_rules
-        #: Whether everything that can be long or happen twice is and does.
-        self.at_worst = at_worst
-        self._prices = tables.prices
-        self._measure = Measure(tables.models)
-        self._warm: set[str] = set()
-        self._worst: Decimal | None = Decimal(0)
-        self._turn: Turn | None = None
-        self._played: list[Played] = []
-        #: Seconds the longest call took since this was last set to 0.
-        self.longest = 0.0
 
-    def provider(self, name: str) -> "_Player":
-        """The provider of that name."""
-        return _Player(name, self)
+class _Sizes:
+    """Usual sizes of the calls of one debate."""
 
-    async def take(self, turns: Turns, debate: Debate, turn: Turn) -> Event:
-        """Take one turn, knowing which one its calls belong to."""
-        self._turn = turn
-        event = await turns.take(debate, turn)
-        if self.at_worst and isinstance(event, SummaryMade):
-            # Too late for everybody: what stands in for it is as long as the full text.
-            whole = lengthened(SENTENCE, event.summary.before_chars)
-            return SummaryMade(summary=event.summary.model_copy(update={"text": whole}))
-        return event
+    def __init__(self, setup: Setup, tables: Tables) -> None:
+        self._setup, self._tables = setup, tables
+        self._first = format_of(started(setup)).PHASES[0]
+        self._limits: dict[tuple[str, str], Capability] = {}
+        #: By act, agent, whether it is of a later round, and case.
+        self._usages: dict[tuple[Act, str, bool, _Case], Usage] = {}
+        given = size_of(setup.question) + size_of(setup.context)
+        known = [
+            len(source.fetch) if source.kind is SourceKind.TEXT else _SOURCE
+            for source in setup.references
+        ]
+        self._shared = _FRAME + given + min(setup.evidence_characters, sum(known))
 
-    def is_dear(self, cap: Decimal | None) -> bool:
-        """Whether the worst case has passed the cap."""
-        return self.at_worst and cap is not None and self._worst is not None and self._worst > cap
-
-    def answers(self, debate: Debate) -> Sequence[Event]:
-        """What people answer to the questions that are open."""
-        said = lengthened(SENTENCE, _LONG_ANSWER if self.at_worst else len(SENTENCE))
+    def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
+        """A call for each turn; the offline engine makes none."""
+        agents = [(turn, self._setup.agent(turn.agent)) for turn in turns if turn.agent != ENGINE]
         return [
-            ClarificationAnswered(
-                answer=Answer(number=item.number, text=said, by=debate.setup.asked_by)
+            PlannedCall(
+                turn=turn,
+                provider=agent.provider,
+                model=agent.model,
+                least=self._usage(turn, _LEAST),
+                usual=self._usage(turn, _USUAL),
+                most=self._usage(turn, _MOST),
             )
-            for item in debate.open_clarifications
+            for turn, agent in agents
+            if agent.provider != OFFLINE
         ]
 
-    async def play(self, name: str, request: ModelRequest) -> ModelReply:
-        """One call: a reply of the usual length, and what it would have cost."""
-        if self._turn is None:
-            raise RuntimeError("a call without a turn")
-        if self._by_rules and self._by_rules.name == name:
-            return await self._play_by_rules(self._by_rules, request, self._turn)
-        if self.at_worst:
-            return self._play_worst(name, request, self._turn)
-        text = usual_reply(request)
-        usage = self._usage(name, request, text)
-        limits = self._measure.capability(name, request.model)
-        if request.act not in BESIDE:  # nothing waits for it
-            self.longest = max(self.longest, _FIRST_TOKEN + usage.output_tokens / limits.speed)
-        now = self.clock.now()
-        worst = self._measure.worst(name, request, self._prices, at=now)
-        listed = price(name, request.model, usage, self._prices, at=now)
-        self._played.append(
-            Played(
-                turn=self._turn,
-                provider=name,
-                request=request,
-                parts=self._sized(name, request, usage),
-                usage=usage.model_copy(update={"cost": Decimal(0) if limits.local else listed}),
-                at_most=worst,
-            )
-        )
-        return ModelReply(text=text, usage=usage, model=request.model)
-
-    def _sized(self, name: str, request: ModelRequest, usage: Usage) -> Sequence[SizedPart]:
-        """The parts of a prompt, with what each takes."""
-        # The cache holds the beginning of a prompt, never a piece of its middle.
-        texts = [("System", request.system)]
-        texts += [(part.label, quote(part, request.delimiter)) for part in request.parts]
-        parts: list[SizedPart] = []
-        so_far = 0
-        for label, quoted in texts:
-            size = size_of(quoted)
-            so_far += size + len("\n\n")
-            upto = self._measure.tokens_of(name, request.model, so_far)
-            tokens = self._measure.tokens_of(name, request.model, size)
-            cached = Cached.NOT
-            if upto <= usage.cached_tokens + _ROUNDING:
-                cached = Cached.READ
-            elif upto <= usage.cached_tokens + usage.written_tokens + _ROUNDING:
-                cached = Cached.WRITTEN
-            parts.append(SizedPart(label, tokens, cached))
-        return parts
-
-    async def _play_by_rules(
-        self, provider: ModelProvider, request: ModelRequest, turn: Turn
-    ) -> ModelReply:
-        """What the offline engine answers: no model is asked."""
-        reply = await provider.complete(request)
-        played = Played(
-            turn=turn,
-            provider=provider.name,
-            request=request,
-            parts=self._sized(provider.name, request, reply.usage),
-            usage=reply.usage,
-            at_most=Decimal(0),
-        )
-        self._played.append(played)
-        return reply
-
-    def _play_worst(self, name: str, request: ModelRequest, turn: Turn) -> ModelReply:
-        """One call as expensive as it can be: its longest reply, its repair or second try."""
-        text = longest_reply(request)
-        tried = [request]
-        if request.answer:
-            tried.append(replace(request, parts=(*request.parts, *repair_parts(text, SENTENCE))))
-        elif request.act is Act.SUMMARY:
-            tried.append(request)
-        costs = [self._measure.worst(name, one, self._prices, at=self.clock.now()) for one in tried]
-        known = [cost for cost in costs if cost is not None]
-        worst = sum(known, start=Decimal(0)) if len(known) == len(costs) else None
-        both = worst is not None and self._worst is not None
-        self._worst = (self._worst or Decimal(0)) + (worst or Decimal(0)) if both else None
-        usage = Usage(attempts=len(tried))
-        played = Played(
-            turn=turn, provider=name, request=request, parts=(), usage=usage, at_most=worst
-        )
-        self._played.append(played)
-        return ModelReply(text=text, usage=usage, model=request.model)
-
-    def estimate(self, debate: Debate, seconds: float) -> Estimate:
-        """The estimate of the whole debate."""
-        usage, opening = debate.usage, format_of(debate).PHASES[0]
-        # First answers, options, blind ballots, verdict.
-        agreed = [
-            one.usage
-            for one in self._played
-            if one.turn.round == 0
-            or (one.turn.round == 1 and one.turn.act is opening)
-            or one.turn.act is Act.SYNTHESIS
+    def seconds(
+        self, calls: Sequence[tuple[PlannedCall, Usage]], chain: int, form: Format
+    ) -> float:
+        """How long calls take of which so many of the format's must follow one another."""
+        awaited = [(call, usage) for call, usage in calls if call.turn.act not in BESIDE]
+        if not awaited:
+            return 0.0
+        times = [
+            _FIRST_TOKEN + usage.output_tokens / self._capability(call.provider, call.model).speed
+            for call, usage in awaited
         ]
-        undecided = None
-        is_compared = format_of(debate).COMPARES_DRAFTS
-        if is_compared and debate.verdict and debate.verdict.is_undecided:
-            if len(debate.setup.agents) == 1:
-                undecided = Undebatable.ALONE
-            elif not options_of(debate).items:  # else the vote is tied
-                undecided = Undebatable.NO_MODEL
-        return Estimate(
-            cost=usage.cost,
-            cost_if_agreed=sum(agreed, start=Usage()).cost,
-            at_most=self._worst if self.at_worst else None,
-            seconds=seconds,
-            calls=sum(one.provider != OFFLINE for one in self._played),
-            usage=usage,
-            undecided=undecided,
-            played=tuple(self._played),
-        )
+        around = {call.turn.act for call, _ in awaited} - {*form.PHASES, Act.FACILITATION}
+        return sum(times) / len(times) * (chain + len(around))
 
-    def _usage(self, name: str, request: ModelRequest, text: str) -> Usage:
-        """Tokens of one call, what is cached and what is written among them."""
-        beginnings = self._measure.beginnings(name, request)
-        cached = max((size for key, size in beginnings.items() if key in self._warm), default=0)
-        written = max(beginnings.values(), default=0) - cached
-        self._warm.update(beginnings)
-        limits = self._measure.capability(name, request.model)
-        thought = int(limits.reasoning_tokens.get(request.effort, 0) * _REASONING_USED)
-        return Usage(
-            input_tokens=self._measure.prompt_tokens(name, request),
-            output_tokens=self._measure.tokens(name, request.model, text) + thought,
+    def _usage(self, turn: Turn, case: _Case) -> Usage:
+        """What the call of a turn takes: as much as every call of its kind."""
+        key = (turn.act, turn.agent, turn.round > 1, case)
+        if key not in self._usages:
+            self._usages[key] = self._call_usage(turn, case)
+        return self._usages[key]
+
+    def _call_usage(self, turn: Turn, case: _Case) -> Usage:
+        agent = self._setup.agent(turn.agent)
+        provider, model = agent.provider, agent.model
+        limits, spec = self._capability(provider, model), ACTS[turn.act]
+        shown = self._texts(turn) * _TEXT * case.length
+        tokens_in = tokens_of(int(self._shared + shown), limits.token_factor)
+        words = _WORDS.get(turn.act) or spec.words or 100
+        written = tokens_of(int(words * _CHARS_PER_WORD * case.length), limits.token_factor)
+        thought = int(limits.reasoning_tokens.get(spec.effort, 0) * case.reasoning)
+        cached = 0 if limits.cache == "none" else int(tokens_in * case.cached)
+        usage = Usage(
+            input_tokens=tokens_in,
+            output_tokens=written + thought,
             cached_tokens=cached,
-            written_tokens=written,
             reasoning_tokens=thought,
-            cost=None,
             attempts=1,
         )
+        prices = self._tables.prices
+        if limits.local:
+            cost: Decimal | None = Decimal(0)
+        elif case is _MOST:
+            cost = worst_cost(provider, model, (tokens_in, usage.output_tokens), prices)
+        else:
+            cost = price(provider, model, usage, prices)
+        return usage.model_copy(update={"cost": cost})
+
+    def _texts(self, turn: Turn) -> float:
+        """How many texts of other turns a prompt shows."""
+        texts = _FIXED_TEXTS.get(turn.act)
+        if texts is None:
+            texts = _TEXTS.get(turn.act, _USUAL_TEXTS) * len(self._setup.agents)
+        if turn.act is self._first:
+            texts = 0.0
+        return texts + (_HISTORY if turn.round > 1 and ACTS[turn.act].sees_history else 0.0)
+
+    def _capability(self, provider: str, model: str) -> Capability:
+        if (provider, model) not in self._limits:
+            found = capability(provider, model, self._tables.models)
+            self._limits[provider, model] = found
+        return self._limits[provider, model]
 
 
-class _Player:
-    """One provider of the rehearsal."""
-
-    def __init__(self, name: str, stage: _Stage) -> None:
-        self.name = name
-        self._stage = stage
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        """Answer at once."""
-        on_first_token()
-        return await self._stage.play(self.name, request)
-
-    async def close(self) -> None:
-        """Nothing to free."""
+def started(setup: Setup) -> Debate:
+    """The debate as it would start; nothing is written anywhere."""
+    event = DebateStarted(setup=setup)
+    return apply(None, Recorded(debate_id="destimat", seq=1, at=_ANY_TIME, event=event))
 
 
-def estimate_words(estimate: Estimate) -> str:
-    """What a debate will probably take."""
-    if not estimate.calls:
-        return f"Estimated: no model call, no cost.{_UNDECIDED[estimate.undecided]}"
-    time = f"about {roughly(estimate.seconds)}"
-    calls = counted(estimate.calls, "model call")
-    if estimate.cost is None:
-        return f"Estimated: {time}, {calls}, cost n/a (a price is unknown)."
-    if not estimate.cost:
-        return f"Estimated: {time}, {calls}, no cost."
-    most = f", at most {money(estimate.at_most)}" if estimate.at_most else ""
-    return f"Estimated: {time}, {calls}, about {money(estimate.cost)}{most}."
+def _turn(act: Act, number: int, agent: str, target: str | None = None) -> Turn:
+    return Turn(act=act, round=number, agent=agent, target=target)
+
+
+def _total(usages: Iterator[Usage]) -> Usage:
+    return sum(usages, start=Usage())
+
+
+def _between(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"

@@ -17,9 +17,11 @@ from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.settings import ModelChoice, Settings
+from core.turns.acts import ACTS
 from core.use_cases.choices import ChannelChoices
 
 #: What a `ScriptedProvider` answers: a reply's text, or the error to raise.
+_CHARS_PER_WORD = 6
 Script = Callable[[ModelRequest], str | ProviderError]
 
 
@@ -129,6 +131,28 @@ def plausible_reply(request: ModelRequest) -> str:
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
+
+
+def usual_reply(request: ModelRequest) -> str:
+    """A reply of the right form and of about the length that its act asks for."""
+    reply = plausible_reply(request)
+    length = request.most_chars or ACTS[request.act].words * _CHARS_PER_WORD
+    if not reply.startswith("{"):
+        return _long(length)
+    fields = json.loads(reply)
+    texts = {"solution": _long(length), "implementation": _long(400), "summary": _long(200)}
+    texts |= dict.fromkeys(("dissent", "reason"), _long(200))
+    fields |= {name: text for name, text in texts.items() if fields.get(name)}
+    for finding in fields.get("findings", []):
+        finding |= {"wrong": _long(200), "mend": _long(200)}
+    if fields.get("reasons"):
+        fields["reasons"] = [_long(100) for _ in fields["reasons"]]
+    return json.dumps(fields)
+
+
+def _long(length: int) -> str:
+    sentence = "The reasons, the risks and the cost of each step are set out one by one. "
+    return (sentence * (length // len(sentence) + 1))[:length]
 
 
 def subject_words(request: ModelRequest) -> Sequence[str]:

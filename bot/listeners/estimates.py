@@ -1,7 +1,7 @@
 """Shows in an open form what its debate would cost; a newer choice ends the older estimate."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -16,7 +16,7 @@ from bot.views.start_form import (
 )
 from core.errors import MootError
 from core.estimate import estimate_words
-from core.models import Person, Place, Undebatable
+from core.models import Person, Place
 from core.opening import DebateRequest
 from core.use_cases.start import StartDebate
 
@@ -89,9 +89,6 @@ class Estimates:
         )
         try:
             found = await self.start.estimate(request, opened.draft.choices)
-            # What checklists know of it can be said once there is a question.
-            if not opened.draft.question and found.undecided is Undebatable.NO_MODEL:
-                found = replace(found, undecided=None)
             words = estimate_words(found)
         except MootError as error:
             words = f"No estimate: {error}"

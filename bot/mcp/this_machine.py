@@ -255,7 +255,7 @@ class ThisMachine:
             starting = StartDebate(
                 facts=facts,
                 settings=lambda: self._settings,
-                estimating=estimating(self._settings, self._timeouts.estimate),
+                estimating=estimating(self._settings),
                 bounds=UNBOUNDED,
                 spending=store,
             )
@@ -316,9 +316,7 @@ class ThisMachine:
                 "(MOOT_DEBATES_PER_PERSON). Nothing was started: wait until one has ended, or end "
                 "one with stop_debate."
             )
-        with suppress(BadInput):  # an estimate that takes too long is done without
-            estimate = await starting.estimating(setup)
-            setup = setup.model_copy(update={"forecast": estimate.forecast})
+        setup = setup.model_copy(update={"forecast": starting.estimating(setup).forecast})
         begun = await starting.begin(setup, origin=origin)
         self._ours.add(begun.debate_id)
         return begun

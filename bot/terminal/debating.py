@@ -149,7 +149,7 @@ async def hold(asked: DebateCommand) -> int:
     request = asked.request(question)
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
-        lines = dry_run_lines(setup, await estimating(settings)(setup))
+        lines = dry_run_lines(setup, estimating(settings)(setup))
         put_out("\n".join(lines) + "\n", None)
         return DONE
     async with open_store(environment.moot_database) as store:
@@ -304,11 +304,11 @@ async def _begin(
     )
     setup = await start.setup_for(request)
     check_providers(setup, environment, settings.servers)
-    estimate = await start.estimating(setup)
+    estimate = start.estimating(setup)
     # What it will cost, and whom it asks, before anything is spent.
     tell(f"Models: {debate_models_words(setup, to_be_cast=True)}")
     cap = setup.limits.debate_cost
-    can_cost = cap is not None and estimate.calls
+    can_cost = cap is not None and estimate.planned
     held = f" It stops before it costs more than its cap, {money(cap)}." if can_cost else ""
     tell(f"{estimate_words(estimate)}{held}")
     is_dear = estimate.cost is not None and estimate.cost > ASKS_ABOVE

@@ -1,62 +1,75 @@
-"""`moot debate --dry-run`: the prompts that would be sent, and what they would cost."""
+"""`moot debate --dry-run`: the first prompts that would be sent, and what the debate would cost."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from core.estimate import Estimate, Played, estimate_words
-from core.figures import counted, money, number, roughly
+from core.estimate import Estimate, PlannedCall, estimate_words, started
+from core.figures import counted, money, number
 from core.llm.prompt_text import prompt_text
-from core.models import OFFLINE, RESERVED_IDS, Setup, When
-from core.transcript.words import tokens_words
+from core.models import OFFLINE, Debate, Setup, Turn, When
+from core.rules import casting
+from core.rules.formats import clarifying
+from core.rules.formats.registry import turns_ready
+from core.rules.playbook import standing_questions
 from core.turns.acts import ACTS
+from core.turns.request_for import request_for
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
-    """The first round's prompts, one more of each other act, every call's cost, the whole cost."""
+    """The prompts that are known before anybody has spoken, calls by act, and the whole cost."""
     yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
-    # Prompts in full: all up to round 1, then the first of each act that was not shown yet.
-    acts = {one.turn.act for one in estimate.played if one.turn.round <= 1}
-    for place, one in enumerate(estimate.played, start=1):
-        if one.turn.round <= 1 or one.turn.act not in acts:
-            acts.add(one.turn.act)
-            yield ""
-            yield _headline(setup, place, one)
-            width = max(len(part.label) for part in one.parts)
-            for part in one.parts:
-                words = f"{part.label:<{width}}  {number(part.tokens):>7} tokens  {part.cached}"
-                yield f"    {words}".rstrip()
-            yield textwrap.indent(prompt_text(one.request).rstrip(), "    | ", lambda _line: True)
+    yield "Later prompts hold what was said before, and the sources, which are read when it runs."
+    debate = started(setup)
+    if questions := list(standing_questions(debate)):
+        yield "People are asked before round 1:"
+        yield from (f"    {question.text}" for question in questions)
+    for turn in _first_turns(debate):
+        yield ""
+        yield _headline(setup, turn)
+        prompt = prompt_text(request_for(debate, turn)).rstrip()
+        yield textwrap.indent(prompt, "    | ", lambda _line: True)
+    if estimate.planned:
+        yield ""
+        yield "All calls"
+        yield from (f"  {line}" for line in _call_lines(estimate.planned))
     yield ""
-    yield "All calls"
-    for place, one in enumerate(estimate.played, start=1):
-        yield f"  {_headline(setup, place, one)}"
-    yield ""
-    # The whole debate, and whether its cap allows it.
-    if not estimate.calls:
-        yield estimate_words(estimate)
-        return
-    yield (
-        f"The whole debate: {counted(estimate.calls, 'call')}, {tokens_words(estimate.usage)}, "
-        f"about {roughly(estimate.seconds)}."
-    )
-    yield f"Cost: about {money(estimate.cost)}; in the worst case {money(estimate.at_most)}."
-    if setup.when is When.SPLIT and estimate.cost_if_agreed is not None:
+    yield estimate_words(estimate)
+    if setup.when is When.SPLIT and estimate.cost_if_agreed:
         yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
     cap = setup.limits.debate_cost
-    if cap is not None:
+    if cap is not None and estimate.planned:
         yield f"It stops before it costs more than its cap, {money(cap)}."
 
 
-def _headline(setup: Setup, place: int, one: Played) -> str:
-    turn = one.turn
-    who = setup.agent(turn.agent).name
-    names = {agent.id: agent.name for agent in setup.agents if agent.id not in RESERVED_IDS}
-    about = names.get(turn.target or "")
-    of = f" of {about}" if about else ""
-    what = f"{place}. Round {turn.round}: {who}, {ACTS[turn.act].label}{of}"
-    if one.provider == OFFLINE:
-        return f"{what} → offline engine, no model"
-    return (
-        f"{what} → {one.provider}/{one.request.model}: {tokens_words(one.usage)}, "
-        f"{money(one.usage.cost)}, at most {money(one.at_most)}"
-    )
+def _first_turns(debate: Debate) -> Sequence[Turn]:
+    """The turns on which nothing is shown that was said in the debate."""
+    cast = [casting.TURN] if debate.setup.casting is not None else []
+    asking = [turn for turn in clarifying.ready(debate) or () if ACTS[turn.act].asks_model]
+    return [*cast, *asking, *turns_ready(debate, 0)]
+
+
+def _headline(setup: Setup, turn: Turn) -> str:
+    agent = setup.agent(turn.agent)
+    who = "offline engine, no model"
+    if agent.provider != OFFLINE:
+        who = f"{agent.provider}/{agent.model}"
+    return f"Round {turn.round}: {agent.name}, {ACTS[turn.act].label} → {who}"
+
+
+def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:
+    """The calls of one act at one model in one round: how many, their tokens and their cost."""
+    groups = dict[tuple[int, str, str], list[PlannedCall]]()
+    for call in planned:
+        label = ACTS[call.turn.act].label
+        key = (call.turn.round, label, f"{call.provider}/{call.model}")
+        groups.setdefault(key, []).append(call)
+    for (held, label, model), calls in sorted(groups.items(), key=lambda item: item[0][0]):
+        tokens_in = sum(call.usual.input_tokens for call in calls)
+        tokens_out = sum(call.usual.output_tokens for call in calls)
+        usual = [call.usual.cost for call in calls]
+        known = [cost for cost in usual if cost is not None]
+        cost = money(sum(known, start=known[0] * 0)) if len(known) == len(usual) else "n/a"
+        yield (
+            f"Round {held}: {label} → {model}: {counted(len(calls), 'call')}, "
+            f"about {number(tokens_in)} tokens in, {number(tokens_out)} out, {cost}"
+        )

@@ -226,7 +226,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
             environment = read_settings()
             plugins = find_plugins(environment)
             settings = (await load_settings(environment, plugins=plugins)).settings
-            expected = (await estimating(settings)(setup)).forecast
+            expected = estimating(settings)(setup).forecast
         parts.append(metrics_of(log, expected))
     put_out(visible("\n\n".join(parts)) + "\n", None)
 

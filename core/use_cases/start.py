@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -63,7 +63,7 @@ class StartDebate:
     #: Models to choose from; none: only those of the settings.
     models: Sequence[ModelSet] = ()
     #: Estimates what a debate takes, asking no model.
-    estimating: Callable[[Setup], Awaitable[Estimate]]
+    estimating: Callable[[Setup], Estimate]
     bounds: Bounds
     #: Knows what was spent; None: no cap over several debates holds.
     spending: Spending | None = None
@@ -207,7 +207,7 @@ class StartDebate:
         Raises:
             BadInput: It could not be started.
         """
-        return await self.estimating(await self.setup_for(request, choices))
+        return self.estimating(await self.setup_for(request, choices))
 
     async def usual(self, place: Place, playbook: str | None = None) -> Choices:
         """Return everything that holds in a channel where nothing else is chosen.

@@ -1,38 +1,16 @@
-"""An estimate keeps nobody waiting but who asked for it; whose models can be chosen."""
+"""Whose models can be chosen, and how many replies a provider is asked for at once."""
 
 import asyncio
-import time
 
 import pytest
 
-from bot.building import KEY_VARIABLES, build_calls, estimating, model_sets
+from bot.building import KEY_VARIABLES, build_calls, model_sets
 from bot.settings import BotSettings
-from core.errors import BadInput
 from core.models import Act
 from core.request import ModelRequest
 from core.settings import ModelChoice, ModelServer, Settings, agent_for
 from core.testing import ScriptedProvider, a_setup
 from core.use_cases.choices import Choices, with_choices
-
-_OFFLINE = ModelChoice(provider="offline", model="offline")
-SETTINGS = Settings(agent_model=_OFFLINE, judge_model=_OFFLINE, summary_model=_OFFLINE)
-LONG = a_setup(rounds=3).model_copy(
-    update={"question": "1" * 3900 + " or " + "must it be 7.5 ms? " * 420}
-)
-
-
-async def test_the_event_loop_is_not_blocked_by_the_estimate_of_a_long_question() -> None:
-    own, all_threads = time.thread_time(), time.process_time()
-    estimate = await estimating(SETTINGS)(LONG)
-    own, all_threads = time.thread_time() - own, time.process_time() - all_threads
-
-    assert estimate.calls > 10
-    assert own < all_threads / 2
-
-
-async def test_an_estimate_that_takes_too_long_is_none_in_words() -> None:
-    with pytest.raises(BadInput, match="longer than 0 s"):
-        await estimating(SETTINGS, patience=0)(LONG)
 
 
 def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_key(
@@ -69,7 +47,10 @@ def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_ke
 
 async def test_a_provider_is_asked_for_as_many_replies_at_once_as_settings_say() -> None:
     provider = ScriptedProvider(name="scripted", latency=0.02)
-    settings = SETTINGS.model_copy(update={"calls_at_once": 1})
+    offline = ModelChoice(provider="offline", model="offline")
+    settings = Settings(
+        agent_model=offline, judge_model=offline, summary_model=offline, calls_at_once=1
+    )
     calls = build_calls(BotSettings(), settings, more=[provider])
     agent = a_setup().judge
     request = ModelRequest(

@@ -21,12 +21,8 @@ def test_health_says_which_part_hangs_before_moot_health_gives_up() -> None:
     assert DEFAULT_TIMEOUTS.check < 5.0
 
 
-def test_a_program_over_mcp_is_answered_within_a_second() -> None:
-    assert DEFAULT_TIMEOUTS.estimate < 1.0
-
-
 def test_a_bot_has_the_default_timeouts_unless_a_test_gives_it_more() -> None:
-    default = {one.name: one.default for one in fields(Parts)}["timeouts"]
+    default = {field.name: field.default for field in fields(Parts)}["timeouts"]
     assert default == DEFAULT_TIMEOUTS
     assert all(
         ours >= 10 * default

@@ -9,7 +9,7 @@ import pytest
 from bot.terminal.dry_run import dry_run_lines
 from core.config.playbooks import built_in, read_playbook
 from core.errors import BadInput
-from core.estimate import rehearse
+from core.estimate import estimate
 from core.events import ClarificationsClosed, DebateStarted, SourceRead, fold
 from core.llm.prompt_text import prompt_text
 from core.models import (
@@ -38,7 +38,6 @@ from core.rules.playbook import missing_evidence
 from core.rules.sources import reading_turn
 from core.settings import Settings
 from core.testing import (
-    ManualClock,
     ScriptedProvider,
     a_finding_reply,
     a_verdict_reply,
@@ -214,11 +213,10 @@ def test_a_review_by_a_playbook_without_a_proposal_is_refused_with_how_to_give_o
 
 
 @pytest.mark.parametrize("playbook", built_in().values(), ids=lambda one: one.name)
-async def test_a_dry_run_shows_what_the_playbook_has_models_told(playbook: Playbook) -> None:
+def test_a_dry_run_shows_what_the_playbook_has_models_told(playbook: Playbook) -> None:
     setup = opened(playbook.model_copy(update={"rounds": 1}))
 
-    estimate = await rehearse(setup, ManualClock())
-    shown = "\n".join(dry_run_lines(setup, estimate))
+    shown = "\n".join(dry_run_lines(setup, estimate(setup)))
 
     assert all(f"{one.name}: {one.meaning}" in shown for one in playbook.criteria)
     assert all(f"{one.title}: {one.asks}" in shown for one in playbook.verdict)

@@ -8,7 +8,7 @@ import pytest
 
 from core.clock import SystemClock
 from core.engine import Engine
-from core.estimate import estimate_words, rehearse
+from core.estimate import estimate, estimate_words
 from core.events import DebateStarted, GatePassed, event_from_json, event_to_json
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
@@ -19,6 +19,7 @@ from core.models import (
     Debate,
     Setup,
     Status,
+    Usage,
     When,
 )
 from core.rules.degradations import degradations
@@ -103,36 +104,14 @@ async def test_what_checklists_know_is_debated_without_a_model(when: When) -> No
 @pytest.mark.parametrize("form", FORMATS)
 async def test_without_a_model_no_call_and_no_token_is_estimated_or_told(form: str) -> None:
     setup = without_a_model(CHOIR, form, When.ALWAYS)
-    found = await rehearse(setup, SystemClock(), by_rules=OfflineProvider())
+    found = estimate(setup)
     debate, _ = await held(setup.model_copy(update={"forecast": found.forecast}))
 
-    assert (found.calls, found.usage.input_tokens, found.usage.output_tokens) == (0, 0, 0)
-    assert "nothing will be decided" in estimate_words(found)
-    # What was played is what comes: not a turn more.
-    played = [one.turn.key for one in found.played if one.turn.act is not Act.SYNTHESIS]
-    assert played == [key for key in debate.times if "/" in key and "gate" not in key]
-    assert len(found.played) == len(played) + 1
+    assert estimate_words(found) == "Estimated: no model call, no cost."
+    assert found.usage == Usage()
     assert debate.usage.input_tokens == debate.usage.output_tokens == 0
     assert calls_words(debate) == "no model call, $0.00"
     assert "Estimated before" not in report(debate)
-
-
-async def test_of_a_question_that_checklists_know_the_estimate_promises_a_debate() -> None:
-    found = await rehearse(
-        without_a_model(QUEUE, "critique"), SystemClock(), by_rules=OfflineProvider()
-    )
-
-    assert estimate_words(found) == "Estimated: no model call, no cost."
-
-
-async def test_it_is_estimated_that_nothing_is_decided_where_no_round_is_wanted_either() -> None:
-    setup = without_a_model(CHOIR, "critique", When.NEVER)
-    found = await rehearse(setup, SystemClock(), by_rules=OfflineProvider())
-
-    assert estimate_words(found) == (
-        "Estimated: no model call, no cost. No checklist takes a side on the question: the roles "
-        "will say what they would ask, and nothing will be decided."
-    )
 
 
 @pytest.mark.parametrize("when", list(When))
@@ -140,7 +119,7 @@ async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: W
     """Its checklist may know the question: there is no vote all the same."""
     setup = a_setup(QUEUE, agents=("architect",), provider=OFFLINE, rounds=3)
     setup = setup.model_copy(update={"when": when})
-    found = await rehearse(setup, SystemClock(), by_rules=OfflineProvider())
+    found = estimate(setup)
     debate, _ = await held(setup)
 
     assert estimate_words(found) == (
@@ -170,10 +149,10 @@ async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
     assert "at least two" in why_not_wanted(debate)
 
 
-async def test_one_agent_alone_is_estimated_as_one() -> None:
-    found = await rehearse(alone("critique"), SystemClock())
+def test_one_agent_alone_is_estimated_as_one() -> None:
+    found = estimate(alone("critique"))
 
-    assert [one.turn.act for one in found.played] == [Act.PROPOSAL, Act.SYNTHESIS]
+    assert [call.turn.act for call in found.planned] == [Act.PROPOSAL, Act.SYNTHESIS]
 
 
 async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> None:

@@ -39,7 +39,6 @@ LONGER_FUNCTIONS = {
     "bot/listeners/typed.py understood": "one case per thing that can be typed",
     "bot/views/start_form.py start_form": "the form's fields in their order",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
-    "core/usual_replies.py _reply": "one case per act",
     "core/llm/providers/offline_engine/checklist_replies.py answer": "one case per act",
     "core/rules/needs.py needs": "one case per act",
     "core/turns/request_for.py request_for": "one case per act",

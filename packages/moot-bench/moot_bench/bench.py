@@ -108,7 +108,7 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
             calls=calls,
             settings=settings,
             clock=clock,
-            estimating=estimating(settings, patience=120.0),
+            estimating=estimating(settings),
             asker=user,
             max_usd=None if command.replay else command.max_usd,
             judged=command.replay is None,

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -54,7 +54,7 @@ class Bench:
     calls: ModelCalls
     settings: Settings
     clock: Clock
-    estimating: Callable[[Setup], Awaitable[Estimate]]
+    estimating: Callable[[Setup], Estimate]
     asker: Person
     #: What all debates of the log may cost together; None: no cap.
     max_usd: Decimal | None
@@ -115,7 +115,7 @@ class Bench:
         return arm.with_drafts(drafts), found[drafts]
 
     async def _estimated(self, arm: Arm, task: Task) -> Estimate:
-        return await self.estimating(self._setup(arm, task))
+        return self.estimating(self._setup(arm, task))
 
     def _setup(self, arm: Arm, task: Task) -> Setup:
         delimiter = secrets.token_hex(8)
@@ -275,10 +275,10 @@ class Bench:
             if debate.status is not Status.RUNNING:
                 continue
             under_way = {turn.key for turn in schedule.ready(debate)}
-            played = (await self.estimating(debate.setup)).played
-            asked = {one.turn.key: one for one in played if one.turn.act is not Act.OPTIONS}
+            planned = self.estimating(debate.setup).planned
+            asked = {call.turn.key: call for call in planned if call.turn.act is not Act.OPTIONS}
             worst = sum(
-                (asked[key].at_most or _NOTHING for key in under_way if key in asked), _NOTHING
+                (asked[key].most.cost or _NOTHING for key in under_way if key in asked), _NOTHING
             )
             if worst:
                 lost = CallsDropped(usage=Usage(cost=worst), origin=f"{PRESUMED}{debate.seq}")

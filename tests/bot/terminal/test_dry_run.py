@@ -1,4 +1,4 @@
-"""The rehearsal people can read before they pay, and how far off it was."""
+"""The estimate people can read before they pay, and how far off it was."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -10,11 +10,10 @@ from bot.terminal.debating import DebateCommand, hold
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.records import show_record
 from bot.terminal.summary import metrics
-from core.clock import SystemClock
 from core.errors import BadInput
-from core.estimate import Cached, Estimate, rehearse
+from core.estimate import estimate
 from core.figures import money
-from core.models import JUDGE, Act, Forecast, Setup, Spent, When
+from core.models import JUDGE, Clarifying, Forecast, Setup, Spent, When
 from core.testing import a_setup
 from core.transcript.agent_spending import forecast_words
 from core.transcript.report import report
@@ -31,74 +30,49 @@ def on_claude(rounds: int = 2) -> Setup:
     return setup.model_copy(update={"agents": agents, "judge": judge})
 
 
-async def rehearsed(setup: Setup) -> Estimate:
-    return await rehearse(setup, SystemClock())
-
-
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
 
 
-async def test_every_prompt_of_the_first_round_and_one_of_each_later_act_is_there() -> None:
-    setup = on_claude()
-    found = await rehearsed(setup)
-    text = "\n".join(dry_run_lines(setup, found))
+def test_the_first_prompts_are_there_as_they_would_be_sent() -> None:
+    setup = on_claude().model_copy(update={"clarifying": Clarifying(enabled=True)})
+    text = "\n".join(dry_run_lines(setup, estimate(setup)))
     prompts = text.split("All calls")[0]
 
-    first = [one for one in found.played if one.turn.round <= 1]
-    later = {one.turn.act for one in found.played} - {one.turn.act for one in first}
-    assert later >= {Act.SYNTHESIS}
-    assert prompts.count("    System ") == len(first) + len(later)
-    assert prompts.count("Judge, Synthesis → anthropic/claude-sonnet-5-5") == 1
-    assert "Architect, Critique of Security" in prompts
+    assert prompts.count("Proposal → anthropic/claude-sonnet-5-5") == len(setup.agents)
+    assert prompts.count("Questions → anthropic/claude-sonnet-5-5") == len(setup.agents)
     assert "Should we use Kafka or PostgreSQL as our job queue?" in prompts
     assert "| Your task: write your own position on the question." in prompts
 
 
-async def test_what_is_saved_if_all_agree_at_once_is_told() -> None:
+def test_calls_are_listed_by_round_and_act() -> None:
+    setup = on_claude(rounds=2)
+    listed = "\n".join(dry_run_lines(setup, estimate(setup))).split("All calls")[1]
+
+    assert "Round 1: Critique → anthropic/claude-sonnet-5-5: 6 calls, about" in listed
+    assert "Round 2: Refinement → anthropic/claude-sonnet-5-5: 3 calls, about" in listed
+    assert "Round 2: Proposal" not in listed, "it is carried over"
+
+
+def test_what_is_saved_if_all_agree_at_once_is_told() -> None:
     setup = on_claude().model_copy(update={"when": When.SPLIT})
     always = on_claude()
-    found = await rehearsed(setup)
+    found = estimate(setup)
 
     assert found.cost_if_agreed
     line = f"If all agree at once and no round is held: about {money(found.cost_if_agreed)}."
     assert line in [*dry_run_lines(setup, found)]
-    assert line not in [*dry_run_lines(always, found)]
+    assert line not in [*dry_run_lines(always, estimate(always))]
 
 
-async def test_parts_add_up_and_say_what_the_cache_does_with_them() -> None:
-    found = await rehearsed(on_claude())
-    seen: set[Cached] = set()
-    for one in found.played:
-        total = sum(part.tokens for part in one.parts)
-        assert abs(total - one.usage.input_tokens) <= 3 * len(one.parts)
-        seen |= {part.cached for part in one.parts}
-        kinds = [part.cached for part in one.parts]
-        order = {Cached.READ: 0, Cached.WRITTEN: 1, Cached.NOT: 2}
-        assert kinds == sorted(kinds, key=order.__getitem__)
-
-    assert seen == set(Cached)
-
-
-async def test_calls_add_up_to_the_whole_debate() -> None:
-    found = await rehearsed(on_claude())
-
-    assert found.cost == sum((one.usage.cost or Decimal(0) for one in found.played), Decimal(0))
-    # The worst case may hold turns besides: ballots between rounds, further questions.
-    assert found.at_most
-    assert found.at_most >= sum((one.at_most or Decimal(0) for one in found.played), Decimal(0))
-    assert len(found.played) == found.calls
-    assert {one.turn.act for one in found.played} >= {Act.PROPOSAL, Act.BALLOT, Act.SYNTHESIS}
-
-
-async def test_a_cap_is_named_at_the_end() -> None:
+def test_a_cap_is_named_at_the_end() -> None:
     setup = on_claude(rounds=1)
     limits = setup.limits.model_copy(update={"debate_cost": Decimal("0.25")})
     capped = setup.model_copy(update={"limits": limits})
 
-    assert "its cap, $0.25" in list(dry_run_lines(capped, await rehearsed(setup)))[-1]
+    assert "its cap, $0.25" in list(dry_run_lines(capped, estimate(setup)))[-1]
 
 
 def files(folder: Path) -> list[str]:
@@ -117,7 +91,7 @@ async def test_a_dry_run_leaves_nothing_behind(
     assert files(tmp_path) == []
 
 
-async def test_a_debate_that_runs_already_cannot_be_rehearsed() -> None:
+async def test_a_debate_that_runs_already_has_no_dry_run() -> None:
     with pytest.raises(BadInput, match="--dry-run"):
         await hold(DebateCommand(resume="dabc2345", dry_run=True))
 

@@ -39,7 +39,7 @@ from bot.views.start_form import (
     start_form,
 )
 from core.calibration import Case, Voice, calibration
-from core.estimate import Estimate, estimate_words
+from core.estimate import Estimate, PlannedCall, estimate_words
 from core.events import (
     ClarificationAnswered,
     ClarificationsClosed,
@@ -56,6 +56,7 @@ from core.events import (
     VerdictReached,
 )
 from core.models import (
+    JUDGE,
     SUMMARIZER,
     Act,
     Answer,
@@ -114,8 +115,21 @@ USUAL = Choices(
     clarify=False,
     wait_minutes=15,
 )
+_CALL = PlannedCall(
+    turn=Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE),
+    provider="anthropic",
+    model="claude-x",
+    least=Usage(),
+    usual=Usage(),
+    most=Usage(),
+)
 ESTIMATE = Estimate(
-    cost=Decimal("0.42"), at_most=Decimal("1.90"), seconds=210, calls=34, usage=Usage()
+    planned=[_CALL],
+    least=Usage(cost=Decimal("0.42")),
+    usage=Usage(cost=Decimal("0.90")),
+    most=Usage(cost=Decimal("1.90")),
+    calls=(20, 34, 34),
+    seconds=(100, 210, 300),
 )
 POSITIONS: list[Event] = [
     ContributionMade(

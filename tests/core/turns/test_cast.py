@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import LogBroken, ProviderError, RequestRejected
-from core.estimate import rehearse
+from core.estimate import estimate
 from core.events import AgentsCast, ContributionMade, DebateStarted, StopRequested, fold
 from core.models import (
     SUMMARIZER,
@@ -26,7 +26,7 @@ from core.opening import DebateRequest, largest, open_debate
 from core.request import ModelRequest, PartKind
 from core.rules import casting, schedule
 from core.settings import Settings
-from core.testing import ManualClock, ScriptedProvider, plausible_reply, recorded
+from core.testing import ScriptedProvider, plausible_reply, recorded
 from tests.core.bench import DEBATE, Bench
 
 ONE = ModelChoice(provider="scripted", model="one")
@@ -165,11 +165,10 @@ def test_nobody_is_cast_after_others_have_spoken() -> None:
         fold(recorded([log[0].event, AgentsCast(cast=cast.model_copy(update={"agents": ()}))]))
 
 
-async def test_an_estimate_counts_the_call_and_its_worst_case_the_most_agents() -> None:
+def test_an_estimate_counts_the_call_and_at_the_most_the_most_agents() -> None:
     setup = a_cast_setup(agent_model=ModelChoice(provider="openai", model="gpt-6-luna"))
-    estimate = await rehearse(setup, ManualClock())
-    most = await rehearse(largest(setup), ManualClock())
+    found, largest_found = estimate(setup), estimate(largest(setup))
 
-    assert sum(one.turn.act is Act.CASTING for one in estimate.played) == 1
-    assert estimate.calls < most.calls
-    assert estimate.at_most == most.at_most
+    assert sum(call.turn.act is Act.CASTING for call in found.planned) == 1
+    assert found.calls[1] < found.calls[2] == largest_found.calls[2]
+    assert found.most == largest_found.most

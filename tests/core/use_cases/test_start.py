@@ -22,7 +22,7 @@ from core.use_cases.start import REPEATED_WITHIN, StartDebate
 from tests.core.use_cases.logs import SlowStore
 
 
-async def no_estimate(setup: Setup) -> Estimate:
+def no_estimate(setup: Setup) -> Estimate:
     raise AssertionError(setup)
 
 

@@ -1,9 +1,7 @@
 """Which playbook a debate is held by: chosen by hand, the channel's, or none."""
 
-from functools import partial
-
 from core.config.playbooks import built_in
-from core.estimate import rehearse
+from core.estimate import estimate
 from core.models import Person, Place
 from core.opening import DebateRequest
 from core.settings import Settings
@@ -25,7 +23,7 @@ async def starting(chosen: Choices) -> StartDebate:
         facts=FactLog(store=InMemoryStore(), clock=clock, wake=lambda _: None),
         settings=lambda: Settings(playbooks=built_in()),
         channels=channels,
-        estimating=partial(rehearse, clock=clock),
+        estimating=estimate,
         bounds=UNBOUNDED,
     )
 
