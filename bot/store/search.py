@@ -8,11 +8,14 @@ from sqlalchemy import Connection, Select, delete, func, insert, literal_column,
 
 from bot.store.posts import Channel
 from bot.store.tables import DEBATE_WORDS, WORD_ROWS
+from core.evidence.search import stems
 from core.store.database import Database
 from core.use_cases.find import SearchHit
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 12
+#: A shorter stem begins too many words.
+_SHORTEST_STEM = 4
 #: Words around a hit in the excerpt.
 _EXCERPT_WORDS = 14
 _TABLE = DEBATE_WORDS.c
@@ -44,8 +47,8 @@ class DebateWords:
     ) -> Sequence[SearchHit]:
         """Return the debates of these channels that hold all the words, the best fit first.
 
-        Words may be cut short: "post" finds PostgreSQL. Signs of either search language are plain
-        text here.
+        Words may be cut short: "post" finds PostgreSQL; and "licences" finds a licence, as a word's
+        stem is looked for as well. Signs of either search language are plain text here.
         """
         words = _WORD.findall(wanted.lower())[:_MOST_WORDS]
         if not words or not channels:
@@ -72,9 +75,19 @@ def remove_words(connection: Connection, debate_id: str) -> None:
     connection.execute(delete(WORD_ROWS).where(noted))
 
 
+def _forms(word: str) -> Sequence[str]:
+    """Beginnings of what is looked for: the word, and its English stem if that is long enough.
+
+    The stem of "queries" is "queri": without its last letter it begins "query", too.
+    """
+    short = stems(word)[0].removesuffix("i")
+    return (word, short) if len(short) >= _SHORTEST_STEM and short != word else (word,)
+
+
 def _on_sqlite(words: Sequence[str]) -> Select[Any, Any]:
     """Source: https://sqlite.org/fts5.html (quoted strings, prefixes, snippet, rank)."""
-    query = " ".join(f'"{word}"*' for word in words)
+    forms = (" OR ".join(f'"{form}"*' for form in _forms(word)) for word in words)
+    query = " AND ".join(f"({each})" for each in forms)
     excerpt = func.snippet(text("debate_words"), 3, "", "", "…", _EXCERPT_WORDS)
     return (
         select(_TABLE.debate_id, excerpt.label("excerpt"))
@@ -85,7 +98,8 @@ def _on_sqlite(words: Sequence[str]) -> Select[Any, Any]:
 
 def _on_postgresql(words: Sequence[str]) -> Select[Any, Any]:
     """Source: https://www.postgresql.org/docs/current/textsearch-controls.html."""
-    query = func.to_tsquery("simple", " & ".join(f"{word}:*" for word in words))
+    forms = (" | ".join(f"{form}:*" for form in _forms(word)) for word in words)
+    query = func.to_tsquery("simple", " & ".join(f"({each})" for each in forms))
     vector = func.to_tsvector(literal_column("'simple'"), _TABLE.words)
     options = f"StartSel='', StopSel='', MaxWords={_EXCERPT_WORDS}, MinWords=4"
     excerpt = func.ts_headline("simple", _TABLE.words, query, options)

@@ -6,7 +6,11 @@ Rare words weigh more than frequent ones, and long passages are not better for b
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from threading import Lock
+from typing import Any
 
 from core.evidence.passages import Passage
 from core.evidence.words import words_of
@@ -14,26 +18,10 @@ from core.evidence.words import words_of
 #: How soon another occurrence of a word counts less, and how much length counts: the usual values.
 _SATURATION = 1.5
 _LENGTH = 0.75
-#: Endings that make no other word of it, longest first; English and German.
-_ENDINGS = (
-    "ingen",
-    "ungen",
-    "ings",
-    "ing",
-    "ung",
-    "ies",
-    "ed",
-    "es",
-    "en",
-    "er",
-    "em",
-    "e",
-    "s",
-    "n",
-    "y",
-)
-#: No word is cut shorter than this.
-_STEM = 4
+#: Words whose stems are remembered.
+_REMEMBERED = 1 << 16
+#: A stemmer has a state, and texts are read in several threads.
+_STEMMING = Lock()
 
 
 def best_first(passages: Sequence[Passage], wanted: str) -> Sequence[Passage]:
@@ -62,13 +50,20 @@ def best_of(written: Sequence[str], wanted: str) -> Sequence[int]:
     return sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], at))
 
 
-def terms(text: str) -> Iterable[str]:
-    """The words of a text as they are looked for: without the endings of their inflections."""
-    return [_stem(word) for word in words_of(text)]
+def terms(text: str) -> Sequence[str]:
+    """The words of a text as they are looked for: by their stems."""
+    return [one for word in words_of(text) for one in stems(word)]
 
 
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _STEM:
-            return word.removesuffix(ending)
-    return word
+@lru_cache(maxsize=_REMEMBERED)
+def stems(word: str) -> Sequence[str]:
+    """A word without its inflections: as an English one, and as a German one if that is another."""
+    with _STEMMING:
+        return tuple(dict.fromkeys(stem(word) for stem in _stemmers()))
+
+
+@cache
+def _stemmers() -> Sequence[Callable[[str], str]]:
+    # All languages of the package are loaded: only for who searches. It has no types.
+    new: Callable[[str], Any] = import_module("snowballstemmer").stemmer
+    return [new(language).stemWord for language in ("english", "german")]

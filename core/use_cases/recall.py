@@ -1,7 +1,7 @@
 """People ask what was decided: answered from the register of decisions; no model writes it."""
 
 import asyncio
-import re
+import math
 from array import array
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ import structlog
 
 from core.errors import BadInput, DebateUnknown, ProviderError, StoreDown, StoreError
 from core.events import fold
-from core.evidence.likeness import ANSWERS_FROM, likeness, nearness
+from core.evidence.search import best_of, stems, terms
+from core.evidence.words import words_of
 from core.figures import counted, number
 from core.models import Debate, Status
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
@@ -27,43 +28,91 @@ _MOST_LOOKED_AT = 300
 _REMEMBERED = 4000
 #: Decisions that one answer names.
 _MOST_TOLD = 3
-#: From so much likeness on a decision is taken for the one that was meant.
-SURE_FROM = 0.6
-#: How people ask for what was decided, in English and German.
-_PAST = re.compile(
-    r"(?:so |and |und |also )?(?:"
-    r"why (?:did|do|don['’]t|didn['’]t|have|are|aren['’]t) we (?:\w+ ){0,2}?(?:choose|chosen|"
-    r"pick(?:ed)?|decided?|used?|using|(?:go|gone|going) (?:with|for)|take|taken|select(?:ed)?|"
-    r"reject(?:ed)?|drop(?:ped)?|stop(?:ped)?|keep|keeping|kept|moved?|adopt(?:ed)?|settled?)"
-    r"|what (?:did|have) we (?:\w+ )?(?:decided?|say|said|agreed?|choose|chosen|settled?)"
-    r"|(?:did|have) we (?:ever |already )?(?:decided?|agreed?|settled?|choose|chosen)"
-    r"|(?:what|which|who|how|when)\b[^?]{0,80}\b(?:did we (?:decide|choose|pick|agree|settle)|"
-    r"(?:was it|was|were|have we) (?:decided|chosen|agreed))"
-    r"|what (?:was|is|were) (?:our|the) (?:decision|rule|verdict|stance)"
-    r"|(?:warum|wieso|weshalb) (?:haben|nehmen|nutzen|verwenden|machen) wir"
-    r"|(?:was|wie|wann|wofür|wozu)\b[^?]{0,80}\b(?:entschieden|beschlossen|vereinbart)"
-    r"|haben wir\b[^?]{0,80}\b(?:entschieden|beschlossen|vereinbart)"
-    r"|was (?:war|ist) (?:unsere|die) (?:entscheidung|regel)"
-    r")\b",
-    re.IGNORECASE,
+#: A decision is named if it holds this share of the question's words, and is taken for the one that
+#: was meant if it holds them all.
+ANSWERS_FROM, SURE_FROM = 0.5, 1.0
+#: A word that is cut short has at least so many letters.
+_CUT_SHORT = 4
+#: Cosines of texts that have nothing to do with each other, and of those that say the same: what
+#: common models give for a question and a text of a few sentences.
+_UNRELATED, _EQUAL = 0.2, 0.7
+#: How a question for a decision that was taken begins; every other one is to be debated.
+_BEGINNINGS = (
+    "what did we decide",
+    "what have we decided",
+    "what was decided",
+    "why did we decide",
+    "why did we choose",
+    "did we decide",
+    "have we decided",
+    "was haben wir entschieden",
+    "was haben wir beschlossen",
+    "was wurde entschieden",
+    "was wurde beschlossen",
+    "warum haben wir uns für",
+    "haben wir entschieden",
+    "haben wir beschlossen",
 )
-#: Whoever asks what to do wants a debate, however the question begins.
-_TO_DO = re.compile(r"\b(?:should we|sollen wir|sollten wir)\b", re.IGNORECASE)
-_CHOICE = re.compile(r"\b(?:or|oder)\b", re.IGNORECASE)
-#: "Did we choose A or B?" names a choice that is behind the team.
-_TAKEN = re.compile(
-    r"\b(?:did we|have we|(?:was|were) (?:it )?(?:decided|chosen|agreed)|haben wir|"
-    r"entschieden|beschlossen|vereinbart)\b",
-    re.IGNORECASE,
+#: Words of a question that say nothing of what it is about.
+_STOP_WORDS = frozenset(
+    word
+    for line in (
+        "a about an and are as at be been by can choose chose chosen decide decided decision did",
+        "do does for from had has have how i in is it its of on or our so that the their then",
+        "there this to was we were what when where which who why will with you your",
+        "aber als am an auch auf aus bei beschlossen das dem den der des die du ein eine einem",
+        "einen einer entschieden entscheidung es für haben hat ich im in ist mit nach noch oder",
+        "sich sie sind so über um und uns unser unsere unter vom von vor war waren warum was wegen",
+        "wenn wer wie wieso wir wird wo wurde wurden zu zum zur",
+    )
+    for word in line.split()
 )
 
 
 def asks_what_was_decided(question: str) -> bool:
-    """Whether a question is about a decision that was taken, and not one to be debated."""
-    words = " ".join(question.split())
-    if _PAST.match(words) is None or _TO_DO.search(words):
-        return False
-    return _CHOICE.search(words) is None or _TAKEN.search(words) is not None
+    """Whether a question begins as those for a decision that was taken do."""
+    words = " ".join(question.casefold().replace("’", "'").split())
+    return words.startswith(_BEGINNINGS)
+
+
+def words_held(question: str, texts: Sequence[str]) -> Sequence[float]:
+    """For each text, the share of the question's words that it holds, 0 to 1.
+
+    Words are compared by their stems, and may be cut short as in `/debate search`.
+    """
+    wanted = {word for word in words_of(question) if word not in _STOP_WORDS and word.isalnum()}
+    if not wanted:
+        return [0.0] * len(texts)
+
+    def share(text: str) -> float:
+        words, stemmed = frozenset(words_of(text)), frozenset(terms(text))
+        return sum(_is_held(word, words, stemmed) for word in wanted) / len(wanted)
+
+    return [share(text) for text in texts]
+
+
+def _is_held(word: str, words: Collection[str], stemmed: frozenset[str]) -> bool:
+    if not stemmed.isdisjoint(stems(word)):
+        return True
+    return len(word) >= _CUT_SHORT and any(other.startswith(word) for other in words)
+
+
+def nearness(question: Sequence[float], texts: Sequence[Sequence[float]]) -> Sequence[float]:
+    """For each text, how near its meaning is to the question's, 0 to 1.
+
+    Args:
+        question: Its vector.
+        texts: Theirs; of another length: not comparable, so not near.
+    """
+
+    def near(other: Sequence[float]) -> float:
+        lengths = math.hypot(*question) * math.hypot(*other)
+        if not lengths or len(question) != len(other):
+            return 0.0
+        cosine = sum(a * b for a, b in zip(question, other, strict=True)) / lengths
+        return max(0.0, min(1.0, (cosine - _UNRELATED) / (_EQUAL - _UNRELATED)))
+
+    return [near(other) for other in texts]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +120,7 @@ class RecalledDecision:
     """A decision that may be the one that was meant."""
 
     debate: Debate
-    #: How well it fits the question, 0 to 1.
+    #: The share of the question's words that it holds, or how near its meaning is: 0 to 1.
     likeness: float
 
 
@@ -136,7 +185,9 @@ class RecallDecisions:
         entries = [one for one in await self.store.find(wanted) if one.status == Status.CONCLUDED]
         texts = [await self._text(one) for one in entries]
         fits = await self._fits(question, texts)
-        best = sorted(range(len(entries)), key=lambda at: -fits[at])
+        # Of those that hold as many of the words, the best hit of the search comes first.
+        order = await asyncio.to_thread(best_of, texts, question)
+        best = sorted(dict.fromkeys((*order, *range(len(entries)))), key=lambda at: -fits[at])
         found = list[RecalledDecision]()
         for at in best:
             if len(found) == _MOST_TOLD or fits[at] < ANSWERS_FROM:
@@ -147,7 +198,7 @@ class RecallDecisions:
 
     async def _fits(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """How well each text fits, by words, and by meaning where that is set up."""
-        by_words = await asyncio.to_thread(likeness, question, texts)
+        by_words = await asyncio.to_thread(words_held, question, texts)
         if self.embedder is None or not texts:
             return by_words
         unseen = [one for one in dict.fromkeys(texts) if one and one not in self._vectors]

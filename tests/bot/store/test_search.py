@@ -39,6 +39,13 @@ async def test_all_words_must_be_there_in_any_case_and_cut_short(words: DebateWo
     assert await ids(words, "kafka unicorn", "C1") == []
 
 
+async def test_words_are_found_in_another_inflection(words: DebateWords) -> None:
+    await words.put("d1", HERE, "The licence is too expensive for this query.")
+    assert await ids(words, "licences", "C1") == ["d1"]
+    assert await ids(words, "queries licensing", "C1") == []
+    assert await ids(words, "queries expensively", "C1") == ["d1"]
+
+
 async def test_other_channels_and_workspaces_are_left_out(words: DebateWords) -> None:
     await words.put("d1", HERE, "Kafka?")
     await words.put("d2", THERE, "Kafka!")

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import ProviderDown
-from core.evidence.likeness import nearness
 from core.llm.providers.embeddings import OpenAIEmbedder
-from core.use_cases.recall import RecallDecisions
+from core.use_cases.recall import RecallDecisions, nearness
 from tests.core.use_cases.test_recall import a_store, nothing_is_broken
 from tests.vendors.script import Asked, Reject
 from tests.vendors.server import Vendor, always
