@@ -187,7 +187,7 @@ def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
         ),
         cost_if_agreed=agreed,
         cap=setup.limits.debate_cost,
-        is_alone=len(setup.agents) == 1 and form.COMPARES_DRAFTS,
+        is_alone=_is_alone(setup, form),
     )
 
 
@@ -217,36 +217,49 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
         rounds: How many; 0: the first answers only.
         beside: With the summaries that are made beside the debate.
     """
-    setup, form = debate.setup, format_of(debate)
-    agents = [agent.id for agent in setup.agents]
-    is_vote = len(agents) > 1 or not form.COMPARES_DRAFTS
-    turns = [casting.TURN] if setup.casting is not None else []
-    asking = setup.clarifying.rounds if setup.clarifying.enabled else 0
-    for number in range(1, (asking if beside else min(1, asking)) + 1):
-        turns += [_turn(Act.QUESTIONS, 0, agent, str(number)) for agent in agents]
-    if setup.shadow_agent is not None:
-        turns += [shadow.ANSWER, shadow.CHOICE]
-    first = form.PHASES[0]
-    turns += [
-        turn
-        for turn in form.planned(debate, 1)
-        if ACTS[turn.act].asks_model and (rounds or turn.act is first)
-    ]
-    if form.COMPARES_DRAFTS and is_vote:
-        turns.append(_turn(Act.OPTIONS, 0, SUMMARIZER))
-        turns += [_turn(Act.BALLOT, 0, agent) for agent in agents if setup.blind_ballot]
-    elif setup.format == review.NAME:
-        turns.append(review.MERGING)
-    is_carried = first is not form.STANCE_ACT
-    for number in range(2, rounds + 1):
-        held = form.planned(debate, number)
-        turns += [turn for turn in held if not (is_carried and turn.act is first)]
+    turns = [*_before_rounds(debate, follow_ups=beside), *_of_rounds(debate, rounds)]
+    turns += _of_comparing(debate)
     if beside:
         turns += _summaries(debate, rounds)
-    is_voted_blind = not rounds and form.COMPARES_DRAFTS and setup.blind_ballot
-    if is_vote and not is_voted_blind:
-        turns += [_turn(Act.BALLOT, max(1, rounds), agent) for agent in agents]
-    return [*turns, _turn(Act.SYNTHESIS, rounds, JUDGE)]
+    is_voted_blind = not rounds and _compares(debate) and debate.setup.blind_ballot
+    if not is_voted_blind and not _is_alone(debate.setup, format_of(debate)):
+        turns += _turns(debate, Act.BALLOT, max(1, rounds))
+    return [*turns, Turn(act=Act.SYNTHESIS, round=rounds, agent=JUDGE)]
+
+
+def _before_rounds(debate: Debate, *, follow_ups: bool) -> Iterator[Turn]:
+    """Casting, questions to people (with all rounds of them, or one), the answer alone."""
+    setup = debate.setup
+    if setup.casting is not None:
+        yield casting.TURN
+    if setup.clarifying.enabled:
+        for number in range(1, setup.clarifying.rounds + 1 if follow_ups else 2):
+            yield from _turns(debate, Act.QUESTIONS, 0, str(number))
+    if setup.shadow_agent is not None:
+        yield from (shadow.ANSWER, shadow.CHOICE)
+
+
+def _of_rounds(debate: Debate, rounds: int) -> Iterator[Turn]:
+    """The format's own turns; of 0 rounds: the first answers."""
+    form = format_of(debate)
+    first = form.PHASES[0]
+    for number in range(1, max(1, rounds) + 1):
+        # Later rounds of such a format begin with what is carried over: no model is asked.
+        is_carried = number > 1 and first is not form.STANCE_ACT
+        for turn in form.planned(debate, number):
+            is_first = turn.act is first
+            if (is_first and not is_carried) or (not is_first and rounds):
+                yield turn
+
+
+def _of_comparing(debate: Debate) -> Iterator[Turn]:
+    """What there is to choose between, and the blind ballots; of a review: the merging."""
+    if debate.setup.format == review.NAME:
+        yield review.MERGING
+    elif _compares(debate):
+        yield Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
+        if debate.setup.blind_ballot:
+            yield from _turns(debate, Act.BALLOT, 0)
 
 
 def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
@@ -258,17 +271,16 @@ def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
             return
         yield from map(running.stage_turn, stages)
         if not stages:
-            yield _turn(Act.SUMMARY, number, SUMMARIZER)
+            yield Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER)
         if rules.method is not ContextMethod.HIERARCHICAL:
             speakers = list(dict.fromkeys(speakers)) if number > 1 else []
         for agent in speakers:
-            yield _turn(Act.SUMMARY, number, SUMMARIZER, agent)
+            yield Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target=agent)
 
 
 def _rounds(setup: Setup, form: Format) -> tuple[int, int]:
     """How many rounds are held at the most, and at the least."""
-    is_alone = len(setup.agents) == 1 and form.COMPARES_DRAFTS
-    if setup.when is When.NEVER or is_alone:
+    if setup.when is When.NEVER or _is_alone(setup, form):
         return 0, 0
     rounds = min(setup.rounds, form.MOST_ROUNDS)
     if form.ENDS_ITSELF or (setup.when is When.SPLIT and form.COMPARES_DRAFTS):
@@ -377,8 +389,21 @@ def started(setup: Setup) -> Debate:
     return apply(None, Recorded(debate_id="destimat", seq=1, at=_ANY_TIME, event=event))
 
 
-def _turn(act: Act, number: int, agent: str, target: str | None = None) -> Turn:
-    return Turn(act=act, round=number, agent=agent, target=target)
+def _turns(debate: Debate, act: Act, number: int, target: str | None = None) -> Sequence[Turn]:
+    """The turn of each agent."""
+    agents = (agent.id for agent in debate.setup.agents)
+    return [Turn(act=act, round=number, agent=agent, target=target) for agent in agents]
+
+
+def _is_alone(setup: Setup, form: Format) -> bool:
+    """Whether there is one agent, on whose answer nobody votes."""
+    return len(setup.agents) == 1 and form.COMPARES_DRAFTS
+
+
+def _compares(debate: Debate) -> bool:
+    """Whether first answers are compared and voted on."""
+    form = format_of(debate)
+    return form.COMPARES_DRAFTS and not _is_alone(debate.setup, form)
 
 
 def _total(usages: Iterator[Usage]) -> Usage:
