@@ -1,6 +1,6 @@
 """Which text makes a pattern or a function slow: all of them, against text made to hurt them.
 
-    python -m bench.patterns [--size 12000] [--only core.rules.facts]
+    python -m bench.patterns [--size 12000] [--only core.redaction]
 
 Text of people, models and servers is read on the event loop, so what reads it must be linear. All
 compiled patterns of the project are tried with text made from their own parts, repeated; the public
@@ -67,16 +67,13 @@ from core.opening import check_question, find_agent, find_playbook
 from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
-from core.rules.facts import Fact, FactKind, holds, ledger, lost
 from core.settings import Settings
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
-from core.transcript.differences import word_changes
 from core.transcript.found import as_code, in_text
 from core.transcript.inert import ends, inert, inert_line, visible
 from core.transcript.report import report
-from core.transcript.shadow import says
 from core.transcript.words import fenced, nested, quoted
 from core.turns.replies import first_sentence
 from core.turns.summarise import cut
@@ -106,7 +103,7 @@ _TAILS = ("", "\x00", "!")
 class Worst:
     """The text that something is slowest with."""
 
-    #: What was tried: `core.rules.facts._NUMBER.search`, `core.rules.facts.ledger`.
+    #: What was tried: `core.redaction.redact`.
     name: str
     #: What the text is made of.
     text: str
@@ -595,9 +592,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.offline_engine.question_reading.sentences": sentences,
     "core.llm.structured.read_answer": _structure,
     "core.llm.structured.repair_parts": lambda text: repair_parts(text, text),
-    "core.rules.facts.holds": lambda text: holds(text, Fact(FactKind.REQUIREMENT, text, "note 1")),
-    "core.rules.facts.ledger": _whole(ledger),
-    "core.rules.facts.lost": lambda text: lost([Fact(FactKind.FIGURE, text, "note 1")], text),
     "core.opening.find_agent": _named(find_agent),
     "core.opening.find_playbook": _named(find_playbook),
     "core.opening.check_question": lambda text: check_question(f"a{text}", 10**9),
@@ -617,8 +611,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
     "bot.markdown.parsed": parsed,
-    "core.transcript.differences.word_changes": lambda text: list(word_changes(text, text[::-1])),
-    "core.transcript.shadow.says": lambda text: says(text, text),
     "core.transcript.found.as_code": as_code,
     "core.transcript.found.in_text": in_text,
     "core.transcript.inert.ends": lambda text: ends("```", text),

@@ -33,8 +33,6 @@ class PartKind(StrEnum):
     OPTIONS = "options"
     #: The counted vote.
     TALLY = "tally"
-    #: Requirements and figures that must not get lost.
-    FACTS = "facts"
     #: Other things said before.
     OTHER = "other"
     #: Persona and task: the only part that instructs.

@@ -95,22 +95,6 @@ def line(text: str) -> Markup:
     return Markup(shown.removeprefix("<p>").removesuffix("</p>"))  # noqa: S704 - as above
 
 
-def words(text: str) -> str:
-    """Markdown as its words alone, on one line."""
-    shown = _bounded(text)
-    tokens = parsed(shown, _MOST_SIGNS)
-    if tokens is None:
-        return " ".join(shown.split())
-    # Within a line marks part no words, but line ends do.
-    said = (
-        "".join(one.content or " " for one in token.children or () if not one.nesting)
-        if token.type == "inline"
-        else token.content
-        for token in tokens
-    )
-    return " ".join(" ".join(said).split())
-
-
 def _bounded(text: str) -> str:
     shown = visible(text)
     return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}{_CUT}"

@@ -8,15 +8,13 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from bot.debate_page.html import html, line, words
+from bot.debate_page.html import html, line
 from core.figures import when
 from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, source_words
 from core.transcript.decision import verdict_section
-from core.transcript.differences import WordRun, position_before, word_changes
 from core.transcript.inert import visible
-from core.transcript.ledger import facts_section
 from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
     about_rows,
@@ -32,9 +30,8 @@ from core.transcript.rounds import (
     round_name,
     title_words,
 )
-from core.transcript.shadow import shadow_section
+from core.transcript.single_answer import single_answer_section
 from core.transcript.words import name_of, nested, quoted, status_words
-from core.turns.acts import ACTS
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES = Environment(
@@ -50,8 +47,6 @@ _TEMPLATES = Environment(
 STYLE = (_FOLDER / "page.css").read_text(encoding="utf-8")
 #: A longer question stands below a heading that begins like it.
 _LONGEST_HEADING = 240
-#: Of a long passage that stayed as it was, so many words are shown at either end.
-_CONTEXT = 12
 #: Who wrote it, and how far to trust it.
 _BY_MODELS = "Written by AI agents, who can be wrong: check what matters before you act on it."
 _NOTES = {
@@ -59,7 +54,7 @@ _NOTES = {
     EXAMPLE: "A written example, played by the real engine: no AI model was asked.",
 }
 #: Sections that stand below the rounds.
-_AT_THE_END = ("facts", "cost")
+_AT_THE_END = ("cost",)
 
 
 @dataclass(frozen=True)
@@ -79,9 +74,6 @@ class PageTurn:
     origin: Markup
     text: Markup
     warnings: Sequence[str] = ()
-    #: What it took the place of, and what became of each word; empty: it was the first.
-    since: str = ""
-    changes: Sequence[WordRun] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +100,11 @@ def page(debate: Debate, until: datetime) -> str:
     parts = {
         "decision": verdict_section(debate, asked=False),
         "vote": vote_section(debate),
-        "alone": shadow_section(debate),
+        "alone": single_answer_section(debate),
         "team": team_section(debate),
         "asked": asked_section(debate),
         "notes": notes_section(debate),
         "clarifications": clarifications_section(debate),
-        "facts": facts_section(debate),
         "cost": spending_section(debate),
     }
     sections = dict[str, PageSection]()
@@ -142,7 +133,6 @@ def page(debate: Debate, until: datetime) -> str:
         ],
         evidence=list(_evidence(debate)),
         about=[(name, line(value)) for name, value in about_rows(debate)],
-        unchanged=_CONTEXT,
     )
 
 
@@ -155,23 +145,11 @@ def _said(debate: Debate, made: Contribution, known: Collection[str]) -> PageTur
     title, origin = line(title_words(debate, made)), line(origin_words(debate, made))
     if made.carried_from or made.call is None:
         return PageTurn(title=title, origin=origin, text=Markup())
-    before = position_before(debate, made)
-    changes, since = [], ""
-    if before and before.text != made.text:
-        changes = list(word_changes(words(before.text), words(made.text)))
-        since = f"{ACTS[before.turn.act].noun}, {round_name(before.turn.round).lower()}"
     if is_solution(debate, made):
         text = Markup("<p>Its text is the solution in the decision above.</p>")
     else:
         text = html(nested(cited(made.text, made.citations), 4), 4, known)
-    return PageTurn(
-        title=title,
-        origin=origin,
-        text=text,
-        warnings=made.warnings,
-        since=since,
-        changes=changes,
-    )
+    return PageTurn(title=title, origin=origin, text=text, warnings=made.warnings)
 
 
 def _evidence(debate: Debate) -> Iterator[Evidence]:

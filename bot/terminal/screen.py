@@ -51,7 +51,7 @@ from core.transcript.options import (
     positions_words,
     shares,
 )
-from core.transcript.shadow import shadow_words
+from core.transcript.single_answer import single_answer_words
 from core.transcript.words import act_words, confidence, name_of, turn_words, work_words
 
 #: Names on the live line; more would not fit.
@@ -304,7 +304,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             option = headline_option(debate)
             decided = f"{option}, " if option else ""
             yield f"Verdict: {decided}confidence {confidence(verdict)}"
-            if said := shadow_words(debate):
+            if said := single_answer_words(debate):
                 yield f"  {said}"
         case _:
             pass

@@ -13,7 +13,6 @@ from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.agents import agents_shown
 from bot.views.decision import standing
-from bot.views.facts import kept_facts
 from bot.views.message import (
     Block,
     MessageView,
@@ -221,7 +220,6 @@ def _now(debate: Debate) -> Iterator[str]:
     yield findings_counted(debate)
     yield who_stands_where(debate) or _positions(debate)
     yield "\n".join(how_it_goes(debate))
-    yield kept_facts(debate)
 
 
 def _summary(debate: Debate) -> str:
@@ -279,7 +277,6 @@ def _result(debate: Debate) -> Iterator[str]:
             yield checked
         yield single_answer(debate)
         yield standing(debate)
-        yield kept_facts(debate)
     if debate.tally:
         yield f"*Vote*\n{result(debate, debate.tally)}"
         # Nobody is invited to vote where the post is missing that has the button.

@@ -34,7 +34,7 @@ from core.rules.voting import winning_options
 from core.rules.wanting import why_not_wanted
 from core.transcript.ending import how_it_ended as ended
 from core.transcript.ending import why_held
-from core.transcript.shadow import cost_words, shadow_words
+from core.transcript.single_answer import cost_words, single_answer_words
 
 _LIST_LIMIT = 1200
 _NAMES_LIMIT = 300
@@ -145,9 +145,9 @@ def cross_check_words(debate: Debate, verdict: Verdict) -> str:
 
 
 def single_answer(debate: Debate) -> str:
-    """What one model alone would have said, what the debate added, the price; empty as yet."""
-    said = " ".join(filter(None, (shadow_words(debate), cost_words(debate))))
-    return gist(said, _SENTENCE_LIMIT) if shadow_words(debate) else ""
+    """What one model, asked alone, answered, and its cost; empty before the verdict."""
+    words = single_answer_words(debate)
+    return gist(f"{words} {cost_words(debate)}", _SENTENCE_LIMIT) if words else ""
 
 
 def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:

@@ -60,7 +60,7 @@ from core.rules.options import held_by, leading
 from core.transcript.cited import cited_verdict, evidence_rows
 from core.transcript.models_used import judge_words
 from core.transcript.options import criteria_table, criteria_title
-from core.transcript.shadow import shadow_section
+from core.transcript.single_answer import single_answer_section
 from core.transcript.words import table
 
 _DISCLAIMER = (
@@ -311,7 +311,7 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
     grounds = reached.rests_on if reached.confidence is not None else ()
     rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in grounds]
     yield _titled("Confidence", "\n".join([confidence(reached), *rests, *checked]))
-    if alone := shadow_section(debate, level=1):
+    if alone := single_answer_section(debate, level=1):
         yield _titled("A single answer", mrkdwn(alone.partition("\n\n")[2]))
     if notes := _notes(debate, reached):
         yield _titled("What became of your notes", notes)

@@ -21,7 +21,6 @@ _TEAMS: Mapping[PartKind, str] = {
     PartKind.CLARIFICATIONS: f"(the answers are {_BY_TEAM})",
     PartKind.PLAYBOOK: f"({_BY_TEAM})",
     PartKind.NOTES: f"({_BY_TEAM})",
-    PartKind.FACTS: f"({_BY_TEAM})",
 }
 
 

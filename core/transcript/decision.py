@@ -11,7 +11,7 @@ from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
 from core.transcript.inert import inert, inert_line
 from core.transcript.options import criteria_table, criteria_title
-from core.transcript.shadow import shadow_section
+from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
     confidence_words,
@@ -60,7 +60,7 @@ def decision_text(debate: Debate, *, judged: bool = True) -> str:
             *_standing(debate, verdict),
             *_sections(debate, verdict, level=1),
             *([f"# What became of the notes\n\n{bullets(notes)}"] if notes else ()),
-            *([alone] if judged and (alone := shadow_section(debate, level=1)) else ()),
+            *([alone] if judged and (alone := single_answer_section(debate, level=1)) else ()),
             *_footnote(verdict),
             f"Cost: {money(debate.usage.cost)}.",
         ]

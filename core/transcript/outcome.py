@@ -18,7 +18,7 @@ from core.rules.people_count import count_people
 from core.rules.wanting import was_skipped
 from core.transcript.agent_spending import spending
 from core.transcript.ending import how_it_ended, why_held
-from core.transcript.shadow import shadow_outcome
+from core.transcript.single_answer import single_answer_record
 from core.transcript.words import seconds_taken
 
 
@@ -84,7 +84,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             }
             for one in (verdict.findings if verdict else standing(debate))
         ],
-        "single_answer": shadow_outcome(debate),
+        "single_answer": single_answer_record(debate),
         "turned_out": _turned_out(debate),
     }
 

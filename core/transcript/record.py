@@ -19,7 +19,7 @@ from core.rules.shadow import is_sealed
 from core.transcript.outcome import outcome, totals
 
 #: Version of the record's outer form; the events have their own, tolerant one.
-VERSION = 2
+VERSION = 3
 
 
 def record_json(log: Sequence[Recorded]) -> str:

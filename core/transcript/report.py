@@ -11,7 +11,6 @@ from core.transcript.cited import cited, sources_section
 from core.transcript.decision import verdict_section
 from core.transcript.ending import rounds_words
 from core.transcript.inert import inert_line
-from core.transcript.ledger import facts_section
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.people import asked_section, team_section
 from core.transcript.rounds import (
@@ -22,7 +21,7 @@ from core.transcript.rounds import (
     round_name,
     title_words,
 )
-from core.transcript.shadow import shadow_section
+from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
     fenced,
@@ -48,7 +47,7 @@ def report(debate: Debate) -> str:
         "# Debate report",
         verdict_section(debate),
         vote_section(debate),
-        shadow_section(debate),
+        single_answer_section(debate),
         team_section(debate),
         asked_section(debate),
         notes_section(debate),
@@ -58,7 +57,6 @@ def report(debate: Debate) -> str:
         _cast(debate),
         clarifications_section(debate),
         _rounds(debate),
-        facts_section(debate),
         failures,
         _warnings(debate),
         _summaries(debate),

@@ -35,8 +35,6 @@ class ActSpec:
     is_posted: bool = True
     #: Whether the agent is shown what was said in earlier rounds.
     sees_history: bool = True
-    #: Whether its text must not lose what the question demands.
-    keeps_facts: bool = False
     #: Whether `Turn.target` holds a number, not whom the turn is about.
     is_numbered: bool = False
     #: Whether it ends with a line that says how likely the agent holds each option the best.
@@ -81,7 +79,6 @@ ACTS: Mapping[Act, ActSpec] = {
         phase="refinements",
         is_speech=True,
         words=450,
-        keeps_facts=True,
         states_stance=True,
     ),
     Act.GATHER: ActSpec(
@@ -106,7 +103,6 @@ ACTS: Mapping[Act, ActSpec] = {
         phase="adjustments",
         is_speech=True,
         words=450,
-        keeps_facts=True,
         states_stance=True,
     ),
     Act.REBUTTAL: ActSpec(
@@ -123,7 +119,6 @@ ACTS: Mapping[Act, ActSpec] = {
         phase="statements",
         is_speech=True,
         words=300,
-        keeps_facts=True,
         states_stance=True,
     ),
     Act.FACILITATION: ActSpec(

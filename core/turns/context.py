@@ -11,7 +11,6 @@ from itertools import takewhile
 
 from core.models import Act, Contribution, Debate, SourceKind, Turn
 from core.request import Part, PartKind
-from core.rules import facts
 from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
@@ -72,7 +71,6 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         *(replace(one, ends_shared=turn.act is Act.BALLOT) for one in options),
         *_shared_first(*_said_once(history, about)),
         *_notes(debate),
-        *_lost_facts(debate, turn),
         *struck_parts(debate, turn),
     )
     # Writing to the cache costs more: not where no other prompt goes on in the same way.
@@ -392,22 +390,3 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
         for number, text in found
         if text
     ]
-
-
-def _lost_facts(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What the question demands and the text at hand has lost on the way."""
-    if turn.act is Act.SYNTHESIS:
-        label = (
-            "Requirements and figures whose words stand in no position: see whether they are met"
-        )
-        texts = [position.text for position in format_of(debate).positions(debate).values()]
-    elif ACTS[turn.act].keeps_facts:
-        label = "Requirements and figures whose words are not in your text: see that it meets them"
-        texts = [part.text for part in _about(debate, turn) if part.kind is PartKind.OWN]
-    else:
-        return ()
-    lost = facts.each_once(facts.lost(facts.ledger(debate), "\n".join(texts)))
-    if not texts or not lost:
-        return ()
-    text = "\n".join(f"- {fact.told}" for fact in lost)
-    return (Part(kind=PartKind.FACTS, label=label, text=text),)

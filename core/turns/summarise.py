@@ -8,7 +8,6 @@ summarizer.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from core.errors import CallFailed
@@ -16,7 +15,6 @@ from core.events import SummaryMade
 from core.llm.call import ModelCalls
 from core.models import JUDGE, Debate, Summary, SummaryKind, Turn
 from core.request import Part, PartKind
-from core.rules import facts
 from core.rules.history.material import Material
 from core.rules.history.strategies import material_for
 from core.turns.context import told_by_people
@@ -25,8 +23,6 @@ from core.turns.request_for import request_with, terms_for
 CUT_MARK = " […]"
 #: A reply that is cut off is lost, so a summary may run over its length by far before it is cut.
 _LEAST_TOKENS = 512
-#: Share of a summary that facts may take which it had lost.
-_FACTS_SHARE = 0.5
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 #: A sentence's end counts if it keeps this share of the room; else it is cut at a word's end.
 _KEPT_AT_LEAST = 0.5
@@ -78,7 +74,7 @@ def cut(text: str, most: int) -> str:
 async def _ask(
     calls: ModelCalls, debate: Debate, turn: Turn, material: Material, *, brief: bool = False
 ) -> Summary:
-    """Ask once; a figure or requirement the summary lost is put back in one line."""
+    """Ask once."""
     text = material.shortened if brief else material.text
     whole = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
     # What will be summed up again is read from the cache then.
@@ -109,35 +105,13 @@ async def _ask(
     if material.stand_in:  # a second try may follow
         terms = replace(terms, seconds=terms.seconds / 2)
     reply, call = await calls.ask(request, agent, terms)
-    text, most = reply.strip(), material.most_chars
-    known = [fact for fact in facts.ledger(debate) if facts.holds(material.text, fact)]
-    lead = _reminder(facts.lost(known, cut(text, most)), int(most * _FACTS_SHARE))
-    body = cut(text, most - len(lead))
-    kept = _reminder(facts.lost(known, body), most - len(body)) + body
+    summary = cut(reply.strip(), material.most_chars)
     return Summary(
         turn=turn,
         kind=material.kind,
-        text=kept,
+        text=summary,
         before_chars=len(material.text),
-        after_chars=len(kept),
+        after_chars=len(summary),
         method="brief" if brief else material.method.value,
         call=call,
     )
-
-
-def _reminder(lost: Sequence[facts.Fact], most: int) -> str:
-    """The lost facts in a line of at most so many characters; those that would not fit are left."""
-    told = ""
-    for fact in facts.each_once(lost):
-        more = f"{told}; {_bare(fact)}" if told else _bare(fact)
-        if not facts.holds(told, fact) and len(_line(more)) <= most:
-            told = more
-    return _line(told) if told else ""
-
-
-def _bare(fact: facts.Fact) -> str:
-    return fact.told.rstrip(".!")
-
-
-def _line(told: str) -> str:
-    return f"Keep in mind: {told}. "

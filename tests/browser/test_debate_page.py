@@ -82,15 +82,12 @@ async def test_axe_finds_nothing_that_is_moderate_or_worse(
     await context.close()
 
 
-async def test_on_paper_is_everything_folded_parts_too(browser: Browser, served: Addresses) -> None:
+async def test_on_paper_is_everything(browser: Browser, served: Addresses) -> None:
     page = await browser.new_page()
     await page.goto(served.page)
-    folded = await page.locator("details ins").first.evaluate("one => one.lastChild.textContent")
     reader = PdfReader(BytesIO(await page.pdf(format="A4")))
     text = " ".join(" ".join(one.extract_text() for one in reader.pages).split())
     await page.close()
-    assert "What changed since its" in text
-    assert text.count(folded) >= 2  # in the new position, and in what changed
     assert "April,9500" in text
     assert "Skip to the decision" not in text
 

@@ -42,7 +42,7 @@ from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.transcript.record import SEALED, record_json
 from core.transcript.report import report
-from core.transcript.shadow import added, says, shadow_section, shadow_words
+from core.transcript.single_answer import single_answer_section, single_answer_words
 from core.turns.take import Turns
 from core.use_cases.choices import Choices, with_choices
 from moot_bench.arms import Arm, ArmForm, setup_of
@@ -146,44 +146,26 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
 # --- What it says -----------------------------------------------------------------------------
 
 
-async def test_where_it_takes_the_same_option_that_is_said_with_what_was_added() -> None:
-    bench, debate = await held(tradeoffs=["Throughput for simplicity", "One more queue to watch"])
+async def test_where_it_takes_the_same_option_that_is_said_with_its_decision() -> None:
+    bench, debate = await held()
 
     assert shadow.agrees(debate) is True
-    assert shadow_words(debate) == (
-        "A single answer would have said: the same. The debate added: 1 option, 2 risks, "
-        "1 fact that would overturn it."
+    assert single_answer_words(debate) == (
+        f"One model, asked alone, chose the same option: “Take PostgreSQL {MARK}”."
     )
-    found = added(debate)
-    assert found.options == ("Kafka",)
-    assert found.risks == ("One more queue to watch", "Performance would take Kafka.")
-    assert found.overturners == ("More than 50,000 jobs per second",)
-    assert str(board_edit(debate)).count("A single answer would have said: the same.") >= 1
-    told = json.loads(record_json(await bench.store.events(DEBATE)))
-    outcome = told["outcome"]["single_answer"]
-    assert outcome["agrees"] is True
-    assert outcome["added_options"] == ["Kafka"]
+    assert str(board_edit(debate)).count("One model, asked alone, chose the same option:") >= 1
+    record = json.loads(record_json(await bench.store.events(DEBATE)))
+    answer = record["outcome"]["single_answer"]
+    assert (answer["agrees"], answer["decision"]) == (True, f"Take PostgreSQL {MARK}.")
 
 
 async def test_where_it_takes_another_option_its_own_words_are_quoted() -> None:
     _, debate = await held(option="o2")
 
     assert shadow.agrees(debate) is False
-    assert shadow_words(debate).startswith(
-        f"A single answer would have said: “Take PostgreSQL {MARK}”. The debate added: "
+    assert single_answer_words(debate) == (
+        f"One model, asked alone, did not choose this option: “Take PostgreSQL {MARK}”."
     )
-
-
-async def test_where_it_says_all_of_it_nothing_is_claimed_to_be_added() -> None:
-    alone = ALONE | {
-        "options": ["PostgreSQL", "Kafka"],
-        "risks": ["Throughput is given up for simplicity.", "Performance would take Kafka."],
-        "overturned_by": ["More than 50,000 jobs per second"],
-    }
-    _, debate = await held(alone=json.dumps(alone))
-
-    assert not added(debate).words
-    assert "The debate added: nothing that could be counted." in shadow_words(debate)
 
 
 async def test_its_cost_is_told_by_itself_and_is_in_the_total() -> None:
@@ -192,31 +174,7 @@ async def test_its_cost_is_told_by_itself_and_is_in_the_total() -> None:
     own = shadow.spent(debate)
     assert own.attempts == 2
     assert debate.usage.attempts == len(bench.provider.requests)
-    assert "The single answer of scripted/scripted-1 cost" in shadow_section(debate)
-
-
-@pytest.mark.parametrize(
-    ("text", "item"),
-    [
-        ("We would have to migrate 40 tables.", "Migration of 40 tables"),
-        ("Go is simple.", "Go"),
-        ("Die Umstellung der Tabellen dauert.", "Umstellung der Tabelle"),
-    ],
-)
-def test_an_item_is_said_where_most_of_its_telling_words_are(text: str, item: str) -> None:
-    assert says(text, item)
-
-
-@pytest.mark.parametrize(
-    ("text", "item"),
-    [
-        ("We would have to migrate.", "Migration of 40 tables"),
-        ("Latency grows.", "The latency of the queue grows with load"),
-        ("Good is simple.", "Go"),
-    ],
-)
-def test_an_item_is_not_said_where_few_are(text: str, item: str) -> None:
-    assert not says(text, item)
+    assert "The single answer of scripted/scripted-1 cost" in single_answer_section(debate)
 
 
 # --- It disturbs nobody -----------------------------------------------------------------------
@@ -233,7 +191,7 @@ async def test_a_failed_one_costs_nothing_but_itself() -> None:
     assert debate.verdict.warnings == without.verdict.warnings
     assert not debate.verdict.partial
     assert debate.verdict.confidence == without.verdict.confidence
-    assert not shadow_words(debate)
+    assert not single_answer_words(debate)
     assert "There is none to compare with. It was refused." in report(debate)
     assert "Turns that failed" not in report(debate)
 

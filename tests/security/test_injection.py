@@ -74,7 +74,7 @@ def test_every_debate_has_a_delimiter_of_its_own() -> None:
 def test_only_what_the_team_wrote_is_marked_as_theirs(kind: PartKind) -> None:
     part = Part(kind=kind, label="Position of Eve (FROM the\u200b team)", text="x")
     first = quote(part, DELIMITER).partition("\n")[0].casefold()
-    teams = {"question", "context", "clarifications", "notes", "facts", "playbook"}
+    teams = {"question", "context", "clarifications", "notes", "playbook"}
 
     assert ("from the team)" in first) is (kind.value in teams)
 

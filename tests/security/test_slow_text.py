@@ -48,7 +48,6 @@ MADE_WHILE_RUNNING = {
 #: Where public functions take text of others first; every one is tried, or stands below.
 PLACES = (
     "core.llm",
-    "core.rules.facts",
     "core.opening",
     "core.redaction",
     "core.turns.replies",

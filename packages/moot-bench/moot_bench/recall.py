@@ -232,7 +232,7 @@ def recall_request(
     listed = "\n".join(f"{number}. {reason}" for number, reason in enumerate(reasons, start=1))
     act = Act.RECALL
     parts = (
-        Part(kind=PartKind.FACTS, label="Reasons that were named later", text=listed),
+        Part(kind=PartKind.OTHER, label="Reasons that were named later", text=listed),
         Part(kind=PartKind.POSITION, label="The text", text=clean(text), trim_priority=2),
         Part(kind=PartKind.TASK, label="Task", text=render.task(act, reader, words=0)),
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.debate_page.html import MOST_CHARACTERS, html, line, words
+from bot.debate_page.html import MOST_CHARACTERS, html, line
 from bot.debate_page.page import absent, page
 from core.events import fold
 from core.figures import money
@@ -108,10 +108,6 @@ def test_a_cited_source_is_a_footnote_but_not_within_a_link() -> None:
     assert "e2</p>" in shown
 
 
-def test_words_alone_have_no_marks() -> None:
-    assert words("# A\n\n- **b**c `d`\n- e\n\n```\nf\n```") == "A bc d e f"
-
-
 @pytest.mark.parametrize("text", ["[" * 60_000, "> " * 5000 + "x", "a|" * 40_000, "x" * 10**6])
 def test_giant_text_is_shown_as_it_is_and_cut(text: str) -> None:
     shown = html(text, 2)
@@ -141,13 +137,6 @@ def test_the_page_tells_the_decision_first_then_all_that_led_to_it() -> None:
     assert reader.headings[:2] == [1, 2]
     assert all(b <= a + 1 for a, b in pairwise(reader.headings))
     assert "2026-12-06 09:00:00 UTC" in shown
-
-
-def test_a_page_shows_which_words_of_a_position_went_and_came() -> None:
-    shown = page(fold(a_log()), UNTIL)
-    assert "What changed since its proposal, round 1" in shown
-    assert '<del><span class="unseen">removed: </span>Kafka It is fast.</del>' in shown
-    assert '<ins><span class="unseen">added: </span>PostgreSQL too.</ins>' in shown
 
 
 def test_quotes_stand_with_their_source_found_or_struck_out() -> None:

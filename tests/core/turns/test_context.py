@@ -247,16 +247,6 @@ def test_a_note_is_in_every_prompt_after_it() -> None:
                 assert parts[PartKind.NOTES] == "note1 (Dana): Two of us are on call."
 
 
-def test_what_a_position_has_lost_is_put_before_its_author_again() -> None:
-    play = Play(a_setup("It must keep every job and take 2000 per second."), Luck(1, 0, 0))
-    while not [turn for turn in schedule.ready(play.debate) if turn.act is Act.REFINEMENT]:
-        play.step()
-    turn = next(turn for turn in schedule.ready(play.debate) if turn.act is Act.REFINEMENT)
-    lost = [part.text for part in parts_for(play.debate, turn) if part.kind is PartKind.FACTS]
-
-    assert "2000 per" in lost[0]
-
-
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 def test_one_form_of_ballot_holds_whatever_may_have_moved_any_voter(form: str) -> None:
     play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))

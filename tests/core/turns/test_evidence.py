@@ -31,7 +31,6 @@ from core.models import (
     Status,
 )
 from core.request import ModelRequest, PartKind
-from core.rules.facts import ledger
 from core.store.memory import InMemoryStore
 from core.testing import (
     ManualClock,
@@ -344,12 +343,6 @@ async def test_where_everything_is_shown_nothing_can_be_looked_up() -> None:
     held = Held(Shelf({"load": LOAD}), "load")
     await held.run()
     assert not any("LOOK UP" in request.parts[-1].text for request in held.provider.requests)
-
-
-async def test_figures_that_were_cited_must_not_get_lost() -> None:
-    debate = await Held(Shelf({"load": LOAD}), "load").run()
-    assert ("2,000 jobs", "e1") in [(one.text, one.source) for one in ledger(debate)]
-    assert not any("9,000" in one.text for one in ledger(debate))
 
 
 async def test_prompts_begin_alike_whatever_comes_later() -> None:

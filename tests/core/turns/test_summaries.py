@@ -466,20 +466,6 @@ async def test_the_judge_reads_positions_in_full_where_its_own_settings_say_noth
     assert "judge" not in {request.role for request in bench.provider.asked(Act.SUMMARY)}
 
 
-async def test_a_requirement_that_a_summary_loses_is_put_back_with_its_figure() -> None:
-    def forgetful(request: ModelRequest) -> str:
-        return "In short: many jobs." if request.act is Act.SUMMARY else script(request)
-
-    setup = a_setup("Kafka or not? It must take 2000 jobs.", rounds=2)
-    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
-    debate = await Bench(ScriptedProvider(forgetful)).run(
-        setup.model_copy(update={"summarization": rules})
-    )
-
-    text = debate.summaries["r2/summary/architect"].text
-    assert text == "Keep in mind: It must take 2000 jobs. In short: many jobs."
-
-
 async def test_a_summary_is_cut_visibly_at_its_bound() -> None:
     def wordy(request: ModelRequest) -> str:
         return "word " * 900 if request.act is Act.SUMMARY else script(request)

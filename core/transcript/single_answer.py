@@ -1,0 +1,91 @@
+"""What one model, asked alone, answered, and whether it chose the verdict's option (pure).
+
+Nothing is shown before the verdict, and nothing is computed from the words of the two texts.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.figures import money
+from core.models import Debate
+from core.rules import shadow
+from core.rules.options import options_of
+from core.transcript.cited import cited
+from core.transcript.inert import inert_line
+from core.transcript.words import bullets, nested
+
+
+def single_answer_words(debate: Debate) -> str:
+    """One sentence: whether it chose the verdict's option, and its decision in its own words.
+
+    Empty before the verdict and where no model answered alone. Plain text, as models wrote it.
+    """
+    alone = debate.shadow
+    if alone is None or debate.verdict is None or shadow.is_sealed(debate):
+        return ""
+    decision = f"“{alone.decision.strip().rstrip('.')}”."
+    match shadow.agrees(debate):
+        case True:
+            return f"One model, asked alone, chose the same option: {decision}"
+        case False:
+            return f"One model, asked alone, did not choose this option: {decision}"
+        case None:
+            compared = "Whether that is the same option is not known."
+            return f"One model, asked alone, answered: {decision} {compared}"
+
+
+def cost_words(debate: Debate) -> str:
+    """What the single answer cost; empty before the verdict and where there is none."""
+    alone = debate.shadow
+    if alone is None or shadow.is_sealed(debate):
+        return ""
+    call = alone.call
+    by = f" of {call.provider}/{call.model}" if call else ""
+    cost = money(shadow.spent(debate).cost)
+    return f"The single answer{by} cost {cost}, which the debate's total includes."
+
+
+def single_answer_section(debate: Debate, *, level: int = 2) -> str:
+    """The answer as Markdown under a heading of that level.
+
+    Empty while the debate runs and where none was asked for.
+    """
+    mark, alone = "#" * level, debate.shadow
+    if shadow.is_sealed(debate) or debate.setup.shadow_agent is None:
+        return ""
+    title = f"{mark} A single answer"
+    if alone is None:
+        why = debate.shadow_fault or "It was not there when the debate ended."
+        return f"{title}\n\nThere is none to compare with. {inert_line(why)}"
+    lists = (
+        ("What speaks for it", alone.reasons),
+        ("Risks it named", alone.risks),
+        ("What would overturn it", alone.overturned_by),
+    )
+    listed = [
+        f"{mark}# {name}\n\n{bullets([cited(item, alone.citations) for item in items])}"
+        for name, items in lists
+        if items
+    ]
+    parts = [
+        title,
+        inert_line(single_answer_words(debate)),
+        inert_line(cost_words(debate)),
+        nested(cited(alone.solution, alone.citations), level + 1),
+        *listed,
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def single_answer_record(debate: Debate) -> Mapping[str, Any] | None:
+    """The answer as JSON values; None before the verdict and where there is none."""
+    alone = debate.shadow
+    if alone is None or debate.verdict is None or shadow.is_sealed(debate):
+        return None
+    choice = debate.shadow_choice
+    return {
+        "option": options_of(debate).resolve(choice.option) if choice else "",
+        "agrees": shadow.agrees(debate),
+        "decision": alone.decision,
+        "cost": shadow.spent(debate).model_dump(mode="json")["cost"],
+    }
