@@ -28,7 +28,6 @@ from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
 from bot.terminal.sources import fetchers_here
-from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.engine import Engine
 from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
 from core.events import Recorded, fold
@@ -96,7 +95,6 @@ class ThisMachine:
         person: Person,
         clock: Clock,
         folder: Path,
-        timeouts: Timeouts = DEFAULT_TIMEOUTS,
     ) -> None:
         """Take nothing yet.
 
@@ -109,7 +107,6 @@ class ThisMachine:
             person: Whose machine it is.
             clock: Time.
             folder: Only files below it can be sources.
-            timeouts: How long an estimate may take.
         """
         self.person = person
         self.clock = clock
@@ -119,7 +116,6 @@ class ThisMachine:
         self._tools = tools
         self._embedder = embedder
         self._folder = folder.resolve()
-        self._timeouts = timeouts
         self._taken: _Taken | None = None
         self._reader: AsyncExitStack | None = None
         self._read_store: DebateStore | None = None

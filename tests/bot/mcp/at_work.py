@@ -18,7 +18,6 @@ from bot.building import build_tools
 from bot.mcp.server import build_server
 from bot.mcp.this_machine import ThisMachine
 from bot.settings import BotSettings
-from bot.testing import UNHURRIED
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.models import Act, Clarifying, Person, Playbook
@@ -154,7 +153,6 @@ async def editor(
         person=person,
         clock=clock or SystemClock(),
         folder=folder,
-        timeouts=UNHURRIED,
     )
     server = build_server(lambda _request: machine)
     async with machine.open(), Client(server, cache=None) as client:
