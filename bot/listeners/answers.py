@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from bot.listeners.typed import WITH_ID, TypedQuestion, Unclear, UnknownOption, understood
+from bot.listeners.subcommands import SUBCOMMANDS
+from bot.listeners.typed import Steering, UnknownOption
 from bot.slack.access import Standing
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
@@ -23,19 +24,9 @@ COMMANDS = {
     "/debate --playbook NAME <question>": "a kind of debate, such as vendor-choice or rfc-review",
     "/debate --when always <question>": "hold the rounds even where all agree at once; `split`: "
     "where first answers differ, `never`: vote at once",
-    "/debate list": "this channel's newest debates",
-    "/debate search WORDS": "debates in your channels that hold these words",
-    "/debate show ID": "where a debate stands, or its verdict",
-    "/debate outcome ID": "say how a decision your team accepted turned out",
-    "/debate export ID": "report, decision record and whole record as files in its thread",
-    "/debate export ID page": "a link to read a debate without Slack; `page off` ends its links",
-    "/debate stop ID": "end a debate you started; its judge decides on what is there",
-    "/debate settings": "what holds for debates in this channel",
-    "/debate token": "a token to call Moot from your editor; `token list`, `token revoke N`",
-    "/debate doctor": "whether keys, models, Slack and the database work; for workspace admins",
-    "/debate doctor retry": "send again what did not land outside Slack; for workspace admins",
-    "/debate help": "this text",
+    **{f"/debate {row.form}": row.does for row in SUBCOMMANDS},
     "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
+    "stop, pause, resume, vote now": "alone in a line of the thread: as the board's buttons",
     "Debate this": "a shortcut on any message: its text becomes the question",
     "@Moot <question>": "the same as /debate",
 }
@@ -77,35 +68,12 @@ QUESTION_CLOSED = (
     "This question is answered already, or its time is over. Write in the thread what the agents "
     "should know; it reaches them as a note."
 )
-WELCOME = (
-    "You are welcome. Nothing was started; if you asked something, end it with a question mark."
-)
-MENTIONED = "Mention me with a question and I start a debate, or type `/debate help`."
-_ON_BOARD = "on {board}, the debate's first message. `/debate list` links to it."
-_ANSWERING = (
-    "answer in the debate's thread, for example `2: about 10k a second`, or press *Answer* there; "
-    "*Skip all* lets every assumption hold."
-)
-_NOTING = "write it in the debate's thread, or press *Add context* on {board}."
-_DECIDING = (
-    "press it below the verdict{of}, in the debate's thread. `/debate list` links to its board."
-)
-_STARTING = "type `/debate <question>` to start one, or `/debate` alone for a form."
-_ENDING = "type `/debate stop {id}`; `/debate list` shows the ids."
-#: What is typed as a subcommand and is none → what to do instead.
-_INSTEAD = {
-    "vote": "press *Vote now* " + _ON_BOARD,
-    "ballot": "press *Cast your ballot* " + _ON_BOARD,
-    "pause": "press *Pause* " + _ON_BOARD,
-    **dict.fromkeys(("resume", "continue"), "press *Resume* " + _ON_BOARD),
-    **dict.fromkeys(("answer", "skip"), _ANSWERING),
-    **dict.fromkeys(("note", "context", "add"), _NOTING),
-    **dict.fromkeys(("accept", "reject", "revisit", "supersede"), _DECIDING),
-    **dict.fromkeys(("start", "new", "begin", "create", "make"), _STARTING),
-    **dict.fromkeys(("cancel", "end", "close", "finish", "kill", "abort", "delete"), _ENDING),
-    "revoke": "type `/debate token revoke N` or `all`; `/debate token list` shows the numbers.",
-    "status": "type `/debate show {id}`, or `/debate list` for all of this channel.",
-    "config": "type `/debate settings` for what holds in this channel.",
+#: What is answered to a line in the thread that steers the debate.
+STEERED = {
+    Steering.STOP: "The debate stops; the judge decides on what is there.",
+    Steering.PAUSE: "The debate is paused. *Resume* on the board lets it go on.",
+    Steering.RESUME: "The debate goes on.",
+    Steering.VOTE_NOW: "The vote is called.",
 }
 #: Slack cuts messages at 40,000 characters.
 _MOST_SHOWN = 30_000
@@ -127,7 +95,10 @@ def not_stored(error: StoreError) -> str:
 def command_only(words: str) -> str:
     """Return that a mention cannot do what a command can."""
     typed = plain(" ".join(words.replace("`", "").split()))
-    return f"Type `/debate {typed}`: a mention cannot do that. Nothing was started."
+    return (
+        f"A mention cannot do that: type `/debate {typed}` in the channel, outside of threads. "
+        "Nothing was started."
+    )
 
 
 def not_here(standing: Standing) -> str:
@@ -211,46 +182,6 @@ def unknown_option(typed: UnknownOption) -> str:
         f"“{plain(typed.option)}” is no option here, or lacks its value. Before the question there "
         "can be `--format NAME`, `--playbook NAME` and `--when split`, `always` or `never`; all "
         "else is in the form that `/debate` alone opens."
-    )
-
-
-def unclear(typed: Unclear) -> str:
-    """Return what to type instead of one lone word, or a few."""
-    how = "end it with a question mark"
-    if not isinstance(understood(f"{typed.word}?"), TypedQuestion):  # that does not help
-        how = "write it in the form that `/debate` alone opens"
-    is_one = len(typed.word.split()) == 1
-    debated = "" if is_one else f" To debate it all the same, {how}."
-    if typed.guess in _INSTEAD:
-        found = f" of debate `{typed.debate_id}`" if typed.debate_id else ""
-        shown = typed.debate_id or "ID"
-        instead = _INSTEAD[typed.guess].format(board=f"the board{found}", of=found, id=shown)
-        return (
-            f"There is no `/debate {typed.guess}`. Nothing was started. To do that, {instead}"
-            f"{debated}"
-        )
-    if typed.word.lower() == "search":
-        return "Write what to look for: `/debate search WORDS`. Nothing was started."
-    if typed.guess == "token":
-        return (
-            "Did you mean `/debate token`, `/debate token new NAME`, `/debate token list` or "
-            f"`/debate token revoke N`? Nothing was started.{debated}"
-        )
-    if typed.guess in WITH_ID and typed.debate_id:
-        meant = f"`/debate {typed.guess} {typed.debate_id}`"
-        return f"Did you mean {meant}? Nothing was started.{debated}"
-    if typed.guess in WITH_ID:
-        return (
-            f"Did you mean `/debate {typed.guess} ID`? An id looks like `dabcd234`; "
-            f"`/debate list` shows them. Nothing was started.{debated}"
-        )
-    if typed.guess:
-        meant = plain(" ".join(typed.guess.replace("`", "").split()))
-        return f"Did you mean `/debate {meant}`? Nothing was started.{debated}"
-    return (
-        f"“{plain(typed.word)}” is short for a question: write it as a sentence that ends with a "
-        "question mark, for example `/debate Kafka or PostgreSQL as our job queue?` Nothing was "
-        "started. See also `/debate help`."
     )
 
 

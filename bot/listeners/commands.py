@@ -4,6 +4,7 @@ Source: https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
@@ -18,29 +19,16 @@ from bot.listeners.interactions import open_form
 from bot.listeners.linked import start_with_links
 from bot.listeners.share import share_page, withdraw_page
 from bot.listeners.start import FormOpening, open_start_form
-from bot.listeners.token import on_tokens
+from bot.listeners.subcommands import Name
+from bot.listeners.token import end_tokens, list_tokens, make_token
 from bot.listeners.typed import (
-    Doctor,
-    Export,
-    Help,
-    ListDebates,
-    ListTokens,
-    MakeToken,
+    AskBack,
     OpenForm,
-    OpenSettings,
-    PageOf,
-    RetryLandings,
-    RevokeTokens,
-    SayOutcome,
-    Search,
-    Show,
-    StopDebate,
-    Thanks,
-    Typed,
+    Order,
+    Reading,
     TypedQuestion,
-    Unclear,
     UnknownOption,
-    understood,
+    read,
 )
 from bot.log import logger
 from bot.presenter.event_posts import exported_files
@@ -48,6 +36,7 @@ from bot.presenter.example_mark import marked
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command
 from bot.store.posts import PostState
+from bot.views.asked_back import asked_back
 from bot.views.message import MessageView
 from core.errors import BadInput, LogBroken, StoreError
 from core.events import fold
@@ -57,9 +46,8 @@ from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
-#: Commands that change nothing, so that one which Slack delivers twice may be answered twice: that
-#: it was seen is not written down before the answer.
-_ONLY_READS = Help | Thanks | Unclear | UnknownOption | ListDebates | ListTokens | Search | Show
+#: Carries a subcommand out; returns the answer. May raise BadInput and StoreError.
+Run = Callable[[ListenerContext, Command, Order], Awaitable[MessageView]]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -70,16 +58,17 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient, respond: AsyncRespond
     ) -> None:
         command = Command.model_validate(body)
-        typed = understood(command.words)
-        answer, is_done = await answer_in_time(context, command, typed, client)
+        reading = read(command.words)
+        answer, is_done = await answer_in_time(context, command, reading, client)
         await ack(**(answer.payload if answer else {}))
-        if is_done and answer and context.examine and isinstance(typed, Doctor):
+        is_doctor = isinstance(reading, Order) and reading.subcommand.name is Name.DOCTOR
+        if is_done and answer and context.examine and is_doctor:
             channel = "" if command.is_direct else command.channel_id
             await report_findings(context.examine, channel, respond)
 
 
 async def answer_in_time(
-    context: ListenerContext, command: Command, typed: Typed, client: AsyncWebClient
+    context: ListenerContext, command: Command, reading: Reading, client: AsyncWebClient
 ) -> tuple[MessageView | None, bool]:
     """Do what was typed; return the answer, and whether it was done.
 
@@ -88,31 +77,18 @@ async def answer_in_time(
     """
     try:
         async with asyncio.timeout(context.timeouts.answer):
-            match typed:
-                case OpenSettings():
-                    await open_settings(context, command, client)
-                    return None, True
-                case OpenForm(playbook=playbook):
-                    opening = FormOpening(
-                        trigger_id=command.trigger_id,
-                        team=command.team_id,
-                        by=person(command),
-                        channel="" if command.is_direct else command.channel_id,
-                        playbook=playbook,
-                    )
-                    await open_start_form(context, client, opening)
-                    return None, True
-                case SayOutcome(debate_id=debate_id):
-                    debate = await context.debate(debate_id, command)
-                    shown = form_for_outcome(context, debate, debate.outcome)
-                    await open_form(client, command.trigger_id, shown)
-                    return None, True
-                case _:
-                    answer = await answer_to(context, command, typed)
-                    if isinstance(typed, _ONLY_READS):
-                        return answer, True
-                    repeated = await context.is_repeated("trigger", command.trigger_id)
-                    return None if repeated else answer, True
+            if isinstance(reading, OpenForm):
+                await open_form_to_start(context, command, client, reading.playbook)
+                return None, True
+            if isinstance(reading, Order) and reading.subcommand.opens_form:
+                await open_form_of(context, command, client, reading)
+                return None, True
+            answer = await answer_to(context, command, reading)
+            changes = isinstance(reading, TypedQuestion) or (
+                isinstance(reading, Order) and not reading.subcommand.only_reads
+            )
+            is_repeated = changes and await context.is_repeated("trigger", command.trigger_id)
+            return None if is_repeated else answer, True
     except BadInput as refusal:
         return answers.words(str(refusal)), False
     except StoreError as error:
@@ -124,60 +100,120 @@ async def answer_in_time(
         return answers.words(answers.TOO_SLOW), False
 
 
-async def answer_to(  # noqa: C901, PLR0911, PLR0912 - one case per thing that can be typed
-    context: ListenerContext, command: Command, typed: Typed
-) -> MessageView:
+async def open_form_to_start(
+    context: ListenerContext, command: Command, client: AsyncWebClient, playbook: str
+) -> None:
+    """Open the form to start a debate.
+
+    Raises:
+        BadInput: Slack does not open it any more.
+    """
+    opening = FormOpening(
+        trigger_id=command.trigger_id,
+        team=command.team_id,
+        by=person(command),
+        channel="" if command.is_direct else command.channel_id,
+        playbook=playbook,
+    )
+    await open_start_form(context, client, opening)
+
+
+async def open_form_of(
+    context: ListenerContext, command: Command, client: AsyncWebClient, order: Order
+) -> None:
+    """Open the form of a subcommand that has one.
+
+    Raises:
+        BadInput: It cannot be opened; says why.
+    """
+    if order.subcommand.name is Name.SETTINGS:
+        await open_settings(context, command, client)
+        return
+    debate = await context.debate(order.debate_id, command)
+    shown = form_for_outcome(context, debate, debate.outcome)
+    await open_form(client, command.trigger_id, shown)
+
+
+async def answer_to(context: ListenerContext, command: Command, reading: Reading) -> MessageView:
     """Do what was typed, forms apart, and return the answer.
 
     Raises:
         BadInput: It cannot be done; says why.
         StoreError: The database does not answer.
     """
-    match typed:
-        case Help() | OpenForm() | OpenSettings() | SayOutcome():
+    match reading:
+        case Order():
+            run = _RUN.get(reading.subcommand.name, _show_help)
+            return await run(context, command, reading)
+        case OpenForm():
             return answers.help_text(context.retention_days)
-        case Thanks():
-            return answers.words(answers.WELCOME)
-        case Unclear():
-            return answers.words(answers.unclear(typed))
+        case AskBack():
+            form = reading.subcommand.form
+            return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
         case UnknownOption():
-            return answers.words(answers.not_started(answers.unknown_option(typed), command.words))
-        case Doctor():
-            if context.examine is None:
-                return answers.words(NOBODY)
-            if not await context.access.of(command.team_id).is_admin(command.user_id):
-                raise BadInput(ADMINS_ONLY)
-            return answers.words(LOOKING)
-        case RetryLandings():
-            if not await context.access.of(command.team_id).is_admin(command.user_id):
-                raise BadInput(ADMINS_ONLY)
-            if context.retry_landings is None:
-                return answers.words(answers.LANDS_NOWHERE)
-            return answers.words(answers.sent_again(await context.retry_landings()))
-        case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
+            return answers.words(
+                answers.not_started(answers.unknown_option(reading), command.words)
+            )
+        case TypedQuestion(text=question, has_options=False) if asks_what_was_decided(question):
             found = await context.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )
             return await context.lists.recalled(found)
         case TypedQuestion():
-            return answers.words(await start_debate(context, command, typed))
-        case StopDebate(debate_id=debate_id):
-            debate = await context.debate(debate_id, command)
-            await context.steer.stop(debate, person(command))
-            return answers.words(answers.stopped(debate_id))
-        case Show(debate_id=debate_id):
-            return answers.words(answers.shown(await context.debate(debate_id, command)))
-        case Export(debate_id=debate_id):
-            return await export_debate(context, await context.debate(debate_id, command))
-        case PageOf(debate_id=debate_id, is_off=is_off):
-            debate = await context.debate(debate_id, command)
-            return await (withdraw_page if is_off else share_page)(context, debate)
-        case MakeToken() | ListTokens() | RevokeTokens():
-            return await on_tokens(context, command, typed)
-        case ListDebates():
-            return await context.lists.listed(command)
-        case Search(words=wanted):
-            return await context.lists.found(command, wanted)
+            return answers.words(await start_debate(context, command, reading))
+
+
+async def _show_help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
+    return answers.help_text(context.retention_days)
+
+
+async def _list(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+    return await context.lists.listed(command)
+
+
+async def _search(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    return await context.lists.found(command, order.words)
+
+
+async def _show(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    return answers.words(answers.shown(await context.debate(order.debate_id, command)))
+
+
+async def _export(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    return await export_debate(context, await context.debate(order.debate_id, command))
+
+
+async def _share(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    return await share_page(context, await context.debate(order.debate_id, command))
+
+
+async def _end_pages(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    return await withdraw_page(context, await context.debate(order.debate_id, command))
+
+
+async def _stop(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    debate = await context.debate(order.debate_id, command)
+    await context.steer.stop(debate, person(command))
+    return answers.words(answers.stopped(debate.id))
+
+
+async def _examine(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+    if context.examine is None:
+        return answers.words(NOBODY)
+    await _check_admin(context, command)
+    return answers.words(LOOKING)
+
+
+async def _retry_landings(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+    await _check_admin(context, command)
+    if context.retry_landings is None:
+        return answers.words(answers.LANDS_NOWHERE)
+    return answers.words(answers.sent_again(await context.retry_landings()))
+
+
+async def _check_admin(context: ListenerContext, command: Command) -> None:
+    if not await context.access.of(command.team_id).is_admin(command.user_id):
+        raise BadInput(ADMINS_ONLY)
 
 
 async def export_debate(context: ListenerContext, debate: Debate) -> MessageView:
@@ -220,3 +256,22 @@ async def start_debate(context: ListenerContext, command: Command, typed: TypedQ
     except BadInput as refusal:
         return answers.not_started(str(refusal), typed.text)
     return answers.started(begun.debate_id, begun.setup.warnings)
+
+
+#: Subcommands that are answered with a message; the others open a form.
+_RUN: Mapping[Name, Run] = {
+    Name.LIST: _list,
+    Name.SEARCH: _search,
+    Name.SHOW: _show,
+    Name.EXPORT: _export,
+    Name.PAGE: _share,
+    Name.PAGE_OFF: _end_pages,
+    Name.STOP: _stop,
+    Name.TOKEN: make_token,
+    Name.TOKEN_NEW: make_token,
+    Name.TOKEN_LIST: list_tokens,
+    Name.TOKEN_REVOKE: end_tokens,
+    Name.DOCTOR: _examine,
+    Name.DOCTOR_RETRY: _retry_landings,
+    Name.HELP: _show_help,
+}

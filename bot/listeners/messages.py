@@ -16,19 +16,15 @@ from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import start_with_links, take_links
 from bot.listeners.typed import (
-    ASKS,
-    SAID_TO_AGENTS,
-    Doctor,
-    MakeToken,
+    MOST_ORDER_CHARS,
+    AskBack,
     OpenForm,
-    OpenSettings,
-    PageOf,
-    SayOutcome,
-    Thanks,
+    Order,
+    Steering,
     TypedQuestion,
-    Unclear,
-    UnknownOption,
-    understood,
+    read,
+    says_nothing,
+    steering,
 )
 from bot.log import logger
 from bot.slack.evidence import file_references, thread_reference
@@ -49,7 +45,9 @@ from bot.slack.typed_text import (
     told_bot,
 )
 from bot.store.posts import Channel, NewPost, PostState
+from bot.views.asked_back import asked_back, greeting, preview
 from bot.views.clarifications import which_question
+from bot.views.message import MessageView
 from core.errors import BadInput, LogBroken, MootError, StoreError
 from core.models import Mention, Person, Status
 from core.opening import DebateRequest
@@ -117,6 +115,9 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     message = event.message
     if not message.is_thread_reply_of_person:
         return
+    order, rest = await _steering_in(context, event.team_id, message)
+    if order and await _steer(context, event.team_id, message, order):
+        message = message.model_copy(update={"text": rest})
     # Slack delivers an order once more, as a mention.
     has_words_for_all = has_words(message.text) and not await _is_order(
         context, event.team_id, message
@@ -261,26 +262,59 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     await context.deliveries.seen(MENTION, origin, context.clock.now())
 
 
-async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, origin: str) -> None:
-    """Put a mention in the thread of a decided debate to its judge.
+async def _steering_in(
+    context: ListenerContext, team: str, message: PostedMessage
+) -> tuple[Steering | None, str]:
+    """What a message does to the debate of its thread, and the rest of its text."""
+    bot = (await context.clients.of(team)).identity.user_id
+    return steering(told_bot(message.text, bot))
 
-    Before, it is a note, but for what tells Moot to do something: that is answered.
+
+async def _steer(
+    context: ListenerContext, team: str, message: PostedMessage, order: Steering
+) -> bool:
+    """Do what a line in a running debate's thread says, as the board's button of that name does.
+
+    Returns:
+        Whether the message is in the thread of a debate that ran when it came.
+    """
+    debate_id = await debate_of_thread(context, team, message)
+    if debate_id is None:
+        return False
+    key = f"{note_id(message.channel, message.ts)}/steer"
+    if await context.posts.row_by_key(key):
+        return True  # delivered again
+    debate = await context.answer.facts.debate(debate_id)
+    if debate.status is not Status.RUNNING:
+        return False
+    steer = {
+        Steering.STOP: context.steer.stop,
+        Steering.PAUSE: context.steer.pause,
+        Steering.RESUME: context.steer.resume,
+        Steering.VOTE_NOW: context.steer.call_vote,
+    }[order]
+    by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
+    try:
+        await steer(debate, by)
+        answer = answers.STEERED[order]
+    except BadInput as refusal:
+        answer = str(refusal)
+    await whisper(context, team, message, {"text": answer}, key=key, debate_id=debate_id)
+    return True
+
+
+async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, origin: str) -> None:
+    """Put a mention in the thread of a decided debate to its judge; commands are carried out.
+
+    While the debate runs, a mention is a note, which is recorded as any reply is.
     """
     debate = await context.ask.facts.debate(debate_id)
-    if debate.status is Status.RUNNING or not debate.verdict:
-        if await _is_order(context, event.team_id, event.message):
-            await _answer_mention(context, event, origin, about=debate_id)
-        return
     said, team = event.message, event.team_id
     words = " ".join("".join(await _as_told(context, team, said)).split())
-    typed = understood(words)
-    # The judge has the record: two words can ask something, "could you show the risks?" does.
-    is_sentence = " " in words and words.endswith(ASKS)
-    is_asked = isinstance(typed, TypedQuestion | OpenForm) or (
-        isinstance(typed, Unclear) and not typed.debate_id and (is_sentence or not typed.guess)
-    )
-    if not is_asked:
+    if isinstance(read(words), Order) or says_nothing(words):
         await _answer_mention(context, event, origin)
+        return
+    if debate.status is Status.RUNNING or not debate.verdict:
         return
     by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
     try:
@@ -291,77 +325,91 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
 
 
 async def _is_order(context: ListenerContext, team: str, said: PostedMessage) -> bool:
-    """Whether a message tells Moot to do something ("@Moot stop"), and agents nothing."""
+    """Whether a message calls the bot with a subcommand, and tells the agents nothing."""
     if not said.mentions((await context.clients.of(team)).identity.user_id):
         return False
-    match understood("".join(await _as_told(context, team, said))):
-        case TypedQuestion() | OpenForm() | UnknownOption() | Thanks():
-            return False
-        case Unclear(guess=guess):
-            return bool(guess) and guess not in SAID_TO_AGENTS
-        case _:
-            return True
+    words = "".join(await _as_told(context, team, said))
+    return isinstance(read(words), Order) or says_nothing(words)
 
 
-async def _answer_mention(
-    context: ListenerContext, event: MessageEvent, origin: str, *, about: str = ""
-) -> None:
-    """Do what was asked for outside the threads of debates, or of what is said about a debate."""
+async def _answer_mention(context: ListenerContext, event: MessageEvent, origin: str) -> None:
+    """Do what a mention says outside the threads of debates, or a subcommand within them."""
     said = event.message
     if await context.posts.row_by_key(f"{origin}/answer"):
         return  # it was answered, and edited since
-    told, name = await asyncio.gather(
+    words, name = await asyncio.gather(
         _as_told(context, event.team_id, said), context.access.of(event.team_id).name_of(said.user)
     )
-    told_us = "".join(told)
-    match understood(told_us):
-        case TypedQuestion(text=question, has_flags=False) if asks_what_was_decided(question):
-            try:
-                found = await context.recall.for_person(
-                    question, person=said.user, workspace=event.team_id
-                )
-                told = (await context.lists.recalled(found)).payload
-            except BadInput as refusal:
-                told = answers.words(str(refusal)).payload
-        case TypedQuestion(text=asked, format=form, playbook=kind, when=when):
-            request = DebateRequest(
-                question=asked,
-                asked_by=Person(id=said.user, name=name),
-                place=place(event.team_id, said.channel),
-                format=form or None,
-                playbook=kind or None,
-                when=when,
-            )
-            try:
-                request = await _with_sources(context, event.team_id, said, request)
-                thread = said.thread_ts
-                await start_with_links(context, request, said.text, origin=origin, thread=thread)
-            except BadInput as refusal:
-                told = {"text": answers.not_started(str(refusal), asked)}
-            else:
+    text = "".join(words)
+    reading = read(text)
+    if isinstance(reading, AskBack) and said.files:
+        reading = TypedQuestion(reading.text)  # a file beside two words makes a question
+    is_in_thread = bool(said.thread_ts)
+    answer: MessageView
+    if says_nothing(text) or isinstance(reading, OpenForm):
+        answer = greeting()
+    elif isinstance(reading, TypedQuestion):
+        is_sure = reading.asks or reading.has_options or is_in_thread or bool(said.files)
+        if not is_sure and len(text) <= MOST_ORDER_CHARS:
+            answer = preview(reading.text, origin=origin, ts=said.ts)
+        else:
+            by = Person(id=said.user, name=name)
+            refused = await _debate_mention(context, event, reading, by, origin=origin)
+            if refused is None:
                 return
-        case OpenForm():
-            told = answers.words(answers.MENTIONED).payload
-        case OpenSettings() | Doctor() | SayOutcome() | PageOf() | MakeToken():
-            # They need a form, or an answer that is kept nowhere.
-            told = answers.words(answers.command_only(told_us)).payload
-        case typed:
-            if isinstance(typed, Unclear) and not typed.debate_id:
-                typed = replace(typed, debate_id=about)
-            command = Command(
-                command="/debate",
-                text=told_us,
-                user_id=said.user,
-                user_name=name,
-                channel_id=said.channel,
-                team_id=event.team_id,
-                trigger_id=event.event_id,
-            )
-            try:
-                told = (await answer_to(context, command, typed)).payload
-            except BadInput as refusal:
-                told = answers.words(str(refusal)).payload
-    await whisper(context, event.team_id, said, told, key=f"{origin}/answer")
+            answer = refused
+    elif isinstance(reading, AskBack):
+        form, command_words = reading.subcommand.form, reading.command
+        answer = asked_back(
+            reading.text, form, command_words, origin=origin, ts=said.ts, thread=said.thread_ts
+        )
+    elif isinstance(reading, Order) and (
+        reading.subcommand.opens_form or reading.subcommand.is_private
+    ):
+        answer = answers.words(answers.command_only(text))
+    else:
+        command = Command(
+            command="/debate",
+            text=text,
+            user_id=said.user,
+            user_name=name,
+            channel_id=said.channel,
+            team_id=event.team_id,
+            trigger_id=event.event_id,
+        )
+        try:
+            answer = await answer_to(context, command, reading)
+        except BadInput as refusal:
+            answer = answers.words(str(refusal))
+    await whisper(context, event.team_id, said, answer.payload, key=f"{origin}/answer")
+
+
+async def _debate_mention(
+    context: ListenerContext, event: MessageEvent, asked: TypedQuestion, by: Person, *, origin: str
+) -> MessageView | None:
+    """Start the debate a mention asks for, or answer what was decided.
+
+    Returns:
+        What the person is answered; None: a debate begins, and its board says so.
+    """
+    said, team = event.message, event.team_id
+    try:
+        if not asked.has_options and asks_what_was_decided(asked.text):
+            found = await context.recall.for_person(asked.text, person=by.id, workspace=team)
+            return await context.lists.recalled(found)
+        request = DebateRequest(
+            question=asked.text,
+            asked_by=by,
+            place=place(team, said.channel),
+            format=asked.format or None,
+            playbook=asked.playbook or None,
+            when=asked.when,
+        )
+        request = await _with_sources(context, team, said, request)
+        await start_with_links(context, request, said.text, origin=origin, thread=said.thread_ts)
+    except BadInput as refusal:
+        return answers.words(answers.not_started(str(refusal), asked.text))
+    return None
 
 
 async def _with_sources(

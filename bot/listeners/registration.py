@@ -8,6 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import (
     ask,
+    asked_back,
     channel_settings,
     commands,
     decide,
@@ -42,6 +43,7 @@ def register_all(
     channel_settings.register(app, context)
     decide.register(app, context)
     ask.register(app, context)
+    asked_back.register(app, context)
     share.register(app, context)
     find.register(app, context.home)
     messages.register(app, context, on_unrecorded)

@@ -1,7 +1,9 @@
 """`/debate token`: tokens for one's own programs, told to nobody else and once only."""
 
+from datetime import timedelta
+
 from bot.listeners.context import ListenerContext
-from bot.listeners.typed import ListTokens, MakeToken, OnTokens, RevokeTokens
+from bot.listeners.typed import Order
 from bot.slack.payloads import Command
 from bot.store.personal_tokens import PersonalToken
 from bot.views.message import MessageView
@@ -16,41 +18,66 @@ NO_TOKENS = (
 _NAME_LIMIT = 40
 
 
-async def on_tokens(context: ListenerContext, command: Command, typed: OnTokens) -> MessageView:
-    """Make, list or revoke tokens of who typed it.
+async def make_token(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    """Make a token for who typed it, with the name that was typed.
 
     Raises:
-        BadInput: There are none here, the person has as many as they may, or none with the number.
+        BadInput: There are none here, or the person has as many as they may.
+    """
+    holds, now = _validity(context), context.clock.now()
+    wanted = PersonalToken(
+        id="",
+        workspace=command.team_id,
+        person=command.user_id,
+        number=0,
+        name=redact(order.words)[:_NAME_LIMIT],
+        made_at=now,
+        expires_at=now + holds,
+        used_at=None,
+    )
+    most = context.start.bounds.tokens_per_person
+    token = await context.tokens.make(wanted, origin=command.trigger_id, most=most)
+    if not token:
+        raise BadInput(
+            f"You have {most} tokens, as many as one person may. No token was made. "
+            "`/debate token list` shows them, `/debate token revoke N` ends one."
+        )
+    return made(token, wanted.expires_at)
+
+
+async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+    """List the tokens of who typed it.
+
+    Raises:
+        BadInput: There are none here.
+    """
+    _validity(context)
+    now = context.clock.now()
+    return listed(await context.tokens.of(command.team_id, command.user_id, now))
+
+
+async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    """End one token of who typed it, or all.
+
+    Raises:
+        BadInput: There are none here, or the person has none with the number.
+    """
+    _validity(context)
+    number = None if order.words.lower() == "all" else int(order.words)
+    ended = await context.tokens.revoke(command.team_id, command.user_id, number)
+    if not ended and number:
+        raise BadInput(
+            f"You have no token {number}; nothing was done. `/debate token list` shows yours."
+        )
+    return revoked(ended)
+
+
+def _validity(context: ListenerContext) -> timedelta:
+    """How long a token is valid.
+
+    Raises:
+        BadInput: Programs cannot call Moot here.
     """
     if context.token_holds is None:
         raise BadInput(NO_TOKENS)
-    team, person, now = command.team_id, command.user_id, context.clock.now()
-    match typed:
-        case MakeToken(name=name):
-            wanted = PersonalToken(
-                id="",
-                workspace=team,
-                person=person,
-                number=0,
-                name=redact(name)[:_NAME_LIMIT],
-                made_at=now,
-                expires_at=now + context.token_holds,
-                used_at=None,
-            )
-            most = context.start.bounds.tokens_per_person
-            token = await context.tokens.make(wanted, origin=command.trigger_id, most=most)
-            if not token:
-                raise BadInput(
-                    f"You have {most} tokens, as many as one person may. No token was made. "
-                    "`/debate token list` shows them, `/debate token revoke N` ends one."
-                )
-            return made(token, wanted.expires_at)
-        case ListTokens():
-            return listed(await context.tokens.of(team, person, now))
-        case RevokeTokens(number=number):
-            if not (gone := await context.tokens.revoke(team, person, number)) and number:
-                raise BadInput(
-                    f"You have no token {number}; nothing was done. `/debate token list` shows "
-                    "yours."
-                )
-            return revoked(gone)
+    return context.token_holds

@@ -57,6 +57,9 @@ class ActionId(StrEnum):
     READ_ALL = "read_all"
     #: Opens the form to start a debate; its value is nothing.
     START = "start_debate"
+    #: Asks what typed text means; the values are in `bot.views.asked_back`.
+    DEBATE_IT = "debate_it"
+    RUN_COMMAND = "run_command"
 
 
 class CallbackId(StrEnum):
@@ -89,6 +92,7 @@ class BlockId(StrEnum):
     BALLOT = "ballot"
     SKIPPED = "skipped"
     HOME = "home"
+    ASKED_BACK = "asked_back"
 
 
 class FieldId(StrEnum):

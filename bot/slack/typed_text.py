@@ -10,7 +10,10 @@ from bot.slack.payloads import plain
 #: People whose names are asked for.
 _MOST_NAMES = 40
 _MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
-_LEADING_MENTION = re.compile(rf"{_MENTION.pattern}[ ,:\n\t]*")
+#: What parts a mention from what follows it; a colon may also begin the code of an emoji.
+_SEPARATOR = r"(?:[ ,\n\t]|:(?![a-z0-9_+'-]{1,60}:))*"
+_AFTER_MENTION = re.compile(_SEPARATOR)
+_LEADING_MENTION = re.compile(rf"{_MENTION.pattern}{_SEPARATOR}")
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
 #: A link as Slack marks it, or as it stands in what Slack does not mark: forms and commands. There
 #: a quotation mark ends it, a bracket before a comma, and a comma before the next one.
@@ -97,7 +100,8 @@ def told_bot(text: str, bot: str) -> str:
     """
     told = begun = text.strip()
     while found := _MENTION.match(begun):
-        begun = begun[found.end() :].lstrip(" ,:\n\t")
+        parted = _AFTER_MENTION.match(begun, found.end())
+        begun = begun[parted.end() if parted else found.end() :]
         told = begun if found["who"] == bot else told
     last = _MENTION.fullmatch(told, max(0, told.rfind("<@")))
     return told[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else told

@@ -83,7 +83,7 @@ def search_list(wanted: str, rows: Sequence[DebateRow]) -> MessageView:
     if not rows:
         text = (
             f"Nothing in your channels holds “{words}”. Fewer or shorter words find more: "
-            "`post` finds PostgreSQL. To debate it instead, end it with a question mark."
+            "`post` finds PostgreSQL. To have something debated, leave out the word `search`."
         )
         return MessageView(text=text, blocks=sections(text))
     return _list(f"Debates with “{words}” in your channels", rows)

@@ -145,7 +145,7 @@ class SteerDebate:
         who += f", and {others}" if others else ","
         raise BadInput(
             f"Only {who} can {deed}. A reply in its thread always reaches the agents; "
-            "`/debate settings` names who may steer."
+            "the channel's settings name who may steer."
         )
 
 

@@ -31,16 +31,12 @@ async def started(team: Team) -> int:
     [
         ("help", "How to use Moot"),
         ("list", "No debates in this channel yet"),
-        ("hlep", "Did you mean `/debate help`?"),
+        ("hlep", "“hlep”: nothing was started yet. What did you mean?"),
         ("stop", "`/debate stop ID`"),
         ("stop dzzzzzz2", "There is no debate `dzzzzzz2`"),
         ("show dzzzzzz2", "There is no debate `dzzzzzz2`"),
-        ("Kafka", "is short for a question"),
-        ("shwo x", "Did you mean `/debate show ID`?"),
-        (
-            "accept dzzzzzz2",
-            "press it below the verdict of debate `dzzzzzz2`, in the",
-        ),
+        ("Kafka", "“Kafka”: nothing was started yet. What did you mean?"),
+        ("shwo x", "The command is `/debate show ID`."),
         ("--rounds 2 Kafka or PostgreSQL?", "“--rounds” is no option here"),
         ("why? " * 2000, "9,999 characters; the most is 4,000"),
     ],
@@ -103,9 +99,9 @@ async def test_a_mention_without_a_question_is_told_what_to_say(team: Team):
         ("stop", "`/debate stop ID`"),
         ("show dzzzzzz2", "There is no debate `dzzzzzz2`"),
         ("search unicorns", "Nothing in your channels holds “unicorns”"),
-        ("Kafka", "is short for a question"),
-        ("settings", "Type `/debate settings`"),
-        ("doctor", "Type `/debate doctor`"),
+        ("Kafka", "“Kafka”: nothing was started yet. What did you mean?"),
+        ("settings", "type `/debate settings` in the channel"),
+        ("doctor", "type `/debate doctor` in the channel"),
     ],
 )
 async def test_a_mention_that_is_no_question_is_answered_like_the_command_and_starts_nothing(

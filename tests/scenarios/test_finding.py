@@ -110,7 +110,7 @@ async def test_search_finds_all_words_cut_short_in_any_case(
 
 
 async def test_search_finds_what_was_decided_too(team: Team):
-    board, debate = await ended(team, "Which queue?")
+    board, debate = await ended(team, "Which queue is best?")
     await decide(team, board, ActionId.REJECT, chosen_why("Licences are too expensive."))
     await board_saying(team, board, "*Rejected*")
     await team.type("search licences")

@@ -75,33 +75,113 @@ async def test_a_note_keeps_whom_it_speaks_to():
         }
 
 
-async def test_an_order_in_the_thread_of_a_running_debate_is_answered_and_no_note():
+async def test_a_line_of_its_own_in_the_thread_does_what_the_button_does():
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
-        (debate,) = await debates(team)
-        orders = {
-            "stop": f"`/debate stop {debate.id}`",
-            "pause the debate, please": "*Pause*",
-            "help": "How to use Moot",
-        }
-        for order, answer in orders.items():
-            await team.say(f"@Moot {order}", board)
-            await team.workspace.wait_for(
-                lambda answer=answer: any(answer in one for one in team.told())
-            )
+        await team.say("pause", board)
+        await team.wait_for_log(board, lambda debate: debate.paused_by)
+        await team.say("@Moot resume", board)
+        await team.wait_for_log(board, lambda debate: not debate.paused_by)
+        # Who may not is refused as by the button; the other lines of a message are a note.
+        await team.say("stop", board, user="sam")
+        refused = await team.workspace.wait_for(lambda: team.told("sam"))
+        await team.say("The budget was cut.\nvote now", board)
+        await team.wait_for_log(board, lambda debate: debate.vote_called_by and debate.notes)
+        models.let_go()
+        debate = await team.wait_for_end(board)
+    assert "Only <@" in refused[-1]
+    assert "can stop it" in refused[-1]
+    assert "/debate" not in refused[-1]  # Slack takes no commands in threads
+    assert [note.text for note in debate.notes] == ["The budget was cut."]
+    assert not debate.stop
+
+
+async def test_a_stop_in_the_thread_ends_the_debate_once():
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        board = await team.debate(QUESTION)
+        await team.say("@Moot stop", board)
+        await team.wait_for_log(board, lambda debate: debate.stop)
+        models.let_go()
+        debate = await team.wait_for_end(board)
+        told = team.told()
+    assert debate.verdict
+    assert debate.verdict.partial
+    assert debate.notes == ()
+    assert told[1:] == ["The debate stops; the judge decides on what is there."]
+
+
+async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        board = await team.debate(QUESTION)
         await team.say("@Moot skip redis", board)
         await team.wait_for_log(board, lambda debate: len(debate.notes) == 1)
         await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
         await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
+        await team.say("@Moot help", board)
+        told = await team.workspace.wait_for(lambda: team.told()[1:])
         models.let_go()
         debate = await team.wait_for_end(board)
-        assert [note.text for note in debate.notes] == [
-            "skip redis",
-            "stop worrying about cost: we pay for it anyhow.",
-        ]
-        assert not debate.stop
+    assert "How to use Moot" in told[-1]
+    assert [note.text for note in debate.notes] == [
+        "skip redis",
+        "stop worrying about cost: we pay for it anyhow.",
+    ]
+    assert not debate.stop
+
+
+async def press(team: Team, label: str) -> None:
+    """Press a button of the newest message that only this person sees."""
+    asked = team.workspace.ephemeral(team.user, team.channel)[-1]
+    buttons = {one["text"]["text"]: one["action_id"] for one in asked["blocks"][-1]["elements"]}
+    await team.workspace.click(team.user, team.channel, asked["ts"], buttons[label])
+
+
+async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_click():
+    remark = "good morning everyone, see you at lunch"
+    async with team_at_work() as team:
+        await team.say(f"@Moot {remark}")
+        shown = await team.workspace.wait_for(team.told)
+        assert await debates(team) == []
+        await press(team, "Debate it")
+        (debate,) = await debates(team)
+        told = team.told()
+    assert "Shall the agents debate this? Nothing was started yet." in shown[-1]
+    assert debate.setup.question == remark
+    assert told[-1].startswith(f"Debate `{debate.id}` begins.")
+
+
+async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing():
+    async with team_at_work() as team:
+        await team.say("@Moot :thumbsup:")
+        told = await team.workspace.wait_for(team.told)
+        assert await debates(team) == []
+        await press(team, "Open the form")
+        (form,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
+    assert ":wave:" in told[-1]
+    assert form["callback_id"] == "start_form"
+
+
+async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click():
+    async with team_at_work() as team:
+        await team.type("stop using Kafka?")
+        asked = team.told()[-1]
+        assert await debates(team) == []
+        await press(team, "Debate it")
+        (debate,) = await debates(team)
+        await team.type("list all please")
+        await press(team, "/debate list")
+        (listed,) = await team.workspace.wait_for(
+            lambda: [text for text in team.told() if debate.id in text and "begins" not in text]
+        )
+    assert "“stop using Kafka?”: nothing was started yet. What did you mean?" in asked
+    assert debate.setup.question == "stop using Kafka?"
+    assert debate.id in listed
 
 
 async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
@@ -176,9 +256,10 @@ async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_
 async def test_a_usage_error_in_a_thread_is_told_in_that_thread():
     async with team_at_work() as team:
         root = await team.say("We lose jobs.", user="alex")
-        await team.say("@Moot vote", root["ts"])
+        await team.say("@Moot votes", root["ts"])
         told = await team.workspace.wait_for(
             lambda: team.workspace.ephemeral(team.user, team.channel)
         )
     assert told[0]["thread_ts"] == root["ts"]
-    assert "press *Vote now* on the board" in told[0]["text"]
+    assert "“votes”: nothing was started yet. What did you mean?" in told[0]["text"]
+    assert "`/debate" not in told[0]["text"]  # Slack takes no commands in threads

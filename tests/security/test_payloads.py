@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from bot.listeners import typed
 from bot.listeners.channel_settings import checked_settings
 from bot.listeners.interactions import FieldWrong
 from bot.listeners.start import channel_of, checked_draft, draft_of, target_of
-from bot.listeners.typed import understood
 from bot.slack import payloads
 from bot.slack.payloads import Filled, Payload
 from core.errors import BadInput
@@ -107,4 +107,4 @@ def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata:
 
 @given(st.text(max_size=80))
 def test_whatever_is_typed_after_the_command_is_understood_as_something(text: str) -> None:
-    assert understood(text) is not None
+    assert typed.read(text) is not None

@@ -1,0 +1,65 @@
+"""The buttons that say what somebody meant: *Debate it*, or the command that it resembles."""
+
+from dataclasses import replace
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.listeners import answers
+from bot.listeners.commands import answer_in_time
+from bot.listeners.context import ListenerContext, person, place
+from bot.listeners.interactions import Clicked, on_click
+from bot.listeners.linked import start_with_links
+from bot.listeners.typed import read
+from bot.slack.evidence import thread_reference
+from bot.slack.ids import ActionId
+from bot.slack.payloads import Command
+from bot.views.asked_back import typed_in
+from bot.views.message import MessageView
+from core.models import Mention
+from core.opening import DebateRequest
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to both buttons."""
+    on_click(app, context, ActionId.DEBATE_IT, debate_it)
+    on_click(app, context, ActionId.RUN_COMMAND, run_command)
+
+
+async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
+    """Start a debate on what was typed, once however often the button is pressed.
+
+    Raises:
+        BadInput: No debate can be started here; says why.
+    """
+    click, typed = found.click, typed_in(found.click.value)
+    text, thread = typed["text"], typed["thread"]
+    standing = await context.access.of(click.team_id).standing(click.channel_id)
+    if reason := answers.not_here(standing):
+        return answers.words(reason)
+    request = DebateRequest(
+        question=text, asked_by=person(click), place=place(click.team_id, click.channel_id)
+    )
+    if thread:
+        address = await context.access.of(click.team_id).link_to(click.channel_id, thread)
+        by, without = request.asked_by, typed["ts"]
+        source = thread_reference(click.channel_id, thread, without=without, by=by, address=address)
+        mention = Mention(message=typed["ts"], thread=thread)
+        request = replace(request, references=(source,), mention=mention)
+    begun = await start_with_links(context, request, text, origin=typed["origin"], thread=thread)
+    return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
+
+
+async def run_command(context: ListenerContext, found: Clicked) -> MessageView | None:
+    """Carry out the command that stands on the button."""
+    click = found.click
+    command = Command(
+        command="/debate",
+        text=click.value,
+        user_id=click.user_id,
+        user_name=click.user_name,
+        channel_id=click.channel_id,
+        team_id=click.team_id,
+        trigger_id=click.trigger_id,
+    )
+    answer, _ = await answer_in_time(context, command, read(click.value), found.client)
+    return answer

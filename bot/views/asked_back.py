@@ -1,0 +1,97 @@
+"""What asks a person whether typed text is a question or a command, with buttons (pure)."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from slack_sdk.models.blocks import ActionsBlock, ButtonElement
+
+from bot.slack.ids import ActionId, BlockId
+from bot.slack.mrkdwn.escape import plain
+from bot.views.message import MessageView, as_json, sections
+from core.redaction import redact
+
+#: What is run instead of a subcommand whose argument is missing.
+_LIST, _HELP = "list", "help"
+
+
+def asked_back(
+    typed: str, form: str, command: str, *, origin: str, ts: str = "", thread: str = ""
+) -> MessageView:
+    """Ask whether a text is to be debated, or which command was meant.
+
+    Args:
+        typed: What was typed.
+        form: How the command that it resembles is typed, with its arguments in capitals.
+        command: The same as it can be run; empty: an argument is missing.
+        origin: The command or message: it starts one debate, however often the button is pressed.
+        ts: The message; empty: it was a command.
+        thread: The first message of the thread it is in; empty: in none.
+    """
+    missing = "" if command else f" The command is `/debate {form}`."
+    command = command or (_LIST if "ID" in form.split() else _HELP)
+    text = f"“{_shown(typed)}”: nothing was started yet. What did you mean?"
+    return _with_buttons(
+        text if thread else f"{text}{missing}",
+        _debate_it(typed, origin=origin, ts=ts, thread=thread),
+        ButtonElement(
+            text=f"/debate {command}",
+            action_id=ActionId.RUN_COMMAND.value,
+            value=command,
+            accessibility_label=f"Run /debate {command}",
+        ),
+    )
+
+
+def preview(text: str, *, origin: str, ts: str) -> MessageView:
+    """Ask whether to debate a mention that has no question mark and names no choice.
+
+    Args:
+        text: What the bot was told.
+        origin: The message, as in `asked_back`.
+        ts: The message.
+    """
+    return _with_buttons(
+        f"Shall the agents debate this? Nothing was started yet.\n> {_shown(text)}",
+        _debate_it(text, origin=origin, ts=ts, thread=""),
+        _open_form(),
+    )
+
+
+def greeting() -> MessageView:
+    """Answer a mention that says nothing."""
+    text = ":wave: Mention me with a question, and agents with different points of view debate it."
+    return _with_buttons(text, _open_form())
+
+
+def typed_in(value: str) -> Mapping[str, str]:
+    """The values of the button *Debate it*: `text`, `origin`, `ts` and `thread`."""
+    return {key: str(kept) for key, kept in json.loads(value).items()}
+
+
+def _debate_it(text: str, *, origin: str, ts: str, thread: str) -> ButtonElement:
+    values = {"text": text, "origin": origin, "ts": ts, "thread": thread}
+    return ButtonElement(
+        text="Debate it",
+        action_id=ActionId.DEBATE_IT.value,
+        value=json.dumps(values, ensure_ascii=False),
+        style="primary",
+        accessibility_label="Start a debate on what you wrote",
+    )
+
+
+def _open_form() -> ButtonElement:
+    return ButtonElement(
+        text="Open the form",
+        action_id=ActionId.START.value,
+        accessibility_label="Open the form to start a debate",
+    )
+
+
+def _with_buttons(text: str, *buttons: ButtonElement) -> MessageView:
+    elements: Sequence[ButtonElement] = buttons
+    actions = as_json(ActionsBlock(block_id=BlockId.ASKED_BACK.value, elements=list(elements)))
+    return MessageView(text=text, blocks=[*sections(text), actions])
+
+
+def _shown(text: str) -> str:
+    return plain(" ".join(redact(text).split()))

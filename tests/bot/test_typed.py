@@ -1,0 +1,288 @@
+"""The card of rules: what each line that people type does."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.listeners.typed import (
+    AskBack,
+    OpenForm,
+    Order,
+    Reading,
+    Steering,
+    TypedQuestion,
+    UnknownOption,
+    read,
+    says_nothing,
+    steering,
+    word_count,
+)
+from bot.slack.payloads import plain
+from bot.slack.typed_text import readable, told_bot
+
+
+def outcome(reading: Reading) -> str:
+    """A reading in a few words: `run show dabc2345`, `ask list`, `debate`, `form`."""
+    match reading:
+        case Order(subcommand=row):
+            words = [row.name.value, reading.debate_id, reading.words]
+            return " ".join(["run", *filter(None, words)])
+        case AskBack(subcommand=row, command=command):
+            return f"ask {command or row.form}"
+        case TypedQuestion():
+            values = [reading.format, reading.playbook, reading.when or ""]
+            return " ".join(["debate", *filter(None, values)])
+        case OpenForm(playbook=playbook):
+            return f"form {playbook}".strip()
+        case UnknownOption(option=option):
+            return f"option {option}"
+
+
+COMMANDS = [
+    # A subcommand that fits is run.
+    ("", "form"),
+    ("   ", "form"),
+    ("help", "run help"),
+    ("HELP", "run help"),
+    ("list", "run list"),
+    ("List", "run list"),
+    ("settings", "run settings"),
+    ("doctor", "run doctor"),
+    ("doctor retry", "run doctor retry"),
+    ("search kafka", "run search kafka"),
+    ("search kafka retries?", "run search kafka retries?"),
+    ("Search  job\u00a0queue", "run search job queue"),
+    ("show dabc2345", "run show dabc2345"),
+    ("show DABC2345", "run show dabc2345"),
+    ("show `dabc2345`", "run show dabc2345"),
+    ("stop dabc2345", "run stop dabc2345"),
+    ("export dabc2345", "run export dabc2345"),
+    ("export dabc2345 page", "run export page dabc2345"),
+    ("export dabc2345 page off", "run export page off dabc2345"),
+    ("outcome dabc2345", "run outcome dabc2345"),
+    ("token", "run token"),
+    ("token list", "run token list"),
+    ("token new laptop", "run token new laptop"),
+    ("token new my work laptop", "run token new my work laptop"),
+    ("token revoke 2", "run token revoke 2"),
+    ("token revoke all", "run token revoke all"),
+    # A subcommand that does not fit is asked back, with the command that it resembles.
+    ("list all", "ask list"),
+    ("list all please", "ask list"),
+    ("list!", "ask list"),
+    ("help me", "ask help"),
+    ("help us choose a queue?", "ask help"),
+    ("search", "ask search WORDS"),
+    ("show", "ask show ID"),
+    ("show me prices", "ask show ID"),
+    ("show dabc2345?", "ask show dabc2345"),
+    ("show the verdict of dabc2345", "ask show dabc2345"),
+    ("stop", "ask stop ID"),
+    ("stop!", "ask stop ID"),
+    ("stop it now", "ask stop ID"),
+    ("stop kafka", "ask stop ID"),
+    ("stop using Kafka?", "ask stop ID"),
+    ("Stop dabc2345 please", "ask stop dabc2345"),
+    ("stop dabc234", "ask stop ID"),
+    ("stop dabc23456", "ask stop ID"),
+    ("export", "ask export ID"),
+    ("export dabc2345 md", "ask export dabc2345"),
+    ("export dabc2345 page on", "ask export dabc2345 page"),
+    ("outcome", "ask outcome ID"),
+    ("outcome dabc2345 held", "ask outcome dabc2345"),
+    ("settings of this channel", "ask settings"),
+    ("token revoke", "ask token revoke N"),
+    ("token revoke 0", "ask token revoke N"),
+    ("token revoke all?", "ask token revoke N"),
+    ("token new", "ask token new NAME"),
+    ("token lsit", "ask token"),
+    ("doctor now", "ask doctor"),
+    ("list or table?", "ask list"),
+    ("settings or environment variables?", "ask settings"),
+    # Fewer than three words, or no letters, are asked back the same way.
+    ("hlep", "ask help"),
+    ("lst", "ask list"),
+    ("shwo x", "ask show ID"),
+    ("shwo dabc2345", "ask show dabc2345"),
+    ("serach kafka", "ask search WORDS"),
+    ("Kafka", "ask help"),
+    ("Kafka?", "ask help"),
+    ("Kafka Postgres", "ask help"),
+    ("thanks", "ask help"),
+    ("thank you", "ask help"),
+    ("danke!", "ask help"),
+    ("hi there", "ask help"),
+    ("Warum?", "ask help"),
+    ("vote now", "ask help"),
+    ("pause", "ask help"),
+    ("dabc2345", "ask help"),
+    (":thumbsup:", "ask help"),
+    ("👍", "ask help"),
+    ("👍 👍 👍", "ask help"),
+    ("???", "ask help"),
+    ("1 2 3", "ask help"),
+    ("42", "ask help"),
+    ("— — —", "ask help"),
+    ("为什么", "ask help"),
+    # Everything else is a question.
+    ("Kafka or PostgreSQL as our job queue?", "debate"),
+    ("Kafka or PostgreSQL", "debate"),
+    ("Kafka vs SQS", "debate"),
+    ("should we use kafka", "debate"),
+    ("Should we use Kafka?", "debate"),
+    ("Should we stop using Kafka?", "debate"),
+    ("please stop the debate", "debate"),
+    ("can you list them?", "debate"),
+    ("Can we ship on Friday?", "debate"),
+    ("the cat sat", "debate"),
+    ("we need a decision on pricing", "debate"),
+    ("Sollen wir Kafka nehmen?", "debate"),
+    ("Kafka oder PostgreSQL?", "debate"),
+    ("Wie kommen wir zu weniger Rufbereitschaft", "debate"),
+    ("Faut-il migrer vers le cloud ?", "debate"),
+    ("¿Debemos contratar a otra persona?", "debate"),
+    ("我们应该使用卡夫卡吗？", "debate"),  # noqa: RUF001
+    ("カフカを使うべきですか？", "debate"),  # noqa: RUF001
+    ("카프카를 써야 할까요?", "debate"),
+    ("هل نستخدم كافكا أم بوستجرس؟", "debate"),
+    ("האם כדאי לעבור לענן?", "debate"),
+    ("Should 👍 mean yes?", "debate"),
+    ("“Kafka” or ‘SQS’ for jobs?", "debate"),  # noqa: RUF001
+    ("R&D or sales first?", "debate"),
+    ("a < b or b > a?", "debate"),
+    ("#general or #random for alerts?", "debate"),
+    ("should @alex own this?", "debate"),
+    ("Is https://example.com/plan good enough?", "debate"),
+    ("what is dabc2345 about?", "debate"),
+    ("database or files?", "debate"),
+    ("- Kafka\n- SQS\n- a table", "debate"),
+    ("1. Kafka 2. SQS", "ask help"),
+    ("Q: buy or build?", "debate"),
+    ("lists or tables for reports?", "debate"),
+    ("stopping the old plan, yes?", "debate"),
+    ("show" + " prices" * 60, "debate"),  # longer than any slip
+    # Options stand before the question.
+    ("--format review our plan is short", "debate review"),
+    ("--format=council Kafka or SQS?", "debate council"),
+    ("—format panel Kafka or SQS?", "debate panel"),
+    ("--FORMAT Council Kafka or SQS?", "debate council"),
+    ("--when always Kafka or SQS?", "debate always"),
+    ("--when split --format panel Kafka or SQS?", "debate panel split"),
+    ("--format panel --when never Kafka or SQS?", "debate panel never"),
+    ("--playbook vendor-choice Which CRM?", "debate vendor-choice"),
+    ("--playbook “vendor-choice” Which CRM?", "debate vendor-choice"),
+    ("--playbook rfc-review", "form rfc-review"),
+    ("--playbook rfc-review --format review", "debate review rfc-review"),
+    ("--format review", "debate review"),
+    ("--when always", "debate always"),
+    ("--format review Kafka", "debate review"),
+    ("--when sometimes Kafka or SQS?", "option --when"),
+    ("--when", "option --when"),
+    ("--format", "option --format"),
+    ("--rounds 3 Kafka or SQS?", "option --rounds"),
+    ("—rounds 3 Kafka or SQS?", "option —rounds"),
+    ("--verbose logs or short ones?", "option --verbose"),
+    ("— Kafka or SQS?", "debate"),
+    ("-- Kafka or SQS?", "debate"),
+    ("Kafka or SQS? --format panel", "debate"),  # a question holds what it holds
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), COMMANDS)
+def test_a_line_after_the_command_does_what_the_card_says(text: str, expected: str) -> None:
+    assert outcome(read(text)) == expected
+
+
+def test_a_question_keeps_every_word() -> None:
+    text = "Is it “safe”: R&D’s — plan?\nOr not?"
+    assert read(f"  {text} ") == TypedQuestion(text)
+    assert read(f"--format panel {text}") == TypedQuestion(text, format="panel")
+
+
+#: As Slack sends a mention; the names that `readable` puts in.
+MENTIONS = [
+    ("<@U0BOT> Kafka or SQS?", "debate", True),
+    ("<@U0BOT>, Kafka or SQS?", "debate", True),
+    ("Kafka or SQS? <@U0BOT>", "debate", True),
+    ("<@U0BOT> should we use Kafka", "debate", False),
+    ("<@U0BOT> good morning everyone, see you at lunch", "debate", False),
+    ("<@U0BOT> Kafka vs. SQS for jobs", "debate", True),
+    ("<@U0BOT> Kafka oder SQS", "debate", True),
+    ("<@U0BOT> should <@U0ALEX> own this?", "debate", True),
+    ("<@U0BOT> R&amp;D or sales &lt;now&gt;", "debate", True),
+    ("<@U0BOT> see <https://example.com/a|the plan>: ship it?", "debate", True),
+    ("<@U0BOT> list", "run list", False),
+    ("<@U0BOT>: show dabc2345", "run show dabc2345", False),
+    ("<@U0BOT> stop", "ask stop ID", False),
+    ("<@U0BOT> thanks!", "ask help", False),
+    ("<@U0BOT>:help", "run help", False),
+    ("<@U0BOT> are orders organised per region", "debate", False),
+]
+
+
+@pytest.mark.parametrize(("text", "expected", "asks"), MENTIONS)
+def test_a_mention_is_read_by_the_same_card(text: str, expected: str, asks: bool) -> None:  # noqa: FBT001
+    reading = read(readable(told_bot(text, "U0BOT"), {"U0ALEX": "alex"}))
+    assert outcome(reading) == expected
+    assert isinstance(reading, TypedQuestion) is (expected == "debate")
+    if isinstance(reading, TypedQuestion):
+        assert reading.asks is asks
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", ":thumbsup:", ":+1::skin-tone-3:", "👋", "👍🏽 :tada:", "…", "🇩🇪", "— !"]
+)
+def test_a_text_of_emoji_or_marks_says_nothing(text: str) -> None:
+    assert says_nothing(text)
+
+
+@pytest.mark.parametrize("text", ["<@U0BOT> :thumbsup:", "<@U0BOT>: :+1:", "<@U0BOT>"])
+def test_a_mention_of_emoji_alone_says_nothing(text: str) -> None:
+    assert says_nothing(told_bot(text, "U0BOT"))
+
+
+@pytest.mark.parametrize("text", ["ok", "1", ":thumbsup: ok", "为"])
+def test_a_letter_or_digit_says_something(text: str) -> None:
+    assert not says_nothing(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "rest"),
+    [
+        ("stop", Steering.STOP, ""),
+        ("  Stop ", Steering.STOP, ""),
+        ("STOP", Steering.STOP, ""),
+        ("pause", Steering.PAUSE, ""),
+        ("resume", Steering.RESUME, ""),
+        ("vote now", Steering.VOTE_NOW, ""),
+        ("Vote now\n", Steering.VOTE_NOW, ""),
+        ("stop\nThis goes nowhere.", Steering.STOP, "This goes nowhere."),
+        ("The budget was cut.\nvote now", Steering.VOTE_NOW, "The budget was cut."),
+        ("stop!", None, "stop!"),
+        ("stop it", None, "stop it"),
+        ("please stop", None, "please stop"),
+        ("vote", None, "vote"),
+        ("we should stop", None, "we should stop"),
+        ("stop worrying about cost", None, "stop worrying about cost"),
+        ("- stop", None, "- stop"),
+        ("2: stop", None, "2: stop"),
+    ],
+)
+def test_a_line_of_its_own_steers_the_debate(text: str, order: Steering | None, rest: str) -> None:
+    assert steering(text) == (order, rest)
+
+
+def test_words_are_counted_in_scripts_without_spaces_too() -> None:
+    assert [word_count(text) for text in ("Kafka, 1 2", "a b c", "是否应该使用", "👍 ok")] == [
+        1,
+        3,
+        3,
+        1,
+    ]
+
+
+@given(st.text(max_size=400))
+def test_whatever_is_typed_is_read_as_something_and_a_question_loses_no_word(text: str) -> None:
+    reading = read(plain(text))
+    if isinstance(reading, TypedQuestion) and not reading.has_options:
+        assert reading.text == plain(text).strip()
