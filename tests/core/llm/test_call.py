@@ -19,6 +19,7 @@ from core.errors import (
     ReplyUnreadable,
     ReplyUnusable,
     RequestRejected,
+    RunLost,
 )
 from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
@@ -593,6 +594,25 @@ async def test_a_model_that_says_nothing_for_a_turns_whole_time_is_away_for_the_
 
     assert call.provider == "openai"
     assert call.stands_in_why == "No answer within 500 ms."
+
+
+@pytest.mark.parametrize("allowed", [0, 1], ids=["at once", "between two attempts"])
+async def test_who_may_ask_no_longer_asks_nothing_more(
+    calls: ModelCalls, vendor: Vendor, allowed: int
+) -> None:
+    vendor.script = always(OVERLOADED)
+    proofs = 0
+
+    async def prove() -> None:
+        nonlocal proofs
+        proofs += 1
+        if proofs > allowed:
+            raise RunLost("Another run holds the debate.")
+
+    with pytest.raises(RunLost):
+        await calls.under([], prove=prove).ask(a_request(), ANN)
+
+    assert len(vendor.asked) == allowed
 
 
 async def test_a_provider_is_never_asked_more_at_once_than_allowed(
