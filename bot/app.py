@@ -48,7 +48,6 @@ from bot.slack.connection.http import FiguresServer, HttpServer, Routes
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
-from bot.slack.outbox.methods import SESSION
 from bot.slack.outbox.pace import Pace
 from bot.slack.outbox.sender import Outbox
 from bot.slack.post_addresses import PostAddresses
@@ -56,11 +55,11 @@ from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.landings import Landings
+from bot.store.newer_blocks import NewerBlocks
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts
-from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -270,9 +269,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             await server.start()
         await sharing.start()
         context.outbox.restored = await hold_restored(Restored(database), context.answer.facts)
-        if context.outbox.refused:
-            # The app may have been made an agent since: else nobody would see that for weeks.
-            await context.outbox.refused.forget(SESSION)
         await context.outbox.start()
         await landing.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
@@ -342,7 +338,7 @@ def _connect(
         pace=parts.pace,
         supervise=sharing.channels,
         on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-        refused=RefusedFeatures(database),
+        newer_blocks=NewerBlocks(database),
     )
     sharing.remind(outbox.look_for_work)
     presenter = Presenter(

@@ -9,11 +9,11 @@ from bot.store.tables import (
     CHANNEL_HOLDERS,
     CHANNEL_SETTINGS,
     LANDINGS,
+    NEWER_BLOCKS_REFUSED,
     ORGANISATIONS,
     PAGE_GRANTS,
     PERSONAL_TOKENS,
     POSTS,
-    REFUSED_FEATURES,
     REMINDERS,
     RESTORED,
 )
@@ -66,7 +66,7 @@ def purge_answers(connection: Connection, workspace: str, person: str, channel: 
 def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
     for table in (
-        *(POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, REFUSED_FEATURES),
+        *(POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, NEWER_BLOCKS_REFUSED),
         *(PAGE_GRANTS, PERSONAL_TOKENS),
     ):
         connection.execute(delete(table).where(table.c.workspace == workspace))

@@ -136,12 +136,11 @@ ORGANISATIONS: Final = Table(
     Column("enterprise", Text, nullable=False),
 )
 
-#: Newer features of Slack (types of blocks, methods) that workspaces refused, and when.
-REFUSED_FEATURES: Final = Table(
-    "refused_features",
+#: Workspaces that refused newer blocks of Slack, and when.
+NEWER_BLOCKS_REFUSED: Final = Table(
+    "newer_blocks_refused",
     METADATA,
     Column("workspace", Text, primary_key=True),
-    Column("feature", Text, primary_key=True),
     Column("at", Moment, nullable=False),
 )
 

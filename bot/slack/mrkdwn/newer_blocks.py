@@ -3,7 +3,6 @@
 Each is known by the beginning of its `block_id`, which also holds what its fallback needs to know.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
@@ -26,7 +25,6 @@ POINTS, PERCENT = "points", "percent"
 #: What Slack says where it does not know a block.
 REFUSAL = "invalid_blocks"
 _BUTTON = "read-all"
-_PLACE = re.compile(r"json-pointer:/blocks/(\d+)")
 _PLAN_WIDTH, _CHART_WIDTH = 20, 16
 
 #: One block as JSON.
@@ -56,19 +54,6 @@ def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, 
         elif (instead := older(block)) not in (*there, *shown):
             shown.append(instead)
     return {**payload, "blocks": shown}
-
-
-def blamed(payload: Mapping[str, Any], messages: Sequence[str]) -> frozenset[str]:
-    """The types of newer blocks that a refusal names by their place; empty where it names none.
-
-    Args:
-        payload: What was refused.
-        messages: Slack's words about it.
-    """
-    blocks = _blocks(payload)
-    places = {int(found[1]) for words in messages for found in _PLACE.finditer(words)}
-    named = [blocks[place] for place in places if place < len(blocks)]
-    return frozenset(block["type"] for block in named if is_newer(block))
 
 
 def is_newer(block: Block) -> bool:

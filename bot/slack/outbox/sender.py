@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from bot.log import logger
 from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from bot.slack.clients import NotInstalled, WorkspaceClients
 from bot.slack.ids import addressed, fill_in
-from bot.slack.mrkdwn.newer_blocks import REFUSAL, blamed, newer_in, without
+from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
 from bot.slack.outbox.later_edits import LaterEdits, Make
 from bot.slack.outbox.methods import (
     SESSION,
@@ -32,8 +32,8 @@ from bot.slack.outbox.outcomes import NOT_FOR_THIS_APP, Rejected, Retry, Unknown
 from bot.slack.outbox.pace import CallKind, Pace, Turnstile
 from bot.slack.payloads import refusal_of
 from bot.store.holders import ChannelLost
+from bot.store.newer_blocks import NewerBlocks
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
-from bot.store.refused_features import RefusedFeatures
 from core.errors import ConfigurationBroken, StoreDown
 from core.ports import Clock
 from core.recent import Recent
@@ -92,8 +92,8 @@ class Outbox:
     restored: frozenset[str] = frozenset()
     #: Told of every call that Slack did not take: "Later", "Unknown" or "Never".
     on_error: Callable[[str], None] = _ignore
-    #: Which workspaces refused which newer blocks; None: it is found out with each post.
-    refused: RefusedFeatures | None = None
+    #: Which workspaces refused newer blocks; None: it is found out with each post.
+    newer_blocks: NewerBlocks | None = None
     #: Makes what keeps the channels' queues going: in this process, or shared with others.
     supervise: Callable[[Callable[[Channel], Awaitable[None]]], KeepsTasks[Channel]] = KeyedTasks
 
@@ -108,6 +108,8 @@ class Outbox:
         #: Timestamps of posts that others depend on, by key.
         self._known = Recent[str, str](_MOST_KNOWN)
         self._taking_up = KeyedTasks[str](self._take_up)
+        #: Workspaces in which the app is no agent, as Slack said since the start.
+        self._without_sessions: set[str] = set()
         self._later = LaterEdits(self.replace, self.pace.edit)
 
     @property
@@ -140,7 +142,7 @@ class Outbox:
         Raises:
             StoreDown: The database failed; nothing was queued.
         """
-        if post.method == SESSION and SESSION in await self._refused_by(post.workspace):
+        if post.method == SESSION and post.workspace in self._without_sessions:
             return
         await self.posts.replace_or_enqueue(post)
         self._wake([post])
@@ -204,7 +206,7 @@ class Outbox:
             )
         if not await self._is_due(row):
             return True
-        if row.method == SESSION and SESSION in await self._refused_by(row.workspace):
+        if row.method == SESSION and row.workspace in self._without_sessions:
             # Handed out first: a version that came during an attempt would wait for ever else.
             token = row.process_token or self.process_token
             row = await self.posts.mark_sending(row.key, token, self.clock.now())
@@ -304,29 +306,26 @@ class Outbox:
         if row.method == SESSION:
             return await self._set_session(call)
         newer = newer_in(row.payload)
-        known = await self._refused_by(row.workspace) if newer else frozenset[str]()
-        left_out = newer & known
-        while True:
-            payload = without(row.payload, left_out) if left_out else row.payload
+        if newer and not await self._are_newer_refused(row.workspace):
             try:
-                ts = await carry_out(replace(call, row=replace(row, payload=payload)))
+                return await carry_out(call)
             except SlackApiError as error:
-                refusal = refusal_of(error.response)
-                if refusal.error != REFUSAL or left_out == newer:
+                if refusal_of(error.response).error != REFUSAL:
                     raise
-                # Where Slack does not say which it is, it may be any of them.
-                left_out |= blamed(payload, refusal.messages) or newer
-                continue
-            break
-        if found := left_out - known:
-            _log.warning("newer blocks are not taken", workspace=row.workspace, types=sorted(found))
-            await self._note_refused(row.workspace, found)
-        return ts
+            _log.warning("newer blocks are not taken", workspace=row.workspace, types=sorted(newer))
+            await self._note_newer(row.workspace, self.clock.now())
+        older = without(row.payload, newer) if newer else row.payload
+        try:
+            return await carry_out(replace(call, row=replace(row, payload=older)))
+        except SlackApiError as error:
+            if newer and refusal_of(error.response).error == REFUSAL:
+                await self._note_newer(row.workspace, None)  # it was something else
+            raise
 
     async def _set_session(self, call: SlackCall) -> None:
         """Say how the work in a thread goes, where the app is installed as an agent.
 
-        Where it is not, board and thread say the same, and Slack is not asked again for a while.
+        Where it is not, board and thread say the same, and Slack is asked again after a start.
         """
         row = call.row
         while True:
@@ -343,21 +342,19 @@ class Outbox:
                     continue
                 _log.info("no session", workspace=row.workspace, code=outcome.code)
                 if outcome.code in NOT_FOR_THIS_APP:
-                    await self._note_refused(row.workspace, {SESSION})
+                    self._without_sessions.add(row.workspace)
             return
 
-    async def _refused_by(self, workspace: str) -> frozenset[str]:
-        """What a workspace refused lately."""
-        if self.refused:
+    async def _are_newer_refused(self, workspace: str) -> bool:
+        if self.newer_blocks:
             with suppress(StoreDown):  # then Slack says it
-                return await self.refused.of(workspace, self.clock.now())
-        return frozenset()
+                return await self.newer_blocks.are_refused(workspace, self.clock.now())
+        return False
 
-    async def _note_refused(self, workspace: str, features: Collection[str]) -> None:
-        if self.refused:
-            # What was sent is sent, whether or not this is kept.
-            with suppress(StoreDown):
-                await self.refused.note(workspace, features, self.clock.now())
+    async def _note_newer(self, workspace: str, at: datetime | None) -> None:
+        if self.newer_blocks:
+            with suppress(StoreDown):  # then it is found out with the next post
+                await self.newer_blocks.note(workspace, at)
 
     async def _postpone(
         self, row: PostRow, outcome: Retry | Unknown, way: SlackMethod, errors: int

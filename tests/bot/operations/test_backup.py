@@ -17,11 +17,11 @@ from bot.cli import app
 from bot.operations.backup import back_up, purge
 from bot.store.channel_choices import ChannelSettings
 from bot.store.landings import Landings, NewLanding
+from bot.store.newer_blocks import NewerBlocks
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.posts import Channel, NewPost, Posts
-from bot.store.refused_features import RefusedFeatures
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -89,7 +89,7 @@ async def fill_the_rest(database: Database) -> None:
     await Reminders(database).put(Reminder("old", "V1", NOW))
     await Posts(database).hold(Channel("T1", "C1"), "a process")
     await Organisations(database).note("T1", "E1")
-    await RefusedFeatures(database).note("T1", ["plan"], NOW)
+    await NewerBlocks(database).note("T1", NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     landing = NewLanding(receiver="shop", debate_id="old", seq=1, queued_at=NOW)
     await Landings(database).enqueue([landing])

@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
-from bot.slack.mrkdwn.newer_blocks import blamed, is_newer, newer_in, read_all_button, without
+from bot.slack.mrkdwn.newer_blocks import is_newer, newer_in, read_all_button, without
 from bot.slack.mrkdwn.terminal import message_text
 from bot.views.board import board
 from bot.views.fold import Fold, folded
@@ -82,21 +80,6 @@ def test_blocks_of_others_have_no_fallback():
     theirs = {"type": "container", "block_id": "mine"}
     assert not is_newer(theirs)
     assert newer_in({"text": "no blocks"}) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("unsupported type: plan [json-pointer:/blocks/1/type]", ["plan"]),
-        ("unsupported type: section [json-pointer:/blocks/0/type]", []),
-        ("unsupported type [json-pointer:/blocks/9/type]", []),
-        ("something is wrong", []),
-    ],
-)
-def test_a_refusal_is_about_the_block_it_names(words: str, found: list[str]):
-    section = {"type": "section", "text": {"type": "mrkdwn", "text": "x"}}
-    plan = {"type": "plan", "block_id": "progress/1/2", "title": "t"}
-    assert blamed({"blocks": [section, plan]}, [f"[ERROR] {words}"]) == frozenset(found)
 
 
 def test_the_steps_of_a_debate_are_pending_running_and_complete():

@@ -21,7 +21,6 @@ from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.outbox.sender import Outbox
 from bot.slack.payloads import Identity
 from bot.store.posts import Channel, NewPost, PostRow, Posts, PostState
-from bot.store.refused_features import RefusedFeatures
 from bot.store.tables import prepare
 from bot.testing import key_of, quick_workspace
 from core.clock import SystemClock
@@ -158,7 +157,6 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
     async with run_workspace(config) as workspace, await Database.open(location) as db:
         await prepare(db)
         office = Office(workspace, Posts(db), FAST)
-        office.outbox.refused = RefusedFeatures(db)
         away = {"status": "processing", "initiator_user_id": "U404"}
         odd = {"status": "dancing"}
         await office.outbox.post([office.new("d1/board")])
@@ -171,43 +169,23 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
         assert made.status == "processing"
         outcomes = [one.outcome for one in workspace.calls.of("agents.sessions.setStatus")]
         assert outcomes == ["user_not_in_channel", "ok", "invalid_arguments"]
-        assert await office.outbox.refused.of("T1", SystemClock().now()) == frozenset()
+        again = office.new(
+            "d3/session", SESSION, payload={"status": "processing"}, thread_key="d1/board"
+        )
+        await office.outbox.replace(again)
+        assert await office.posts.row_by_key("d3/session")
         await office.outbox.close()
 
 
-async def test_no_session_is_queued_where_they_are_known_to_be_refused(tmp_path: Path):
-    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
-    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
-        await prepare(db)
-        office = Office(workspace, Posts(db), FAST)
-        office.outbox.refused = RefusedFeatures(db)
-        session = office.new("d1/session", SESSION, payload={"status": "processing"})
-        await office.outbox.refused.note(session.workspace, {SESSION}, SystemClock().now())
-        await office.outbox.replace(session)
-        assert await office.posts.row_by_key("d1/session") is None
-        await office.outbox.refused.forget(SESSION)
-        await office.outbox.replace(session)
-        assert await office.posts.row_by_key("d1/session")
-        await office.outbox.close()
-
-
-async def test_a_session_that_is_refused_while_a_newer_one_comes_holds_up_nothing(tmp_path: Path):
-    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
-    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
-        await prepare(db)
-        office, now = Office(workspace, Posts(db), FAST), SystemClock().now()
-        office.outbox.refused = RefusedFeatures(db)
-        session = office.new("d1/session", SESSION, payload={"status": "processing"})
-        await office.posts.hold(Channel(session.workspace, session.channel), "before")
-        await office.posts.replace_or_enqueue(session)
-        sending = await office.posts.mark_sending("d1/session", "before", now)
-        await office.posts.replace_or_enqueue(replace(session, payload={"status": "completed"}))
-        await office.posts.mark_sent(sending)
-        await office.outbox.refused.note(session.workspace, {SESSION}, now)
-        await office.outbox.start()
-        await office.outbox.post([office.new("d1/e1/0")])
-        await office.settled("d1/session", "d1/e1/0")
-        await office.outbox.close()
+async def test_no_session_is_queued_where_the_app_is_no_agent(office: Office):
+    session = office.new(
+        "d1/session", SESSION, payload={"status": "processing"}, thread_key="d1/board"
+    )
+    await office.outbox.post([office.new("d1/board"), session])
+    await office.settled("d1/board", "d1/session")
+    await office.outbox.replace(replace(session, key="d2/session"))
+    assert await office.posts.row_by_key("d2/session") is None
+    assert len(office.workspace.calls.of("agents.sessions.setStatus")) == 1
 
 
 @pytest.mark.parametrize("fault", ["drop_after", "drop_before"])
