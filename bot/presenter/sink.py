@@ -1,7 +1,7 @@
 """The presenter: hears what happens in debates and queues what people are to see."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -18,30 +18,21 @@ from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.presenter.session import session_post, session_status
-from bot.slack.ids import edit_key, pin_key, vote_key
+from bot.slack.ids import pin_key, vote_key
 from bot.store.posts import Channel, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
 from core.events import (
-    BallotAbstained,
-    BallotCast,
-    ContributionMade,
-    CrossChecked,
     DebateConcluded,
     DebateFailed,
     DebateStarted,
     DebateWanted,
     DecisionRecorded,
-    FindingsMerged,
-    GatePassed,
     OptionEdited,
     OptionsMerged,
     OutcomeGiven,
     PeopleBallotCast,
     Recorded,
-    SummaryMade,
-    TurnFailed,
     VerdictReached,
-    apply,
 )
 from core.models import Debate, Decision, DecisionOutcome, Place, Status, Turn
 from core.recent import Recent
@@ -67,19 +58,6 @@ _WORTH_LISTING = (
     DecisionRecorded,
     OutcomeGiven,
 )
-#: After these turns the next ones begin. If the process dies before its edit of the board,
-#: `turns_began` makes it.
-_PROGRESS = (
-    BallotAbstained,
-    BallotCast,
-    ContributionMade,
-    CrossChecked,
-    FindingsMerged,
-    GatePassed,
-    OptionsMerged,
-    SummaryMade,
-    TurnFailed,
-)
 #: These change what is said of the vote.
 _ABOUT_VOTE = (PeopleBallotCast, DecisionRecorded, DebateWanted)
 #: `Place.surface` of debates that are held in Slack.
@@ -103,14 +81,6 @@ class PostQueue(Protocol):
         Raises:
             StoreDown: Nothing was queued.
         """
-        ...
-
-    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
-        """Make and queue an edit when there is room for it; only the newest of this key."""
-        ...
-
-    async def drop_later(self, key: str) -> None:
-        """Forget the edit that waits under this key; none is queued any more on return."""
         ...
 
 
@@ -221,13 +191,7 @@ class Presenter:
             await self.posts.replace(marked(debate, edit))
         if self.sessions and (before is None or session_status(before) != session_status(debate)):
             await self.posts.replace(session_post(debate))
-        # Whether more is to come without anybody's help, so that the board may lag a little.
-        goes_on = debate.status is Status.RUNNING and not debate.paused_by
-        if goes_on and isinstance(recorded.event, _PROGRESS):
-            self._edit_board_later(debate)
-        elif recorded.seq > 1:
-            # Show what must not get lost, and nothing older after it.
-            await self.posts.drop_later(edit_key(debate.id))
+        if recorded.seq > 1:
             await self.posts.replace(await self._board(debate))
         await self._follow_up(debate, recorded)
         # Only what is queued has been read. An ended debate is forgotten, and so is one that waits
@@ -281,21 +245,7 @@ class Presenter:
         del turns
         position = self._positions.get(debate.id, ReadingPosition())
         if debate.setup.place.surface == SLACK and position.seq != debate.seq:
-            self._edit_board_later(debate)
-
-    def _edit_board_later(self, debate: Debate) -> None:
-        """Show progress: many events, one edit.
-
-        Its turn may come late: by then another replica may have brought the debate to its end.
-        """
-
-        async def as_it_is_then() -> NewPost:
-            newest = debate
-            for recorded in await self.log.events(debate.id, after=debate.seq):
-                newest = apply(newest, recorded)
-            return await self._board(newest)
-
-        self.posts.replace_later(edit_key(debate.id), as_it_is_then)
+            await self.posts.replace(await self._board(debate))
 
     async def _board(self, debate: Debate) -> NewPost:
         pin, remarks = None, list[str]()

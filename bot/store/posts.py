@@ -17,7 +17,6 @@ from sqlalchemy import (
     delete,
     exists,
     func,
-    insert,
     literal,
     select,
     update,
@@ -29,6 +28,11 @@ from bot.store.tables import CHANNEL_HOLDERS, POSTS, UNSENT
 from core.errors import StoreError
 from core.store.columns import insert_new
 from core.store.database import Database
+
+#: Methods that show a newer state of what is there already.
+EDITS = ("update", "session")
+#: Ends the key of an edit that waits while an older one of the same message is being sent.
+_NEWER = "/newer"
 
 
 class PostState(StrEnum):
@@ -81,10 +85,6 @@ class PostRow(NewPost):
     #: The order in its channel.
     id: int
     state: PostState
-    #: Counts the payloads it has had, from 1.
-    version: int
-    #: The version handed out by the last `mark_sending`.
-    sending_version: int | None
     #: Token of the process that last began to send it.
     process_token: str | None
     attempted_at: datetime | None
@@ -115,28 +115,32 @@ class Posts:
     async def replace_or_enqueue(self, post: NewPost) -> None:
         """Add an edit of which only the newest state matters.
 
-        A row with its key that waits gets the payload and keeps its place. One that is being sent
-        gets it too and goes back to waiting after this attempt, however that ends. One that was
-        sent or failed goes to the end of the queue.
+        If one with its key waits, that one gets the payload and keeps its place. While one is being
+        sent, the newer one waits behind it as a row of its own, with another key.
         """
+        keys = (post.key, f"{post.key}{_NEWER}")
 
-        def replace_row(connection: Connection) -> None:
-            head = _locked(connection, post.key)
-            if head is None and insert_new(connection, POSTS, _fresh(post)):
-                return
-            head = head or _locked(connection, post.key)  # inserted by somebody else meanwhile
-            if head is None:
-                raise _missing(post.key)
-            if head.state in {PostState.WAITING, PostState.SENDING}:
-                newer = {"payload": dict(post.payload), "version": head.version + 1}
-                connection.execute(_CHANGE, {"with_key": post.key, **newer})
-                return
-            # A settled row goes to the end of the queue: a new id is a new place.
-            connection.execute(_DELETE, {"with_key": post.key})
-            again = {**_fresh(post), "version": head.version + 1, "ts": head.ts}
-            connection.execute(_ADD, again)
+        def replace_row(connection: Connection) -> bool:
+            heads = connection.execute(_LOCKED_HEADS, {"with_keys": keys}).all()
+            if heads and heads[-1].state == PostState.WAITING:
+                change = {"with_key": heads[-1].key, "payload": dict(post.payload)}
+                connection.execute(_CHANGE, change)
+                return True
+            sending = {head.key for head in heads if head.state == PostState.SENDING}
+            key = next((key for key in keys if key not in sending), keys[-1])
+            settled = next((head for head in heads if head.key == key), None)
+            if settled is not None:
+                # It goes to the end of the queue: a new id is a new place.
+                connection.execute(_DELETE, {"with_key": key})
+            again = {**_fresh(post), "key": key, "ts": settled.ts if settled else None}
+            return insert_new(connection, POSTS, again)
 
-        await self._database.write(replace_row)
+        def replace_in_turn(connection: Connection) -> None:
+            # Somebody else may insert it at the same time; then it is there to be replaced.
+            if not (replace_row(connection) or replace_row(connection)):
+                raise _in_other_hands(post.key)
+
+        await self._database.write(replace_in_turn)
 
     async def hold(self, channel: Channel, process_token: str) -> PostRow | None:
         """Take the sending of a channel's posts over from every older process.
@@ -153,8 +157,8 @@ class Posts:
     async def next_for(self, channel: Channel) -> PostRow | None:
         """The first post of the channel that is neither sent nor failed.
 
-        What is *sending* comes first, then what is urgent, reactions last. An urgent reply waits
-        for what its own debate posts before it: a thread keeps its order.
+        What is *sending* comes first, then what is urgent, then posts, edits, and reactions. An
+        urgent reply waits for what its own debate posts before it: a thread keeps its order.
 
         It may be one that has to wait (`not_before`): what comes after it waits as well.
         """
@@ -198,7 +202,7 @@ class Posts:
         Returns what `next_for` does: who sent a post goes on with the next one.
 
         The row then is *sent*, and its payload is empty: Slack has it, and the log can make it
-        again. Or it is *waiting*, if it was replaced while it was being sent.
+        again.
 
         Args:
             row: What `mark_sending` returned, or as it was read if it was not handed out here. Only
@@ -215,8 +219,7 @@ class Posts:
     async def mark_failed(self, row: PostRow, error: str) -> PostRow | None:
         """Note that Slack will never take it. Takes, returns and raises what `mark_sent` does.
 
-        The row then is *failed*, and its payload is empty; or *waiting*, if it was replaced while
-        it was being sent.
+        The row then is *failed*, and its payload is empty.
         """
         return await self._database.write(lambda c: _mark(c, _MARK_FAILED, row, error=error))
 
@@ -268,7 +271,7 @@ _NEXT = (
     .order_by(
         POSTS.c.state != PostState.SENDING,
         ~POSTS.c.urgent,
-        POSTS.c.method == "react",
+        case((POSTS.c.method.in_(EDITS), 1), (POSTS.c.method == "react", 2), else_=0),
         POSTS.c.id,
     )
     .limit(1)
@@ -285,10 +288,14 @@ _BUSY_CHANNELS = select(POSTS.c.workspace, POSTS.c.channel).where(UNSENT).distin
 _BY_KEY = select(POSTS).where(_WITH_KEY)
 #: What has to be known of a row to change it: without its payload.
 _HEAD = select(*(column for column in POSTS.c if column is not POSTS.c.payload)).where(_WITH_KEY)
-_LOCKED_HEAD = _HEAD.with_for_update()
+_LOCKED_HEADS = (
+    select(POSTS.c.key, POSTS.c.state, POSTS.c.ts)
+    .where(POSTS.c.key.in_(bindparam("with_keys", expanding=True)))
+    .order_by(POSTS.c.id)
+    .with_for_update()
+)
 _CHANGE = update(POSTS).where(_WITH_KEY)
 _DELETE = delete(POSTS).where(_WITH_KEY)
-_ADD = insert(POSTS)
 #: What a row is left with when nothing more is to be sent.
 EMPTY: Mapping[str, Any] = {"payload": {}}
 #: Who holds a post's channel, locked until the end of the transaction. A process that is taking the
@@ -314,7 +321,6 @@ _HAND_OUT = (
     .where(_OURS, UNSENT)
     .values(
         state=PostState.SENDING,
-        sending_version=POSTS.c.version,
         life=bindparam("token", type_=Text),
         attempted_at=bindparam("at"),
         attempts=POSTS.c.attempts + 1,
@@ -323,7 +329,7 @@ _HAND_OUT = (
     .returning(*POSTS.c)
 )
 #: The attempt that somebody ends. A commit whose answer was lost is done again (`Repeating`), when
-#: the row may wait with a newer edit, in its old place or in a new one: that is none of it.
+#: the row may wait again with a newer edit: that is none of it.
 _ATTEMPT: ColumnElement[bool] = (
     _OURS
     & (POSTS.c.id == bindparam("place"))
@@ -344,22 +350,14 @@ _PUT_BACK = (
 )
 
 
-#: Only an attempt under way has handed a version out: what is refused before it is tried again is
-#: refused in its newest version.
-_HAS_NEWER: ColumnElement[bool] = (POSTS.c.state == PostState.SENDING) & (
-    POSTS.c.version > POSTS.c.sending_version
-)
-
-
 def _marking(state: PostState) -> ReturningUpdate[int]:
-    """Return the statement that ends an attempt; a version nobody was handed waits for the next."""
-    empty = literal(EMPTY["payload"], POSTS.c.payload.type)
+    """Return the statement that ends an attempt."""
     return (
         update(POSTS)
         .where(_ATTEMPT)
         .values(
-            state=case((_HAS_NEWER, PostState.WAITING.value), else_=state.value),
-            payload=case((_HAS_NEWER, POSTS.c.payload), else_=empty),
+            state=state.value,
+            payload=literal(EMPTY["payload"], POSTS.c.payload.type),
             ts=func.coalesce(bindparam("new_ts", type_=Text), POSTS.c.ts),
             error=bindparam("why", type_=Text),
             not_before=None,
@@ -382,7 +380,7 @@ _ROOT = (
 
 def _fresh(post: NewPost) -> dict[str, Any]:
     """The values of a row that was never sent."""
-    return {**vars(post), "state": PostState.WAITING, "version": 1, "attempts": 0}
+    return {**vars(post), "state": PostState.WAITING, "attempts": 0}
 
 
 def _next_for(connection: Connection, channel: Channel) -> PostRow | None:
@@ -439,11 +437,6 @@ def _head_for(connection: Connection, key: str, process_token: str | None) -> Ro
     return head
 
 
-def _locked(connection: Connection, key: str) -> Row[Any] | None:
-    """The row with this key, locked against others, without its payload."""
-    return connection.execute(_LOCKED_HEAD, {"with_key": key}).first()
-
-
 def _missing(key: str) -> StoreError:
     return StoreError(f"There is no post {key!r}.")
 
@@ -462,5 +455,6 @@ def _find(connection: Connection, key: str) -> PostRow | None:
 def _row(row: RowMapping) -> PostRow:
     """The value of a row."""
     fields: dict[str, Any] = {**row, "state": PostState(row["state"])}
+    del fields["version"], fields["sending_version"]
     fields["process_token"] = fields.pop("life")  # the column keeps the name it had first
     return PostRow(**fields)

@@ -43,8 +43,8 @@ POSTS: Final = Table(
     Column("method", Text, nullable=False),
     Column("payload", JSON, nullable=False),
     Column("state", Text, nullable=False),
-    #: Counts the payloads this row has had; `sending_version` is the one being sent.
-    Column("version", Integer, nullable=False),
+    #: These two were read by earlier versions.
+    Column("version", Integer, nullable=False, default=1),
     Column("sending_version", Integer),
     Column("life", Text),
     Column("attempted_at", Moment),

@@ -1,6 +1,6 @@
 """People see each thing once, in an order that reads well, whatever order turns end in."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -91,7 +91,6 @@ class Queue:
     def __init__(self) -> None:
         self.sent: dict[str, NewPost] = {}
         self.edits: list[NewPost] = []
-        self.later: dict[str, Callable[[], Awaitable[NewPost]]] = {}
         self.down = False
 
     async def post(self, posts: Sequence[NewPost]) -> None:
@@ -104,12 +103,6 @@ class Queue:
         if self.down:
             raise StoreDown
         self.edits.append(post)
-
-    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
-        self.later[key] = make
-
-    async def drop_later(self, key: str) -> None:
-        self.later.pop(key, None)
 
 
 class Log:
@@ -226,17 +219,6 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     await publish(Presenter(parts, Log(log)), log, done, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
     assert parts.edits[-1] == whole.edits[-1]
-
-
-async def test_a_board_whose_turn_comes_late_shows_what_others_brought_about_since():
-    """A replica that has lost a debate may still have an edit in line."""
-    log = play(SETUP)
-    queue = Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, 4)
-    (late,) = queue.later.values()
-    ended = Queue()
-    await publish(Presenter(ended, Log(log)), log, len(log) - 1, len(log))
-    assert (await late()).payload == ended.edits[-1].payload
 
 
 async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
@@ -379,42 +361,29 @@ async def test_a_question_without_room_on_the_board_follows_in_full():
     assert sum(post.payload["text"].count("every job") for post in replies) == 150
 
 
-async def test_progress_edits_the_board_later_and_only_to_the_newest_state():
+async def test_each_event_edits_the_board_to_its_state():
     log, queue = play(SETUP)[:5], Queue()
     await publish(Presenter(queue, Log(log)), log, 0, 5)
-    assert not queue.edits
-    assert set(queue.later) == {edit_key(DEBATE_ID)}
-    edit = await queue.later[edit_key(DEBATE_ID)]()
-    assert (edit.key, edit.method) == (edit_key(DEBATE_ID), "update")
-    assert edit.payload["target_key"] == board_key(DEBATE_ID)
+    assert {edit.key for edit in queue.edits} == {edit_key(DEBATE_ID)}
+    newest = queue.edits[-1]
+    assert newest.method == "update"
+    assert newest.payload["target_key"] == board_key(DEBATE_ID)
 
 
 async def test_turns_that_begin_edit_the_board_only_where_another_process_published_the_log():
     log, queue = play(SETUP), Queue()
     presenter = Presenter(queue, Log(log))
     await publish(presenter, log, 0, 5)
-    queue.later.clear()  # made, and sent
+    queue.edits.clear()
     await presenter.turns_began(fold(log[:5]), ())
-    assert not queue.later
+    assert not queue.edits
     await Presenter(queue, Log(log)).turns_began(fold(log[:5]), ())
-    assert set(queue.later) == {edit_key(DEBATE_ID)}
-
-
-async def test_what_people_do_edits_the_board_at_once_and_nothing_older_comes_after_it():
-    log, queue = play(SETUP), Queue()
-    presenter = Presenter(queue, Log(log))
-    await publish(presenter, log, 0, 4)
-    assert queue.later
-    stopped = replace(log[3], seq=5, event=StopRequested(stop=Stop(by=Person(id="U1"))))
-    await presenter.publish(fold([*log[:4], stopped]), stopped)
-    assert not queue.later
     assert [edit.key for edit in queue.edits] == [edit_key(DEBATE_ID)]
 
 
 async def test_the_end_of_a_debate_leaves_no_older_board_behind():
     log, queue = play(SETUP), Queue()
     await publish(Presenter(queue, Log(log)), log, 0, len(log))
-    assert not queue.later
     assert queue.edits[-1].key == ended_key(DEBATE_ID)
 
 

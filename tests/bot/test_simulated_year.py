@@ -1,7 +1,7 @@
 """A year of decisions: outcomes are given at planted rates, and the table says these rates."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -80,12 +80,6 @@ class Posts:
 
     async def replace(self, post: NewPost) -> None:
         del post
-
-    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
-        del key, make
-
-    async def drop_later(self, key: str) -> None:
-        del key
 
 
 @dataclass

@@ -37,7 +37,7 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
 
 
 async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
-    async with team_at_work(spec=replace(spec(), pace=replace(FAST, post=0.4), rounds=6)) as team:
+    async with team_at_work(spec=replace(spec(), pace=replace(FAST, post=1.0), rounds=6)) as team:
         first = await team.debate(QUESTION)
         card = await card_of(team, first)
         assert card

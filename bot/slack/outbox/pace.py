@@ -111,6 +111,10 @@ class Turnstile:
         self._free_at[line] = begins + self.pace.between(kind)
         return begins - now
 
+    def left(self, kind: CallKind, channel: Channel, now: float) -> float:
+        """Return how many seconds to wait at least; somebody else may go first meanwhile."""
+        return max(0.0, self._free_at.get(_line(kind, channel), 0.0) - now)
+
     def passed(self, kind: CallKind, channel: Channel, now: float) -> None:
         """Count from now: who had a place may have been held up on the way to the call."""
         self._move(_line(kind, channel), now + self.pace.between(kind))

@@ -18,7 +18,6 @@ from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from bot.slack.clients import NotInstalled, WorkspaceClients
 from bot.slack.ids import addressed, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
-from bot.slack.outbox.later_edits import LaterEdits, Make
 from bot.slack.outbox.methods import (
     SESSION,
     WAYS,
@@ -58,10 +57,7 @@ class _RootMissing(Exception):
 
 
 class _AttemptEnded(NamedTuple):
-    """A step that noted what became of its post: sent, or refused for good.
-
-    The post may wait again all the same, with a version that came during the attempt.
-    """
+    """A step that noted what became of its post: sent, or refused for good."""
 
     #: What was next in line of the channel then, maybe the same post; None: nothing.
     next: PostRow | None
@@ -110,7 +106,6 @@ class Outbox:
         self._taking_up = KeyedTasks[str](self._take_up)
         #: Workspaces in which the app is no agent, as Slack said since the start.
         self._without_sessions: set[str] = set()
-        self._later = LaterEdits(self.replace, self.pace.edit)
 
     @property
     def age(self) -> float:
@@ -124,7 +119,6 @@ class Outbox:
     async def close(self) -> None:
         """Stop after the calls in hand; the rest goes out next time."""
         await self._taking_up.close(1)
-        await self._later.close()
         await self._channels.close(STOP_PATIENCE + 1)
 
     async def post(self, posts: Sequence[NewPost]) -> None:
@@ -146,17 +140,6 @@ class Outbox:
             return
         await self.posts.replace_or_enqueue(post)
         self._wake([post])
-
-    def replace_later(self, key: str, make: Make) -> None:
-        """Make and queue an edit when Slack's pace has room for it; only the newest of this key.
-
-        It is kept in memory only: what this process does not live to make is never made.
-        """
-        self._later.put(key, make)
-
-    async def drop_later(self, key: str) -> None:
-        """Forget the edit that waits under this key; none is queued any more on return."""
-        await self._later.drop(key)
 
     def _wake(self, posts: Sequence[NewPost]) -> None:
         for post in posts:
@@ -207,9 +190,6 @@ class Outbox:
         if not await self._is_due(row):
             return True
         if row.method == SESSION and row.workspace in self._without_sessions:
-            # Handed out first: a version that came during an attempt would wait for ever else.
-            token = row.process_token or self.process_token
-            row = await self.posts.mark_sending(row.key, token, self.clock.now())
             return _AttemptEnded(await self.posts.mark_sent(row))
         try:
             call = await self._call(row)
@@ -243,21 +223,17 @@ class Outbox:
     async def _has_turn(self, kind: CallKind, row: PostRow) -> bool:
         """Wait for Slack's pace; False if something more urgent has come meanwhile.
 
-        Posts share one line in a channel, so one of them gains nothing by overtaking another that
-        is in line already. Pins and edits wait for the whole workspace, which can take long.
+        Posts share one line in a channel, so one of them gains nothing by overtaking another. Pins
+        and edits wait for the whole workspace, which can take long.
         """
         channel = _channel_of(row)
-        left = self._turnstile.reserve(kind, channel, time.monotonic())
-        while True:
-            while left > 0:
-                await self._wait(min(left, LOOK_SECONDS))
-                left -= LOOK_SECONDS
-                if left > 0 and kind is not CallKind.POST and await self._is_overtaken(row):
-                    return False
-            # In line anew if Slack stopped the line.
-            if not self._turnstile.is_held(kind, channel, time.monotonic()):
-                return True
-            left = self._turnstile.reserve(kind, channel, time.monotonic())
+        while (left := self._turnstile.left(kind, channel, time.monotonic())) > 0:
+            await self._wait(min(left, LOOK_SECONDS))
+            is_long = left > LOOK_SECONDS and kind is not CallKind.POST
+            if is_long and await self._is_overtaken(row):
+                return False
+        self._turnstile.passed(kind, channel, time.monotonic())
+        return True
 
     async def _is_overtaken(self, row: PostRow) -> bool:
         first = await self.posts.next_for(_channel_of(row))
