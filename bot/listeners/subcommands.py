@@ -58,8 +58,7 @@ class Subcommand:
 
     def arguments(self, words: Sequence[str]) -> Mapping[str, str] | None:
         """The arguments `id` and `words` in what was typed; None: it does not fit the form."""
-        pattern = " ".join(_ARGUMENTS.get(word, word) for word in self.form.split())
-        match = re.fullmatch(pattern, " ".join(words), re.IGNORECASE)
+        match = _PATTERNS[self.form].fullmatch(" ".join(words))
         return {key: value for key, value in match.groupdict().items() if value} if match else None
 
 
@@ -147,3 +146,9 @@ SUBCOMMANDS: Sequence[Subcommand] = (
 )
 #: First words of subcommands.
 WORDS = frozenset(row.word for row in SUBCOMMANDS)
+_PATTERNS: Mapping[str, re.Pattern[str]] = {
+    row.form: re.compile(
+        " ".join(_ARGUMENTS.get(word, word) for word in row.form.split()), re.IGNORECASE
+    )
+    for row in SUBCOMMANDS
+}

@@ -6,6 +6,7 @@ turn (`replies.json`), and what is made from both: texts, the thread, the prompt
 
 import hashlib
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +17,7 @@ from bot.presenter.sink import Presenter
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction
 from core.errors import CallFailed, RequestRejected
-from core.events import Event, Recorded, apply, event_from_json, fold
+from core.events import Event, Recorded, SummaryMade, apply, event_from_json, fold
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
 from core.models import Debate, Turn, Usage
@@ -34,6 +35,8 @@ NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 REJECTED = "The scripted provider rejects this request."
 #: Fields that tell what a call took and cost.
 _OF_CALLS = frozenset({"call", "usage", "wasted"})
+#: What 0.x put before a summary, and what ends one that was cut.
+_REMINDER, _CUT = re.compile(r"\AKeep in mind: .*?\. (?=\[)"), " […]"
 #: Characters from which on a repeated paragraph or block is written only where it comes first.
 _WORTH_NAMING = 60
 
@@ -252,6 +255,20 @@ def _named(paragraph: str, known: set[str]) -> str:
 def without_calls(event: Event) -> object:
     """An event's fields but for what a call took and cost."""
     return _stripped(event.model_dump(mode="json"))
+
+
+def without_reminder(stored: Event, made: Event) -> Event:
+    """The stored event, a summary without the figures before it that 0.x put back.
+
+    They took room at the end of the summary: the one made now goes on where the stored one is cut.
+    """
+    if not isinstance(stored, SummaryMade) or not isinstance(made, SummaryMade):
+        return stored
+    text = _REMINDER.sub("", stored.summary.text)
+    if text == stored.summary.text or not made.summary.text.startswith(text.removesuffix(_CUT)):
+        return stored
+    changes = {"text": made.summary.text, "after_chars": made.summary.after_chars}
+    return stored.model_copy(update={"summary": stored.summary.model_copy(update=changes)})
 
 
 def _stripped(value: object) -> object:

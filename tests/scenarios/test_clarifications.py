@@ -21,7 +21,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 ASKED = {
     "architect": [("How many jobs a second?", "A thousand"), ("Who runs it?", "Two people")],
     "security": [("Which data is in a job?", "No personal data")],
-    "simplicity": [("How many jobs per second?", "Ten")],
+    "simplicity": [("how many jobs a second", "Ten")],
 }
 
 
