@@ -106,3 +106,11 @@ def test_a_workspace_that_is_held_up_holds_up_no_other() -> None:
 def test_pauses_double_up_to_a_ceiling() -> None:
     pace = Pace(first_pause=1, longest_pause=10)
     assert [pace.after_errors(count) for count in (0, 1, 2, 3, 4, 5, 50)] == [1, 1, 2, 4, 8, 10, 10]
+
+
+@pytest.mark.parametrize("method", ["post", "upload"])
+def test_a_post_in_doubt_is_looked_for_after_the_last_byte_of_its_call_can_have_left(
+    method: str,
+) -> None:
+    pace = Pace()
+    assert pace.lease_of(method) < pace.grace_of(method, 0) < pace.grace_of(method, 1)

@@ -578,6 +578,26 @@ async def test_posts_that_an_earlier_version_sent_are_emptied_once(location: str
             assert (await next_of(posts)).payload == {"text": "long"}
 
 
+async def test_an_edit_that_an_earlier_version_was_sending_with_a_newer_payload_is_sent(
+    location: str,
+) -> None:
+    async with await Database.open(location) as database:
+        await core.store.tables.prepare(database)
+        await prepare(database)
+        posts = Posts(database)
+        await posts.replace_or_enqueue(edit("the newest"))
+        await posts.mark_sending("d1/board", "process-1", NOON)
+
+        def of_an_earlier_version(connection: Connection) -> None:
+            connection.execute(update(POSTS).values(version=3, sending_version=2))
+
+        await database.write(of_an_earlier_version)
+
+        row = await next_of(posts)
+        assert (row.state, row.payload) == (PostState.SENDING, {"text": "the newest"})
+        assert await drained(posts) == ["d1/board"]
+
+
 async def test_queues_read_no_post_that_was_sent(tmp_path: Path) -> None:
     """Of a hundred thousand debates millions of posts stay; a handful waits."""
     statements: list[str] = []
