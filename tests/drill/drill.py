@@ -256,6 +256,8 @@ async def _reckon(town: Town, trouble: Trouble, seen: Seen) -> None:
     if list(seen.notes) != [NOTE] and (seen.notes or not _is_told_of_end(town.workspace)):
         seen.wrong.append(f"notes: {seen.notes}")
     questions = [debate.setup.question for debate in debates if "1111" not in debate.setup.question]
+    if trouble.repeats:
+        questions = list(dict.fromkeys(questions))
     if sorted(questions) != ([FIRST] if trouble.forgets else [FIRST, SECOND]):
         seen.wrong.append(f"debates: {questions}")
 

@@ -65,6 +65,8 @@ class Trouble:
     model_seconds: float = 1.5
     #: What happened meanwhile is known to Slack only, as after every backup that is restored.
     forgets: bool = False
+    #: A command may be done afterwards, though Slack said that it failed and it was typed again.
+    repeats: bool = False
 
 
 @asynccontextmanager
@@ -299,7 +301,7 @@ TROUBLES: dict[str, Trouble] = {
     "behind": Trouble(
         what="clock an hour behind, then right", hurt=partial(clock_by, -3600), own_clock=True
     ),
-    "frozen": Trouble(what="process frozen", hurt=frozen, health="nobody answers"),
+    "frozen": Trouble(what="process frozen", hurt=frozen, health="nobody answers", repeats=True),
     "away": Trouble(
         what="stopped for longer than Slack repeats",
         hurt=away,

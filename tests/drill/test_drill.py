@@ -13,7 +13,7 @@ SHORT = 5.0
 #: One of each kind is also ended in the middle; the command does that with all.
 ENDED = ("locked", "full", "moved", "ahead", "frozen", "server", "drops", "drips")
 #: CI tries them, too: the quickest for the disk and for Slack's answers, and the one in which Slack
-#: gives up what people write. A frozen process and a token that is taken back have scenarios.
+#: gives up what people write. A token that is taken back has scenarios.
 QUICKEST = ("locked", "full", "drops")
 
 
