@@ -37,11 +37,9 @@ from bot.listeners.typed import read, steering
 from bot.markdown import parsed
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
-    answer,
     bare_gist,
     gist,
     mrkdwn,
-    points,
 )
 from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
@@ -633,8 +631,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.convert.bare_gist": lambda text: bare_gist(text, 300),
     "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,
-    "bot.slack.mrkdwn.convert.answer": lambda text: answer.__wrapped__(text, 300),
-    "bot.slack.mrkdwn.convert.points": lambda text: points(text, 3, 300),
     "core.transcript.cited.cited": lambda text: cited(text, ()),
     "bot.slack.mrkdwn.escape.bare": lambda text: bare(text, 80),
     "bot.slack.mrkdwn.escape.clean": clean,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from slack_sdk.models.blocks import ButtonElement, ConfirmObject
 
 from bot.slack.ids import ActionId, BlockId, address_of, board_key
-from bot.slack.mrkdwn.convert import answer, gist
+from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.agents import agents_shown
@@ -258,7 +258,7 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
 def _positions(debate: Debate) -> str:
     found = format_of(debate).positions(debate).values()
     lines = (
-        f"• *{name_of(debate, made.turn.agent)}*: {answer(made.text, _POSITION_LIMIT)}"
+        f"• *{name_of(debate, made.turn.agent)}*: {gist(made.text, _POSITION_LIMIT)}"
         for made in found
     )
     said = listed(lines, _POSITIONS_LIMIT)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.slack.mrkdwn.convert import answer, gist, mrkdwn, points
+from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.views.fold import Fold, folded, pieces_of
 from bot.views.message import MessageView, context, named, sections
 from bot.views.review import finding_lines
@@ -26,7 +26,6 @@ from core.rules.formats import council
 _ALL, _LEAST, _MOST = 5400, 380, 900
 _ANSWER_LIMIT = 240
 _FIRST_LIMIT = 110
-_POINT_LIMIT = 150
 _MOST_POINTS = 3
 _LINE_LIMIT = 140
 _REASON_LIMIT = 200
@@ -45,7 +44,7 @@ _OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 def group_post(
     debate: Debate, said: Sequence[Contribution], failures: Sequence[Failure] = ()
 ) -> MessageView:
-    """Return the post: the answer in bold, the first one, main points, whom it criticised for what.
+    """Return the post: the answer in bold, the first one, whom it criticised for what.
 
     Args:
         debate: The debate.
@@ -113,23 +112,16 @@ def _in_short(debate: Debate, agent: Agent, said: Sequence[Contribution]) -> Ite
     main = _position(said)
     if main:
         text = words_of(agent, main)
-        said_first = answer(text, min(_ANSWER_LIMIT, room // 2))
-        shown = f"*{said_first or 'Nothing was said.'}*"
-        yield shown
-        left = room - len(shown) - sum(map(len, of_others))
+        said_first = gist(text, min(_ANSWER_LIMIT, room // 2))
+        yield f"*{said_first or 'Nothing was said.'}*"
         # Others criticised what it said first; without it nobody understands what they mean.
         draft = next((made for made in said if made.turn.act is Act.PROPOSAL), main)
-        drafted = answer(words_of(agent, draft), _FIRST_LIMIT)
-        if drafted and drafted != answer(text, _FIRST_LIMIT):
-            left -= len(drafted)
+        drafted = gist(words_of(agent, draft), _FIRST_LIMIT)
+        if drafted and drafted != gist(text, _FIRST_LIMIT):
             yield f"_First answer_: {drafted}"
         if main.findings:
             yield from (f"• {line}" for line in finding_lines(main.findings, _MOST_POINTS + 1))
             return
-        for number, point in enumerate(points(text, _MOST_POINTS, _POINT_LIMIT)):
-            left -= len(point)
-            if left >= 0 or number == 0:
-                yield f"• {point}"
     yield from of_others
 
 
@@ -139,12 +131,10 @@ def _on_others(debate: Debate, agent: Agent, made: Contribution) -> Iterator[str
         return
     text = words_of(agent, made)
     target = made.turn.target
-    found = points(text, 1 if target else 2, _LINE_LIMIT) or [gist(text, _LINE_LIMIT)]
     whom = f"On {name_of(debate, target)}" if target else _capital(turn_noun(debate, made.turn))
     if made.turn.act is Act.CRITIQUE and made.turn.round == 1:  # its post shows the refined answer
         whom += "'s first draft"
-    for line in found:
-        yield f":speech_balloon: _{whom}_: {line}"
+    yield f":speech_balloon: _{whom}_: {gist(text, _LINE_LIMIT)}"
 
 
 def _position(said: Sequence[Contribution]) -> Contribution | None:

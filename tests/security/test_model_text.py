@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.mrkdwn.convert import answer, bare_gist, gist, mrkdwn
+from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import bare, plain
 from bot.slack.mrkdwn.split import split
 
@@ -98,7 +98,7 @@ def test_no_markdown_of_a_model_becomes_active(text: str) -> None:
 @given(texts, st.integers(41, 300))
 @example("".join(PIECES), 200)
 def test_no_gist_and_no_typed_text_becomes_active(text: str, limit: int) -> None:
-    for shortened in (gist, answer, bare_gist):
+    for shortened in (gist, bare_gist):
         check(shortened(text, limit))
     check(plain(text))
 

@@ -32,9 +32,6 @@ _PROSE = _LISTS | {"paragraph", "blockquote"}
 #: Characters of Markdown that are read for one character of a gist, and signs for a whole one.
 _GIST_SOURCE, _GIST_SIGNS = 12, 400
 
-#: A sentence with the space after it, or what is left at the end; "e.g." ends none.
-_SENTENCE = re.compile(r".+?(?:(?:[!?…]|(?<!\.[a-z])\.)(?:\s+|$)|[\u3002\uff01\uff1f]|$)")
-
 _Node = SyntaxTreeNode
 
 
@@ -62,52 +59,6 @@ def bare_gist(text: str, limit: int) -> str:
     return _shortened(bare(_line(text, limit), limit * _GIST_SOURCE), limit)
 
 
-@lru_cache(maxsize=512)
-def answer(text: str, limit: int) -> str:
-    """Return the first sentence of a position, bold as a whole or not, as one safe line.
-
-    Args:
-        text: Markdown.
-        limit: Characters at most, entities counted as they are spelled.
-    """
-    tree = _tree(_source(text, limit))
-    nodes = tree.children if tree else []
-    said = (" ".join(_flat(node).split()) for node in nodes if node.type == "paragraph")
-    # "**Answer:**" alone leads to it.
-    line = next((line for line in said if line.strip(" :") and line[-1] != ":"), "")
-    return _shortened(literal(_first_sentence(line or _line(text, limit))), limit)
-
-
-def points(text: str, most: int, limit: int) -> list[str]:
-    """Return the first points a text makes, each as one safe line in whole sentences if they fit.
-
-    They are the first sentences of the items of its lists; where it has none, of its paragraphs
-    after the first.
-
-    Args:
-        text: Markdown.
-        most: Points at most.
-        limit: Characters of one point at most, entities counted as they are spelled.
-    """
-    tree = _tree(text)
-    if tree is None:
-        return []
-    items = [item for node in tree.children if node.type in _LISTS for item in node.children]
-    # An item's own first words, without what is listed inside it.
-    own = [next((node for node in item.children if _is_said(node)), None) for item in items]
-    said = [node for node in own if node] or [n for n in tree.children if _is_said(n)][1:]
-    lines = [" ".join(_flat(node).split()) for node in said]
-    found = [_first_sentence(line) for line in lines if line]
-    return [_shortened(literal(line), limit) for line in found[:most]]
-
-
-def _first_sentence(line: str) -> str:
-    """The first sentence; with the next one where it is a lone word ("Serious.")."""
-    sentences = _SENTENCE.findall(line)
-    first = sentences[0] if sentences else ""
-    return "".join(sentences[:2] if len(first.split()) == 1 else [first]).strip()
-
-
 def _tree(text: str) -> _Node | None:
     """The text parsed; None where it is no formatting."""
     tokens = parsed(clean(text))
@@ -119,10 +70,6 @@ def _source(text: str, limit: int) -> str:
     source = text[: limit * _GIST_SOURCE]
     after = next(islice(SIGN.finditer(source), _GIST_SIGNS, None), None)
     return source[: after.start()] if after else source
-
-
-def _is_said(node: _Node) -> bool:
-    return node.type == "paragraph" and not _leads(node)
 
 
 def _line(text: str, limit: int) -> str:

@@ -13,7 +13,7 @@ from bot.slack.ids import (
     note_ts,
     pin_key,
 )
-from bot.slack.mrkdwn.convert import answer, gist, mrkdwn
+from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.slack.mrkdwn.escape import bare, plain
 
 
@@ -61,5 +61,5 @@ def test_a_link_to_a_post_of_ours_is_filled_in():
 )
 def test_what_others_write_is_no_link_to_a_post_of_ours(written: str):
     text = written.format(address_of("dotherone/vote"))
-    shown = [mrkdwn(text), plain(text), gist(text, 300), answer(text, 300), bare(text, 300)]
+    shown = [mrkdwn(text), plain(text), gist(text, 300), bare(text, 300)]
     assert not addressed("\n".join(shown))

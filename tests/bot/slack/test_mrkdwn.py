@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.mrkdwn.convert import answer, bare_gist, gist, mrkdwn
+from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import GAP, LINK, clean, link, plain
 from bot.slack.mrkdwn.split import SMALLEST_LIMIT, split
 
@@ -305,15 +305,6 @@ def test_a_gist_is_one_line_without_headings_and_formatting():
     assert gist("# Only a title", 60) == "Only a title"
 
 
-def test_an_answer_is_the_first_sentence_also_where_all_of_it_is_bold():
-    text = (
-        "# Proposal\n\n**Use e.g. PostgreSQL for jobs & mail.**\n\n"
-        "- It is there.\n\n**Requirements.** Keeps every job: yes.\n\n**Risks.** Load."
-    )
-    assert answer(text, 200) == "Use e.g. PostgreSQL for jobs &amp; mail."
-    assert answer("**Answer:**\n\nUse one. It is cheap.", 200) == "Use one."
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -323,8 +314,8 @@ def test_an_answer_is_the_first_sentence_also_where_all_of_it_is_bold():
         ("word " * 30, "word " * 8 + "word…"),
     ],
 )
-def test_an_answer_without_a_sentence_is_the_beginning(text: str, shown: str):
-    assert answer(text, 50) == shown
+def test_a_gist_of_any_text_is_its_beginning(text: str, shown: str):
+    assert gist(text, 50) == shown
 
 
 def test_a_gist_for_options_is_not_escaped_and_pings_nobody():

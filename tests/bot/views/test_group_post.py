@@ -18,11 +18,11 @@ def test_a_changed_answer_shows_the_first_one() -> None:
     shown = group_post(
         _DEBATE, [said(Act.PROPOSAL, _DRAFT), said(Act.REFINEMENT, "**Keep the language.** Yes.")]
     ).text
-    assert "*Keep the language.*\n_First answer_: Rewrite it in Rust." in shown
+    assert "*Keep the language. Yes.*\n_First answer_: Rewrite it in Rust. It is fast." in shown
 
 
 def test_an_answer_that_stayed_is_shown_once() -> None:
-    stayed = [said(Act.PROPOSAL, _DRAFT), said(Act.REFINEMENT, f"{_DRAFT}\n- It is tested.")]
+    stayed = [said(Act.PROPOSAL, _DRAFT), said(Act.REFINEMENT, _DRAFT)]
     assert "First answer" not in group_post(_DEBATE, stayed).text
     assert "First answer" not in group_post(_DEBATE, stayed[:1]).text
 
