@@ -1008,6 +1008,10 @@ class Contribution(Value):
 
     turn: Turn
     text: str
+    #: What the text says in one sentence, as its author put it; empty: not said.
+    answer: str = ""
+    #: What weighs most in it, as its author put it; the gravest first.
+    points: tuple[str, ...] = ()
     #: None when no model was asked (a proposal carried over from the last refinement).
     call: Call | None = None
     #: Key of the turn whose text was carried over, if any.

@@ -35,6 +35,7 @@ from bot.views.options import (
 from bot.views.people_vote import team_count
 from bot.views.progress import plan, progress, stage
 from bot.views.review import findings_counted, subject_shown
+from bot.views.turn import answer_of
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import result
 from bot.views.words import (
@@ -258,7 +259,8 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
 def _positions(debate: Debate) -> str:
     found = format_of(debate).positions(debate).values()
     lines = (
-        f"• *{name_of(debate, made.turn.agent)}*: {gist(made.text, _POSITION_LIMIT)}"
+        f"• *{name_of(debate, made.turn.agent)}*: "
+        f"{answer_of(debate.setup.agent(made.turn.agent), made, _POSITION_LIMIT)}"
         for made in found
     )
     said = listed(lines, _POSITIONS_LIMIT)

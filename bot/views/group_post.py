@@ -6,7 +6,7 @@ from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.views.fold import Fold, folded, pieces_of
 from bot.views.message import MessageView, context, named, sections
 from bot.views.review import finding_lines
-from bot.views.turn import words_of
+from bot.views.turn import answer_of, words_of
 from bot.views.words import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,
@@ -27,6 +27,7 @@ _ALL, _LEAST, _MOST = 5400, 380, 900
 _ANSWER_LIMIT = 240
 _FIRST_LIMIT = 110
 _MOST_POINTS = 3
+_POINT_LIMIT = 150
 _LINE_LIMIT = 140
 _REASON_LIMIT = 200
 _MODEL_LIMIT = 80
@@ -44,7 +45,7 @@ _OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 def group_post(
     debate: Debate, said: Sequence[Contribution], failures: Sequence[Failure] = ()
 ) -> MessageView:
-    """Return the post: the answer in bold, the first one, whom it criticised for what.
+    """Return the post: the answer in bold, the first one, main points, whom it criticised for what.
 
     Args:
         debate: The debate.
@@ -111,17 +112,24 @@ def _in_short(debate: Debate, agent: Agent, said: Sequence[Contribution]) -> Ite
     of_others = [line for made in said for line in _on_others(debate, agent, made)]
     main = _position(said)
     if main:
-        text = words_of(agent, main)
-        said_first = gist(text, min(_ANSWER_LIMIT, room // 2))
-        yield f"*{said_first or 'Nothing was said.'}*"
+        answer = answer_of(agent, main, min(_ANSWER_LIMIT, room // 2))
+        shown = f"*{answer or 'Nothing was said.'}*"
+        yield shown
+        left = room - len(shown) - sum(map(len, of_others))
         # Others criticised what it said first; without it nobody understands what they mean.
         draft = next((made for made in said if made.turn.act is Act.PROPOSAL), main)
-        drafted = gist(words_of(agent, draft), _FIRST_LIMIT)
-        if drafted and drafted != gist(text, _FIRST_LIMIT):
+        drafted = answer_of(agent, draft, _FIRST_LIMIT)
+        if drafted and drafted != answer_of(agent, main, _FIRST_LIMIT):
+            left -= len(drafted)
             yield f"_First answer_: {drafted}"
         if main.findings:
             yield from (f"• {line}" for line in finding_lines(main.findings, _MOST_POINTS + 1))
             return
+        for number, point in enumerate(main.points[:_MOST_POINTS]):
+            line = gist(point, _POINT_LIMIT)
+            left -= len(line)
+            if left >= 0 or number == 0:
+                yield f"• {line}"
     yield from of_others
 
 
@@ -129,12 +137,11 @@ def _on_others(debate: Debate, agent: Agent, made: Contribution) -> Iterator[str
     """Whom it criticised for what, a line each."""
     if made.turn.act not in _OF_OTHERS:
         return
-    text = words_of(agent, made)
     target = made.turn.target
     whom = f"On {name_of(debate, target)}" if target else _capital(turn_noun(debate, made.turn))
     if made.turn.act is Act.CRITIQUE and made.turn.round == 1:  # its post shows the refined answer
         whom += "'s first draft"
-    yield f":speech_balloon: _{whom}_: {gist(text, _LINE_LIMIT)}"
+    yield f":speech_balloon: _{whom}_: {answer_of(agent, made, _LINE_LIMIT)}"
 
 
 def _position(said: Sequence[Contribution]) -> Contribution | None:

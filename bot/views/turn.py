@@ -57,6 +57,17 @@ def turn(debate: Debate, made: Contribution) -> list[MessageView]:
     return messages
 
 
+def answer_of(agent: Agent, made: Contribution, limit: int) -> str:
+    """Return its answer as it said it, or the beginning of its text; safe, in one line.
+
+    Args:
+        agent: Who said it.
+        made: What was said.
+        limit: Characters at most.
+    """
+    return gist(made.answer or words_of(agent, made), limit)
+
+
 def words_of(agent: Agent, made: Contribution) -> str:
     """Return what was said, its quotes as they were found to be.
 

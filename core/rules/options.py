@@ -200,6 +200,11 @@ def read_stance(text: str, options: OptionList) -> Stance:
     return Stance()
 
 
+def is_stance_line(line: str) -> bool:
+    """Whether a line states how likely each option is."""
+    return bool(_STANCE_LINE.match(line))
+
+
 def without_stance(text: str) -> str:
     """The text without the line that states its stance: people see the options by name."""
     lines = text.splitlines()

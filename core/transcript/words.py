@@ -77,11 +77,18 @@ def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str
         for one in said
         if one.turn.act is Act.SUMMARY or reads_letters(debate, one.turn)
         for form in (_POSITION, _POSITIONS, _SPOKEN)
-        for found in form.finditer(one.text)
+        for found in form.finditer(_words_in(one))
     )
     letters = {debate.setup.letter(one.id): one.name for one in debate.setup.agents}
     used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
     return ", ".join(used) + "." if used else ""
+
+
+def _words_in(said: Contribution | Summary) -> str:
+    """All that a text says, its short form included."""
+    if isinstance(said, Contribution):
+        return "\n".join((said.text, said.answer, *said.points))
+    return said.text
 
 
 def act_words(turn: Turn) -> str:

@@ -136,13 +136,18 @@ def left_out(debate: Debate) -> Mapping[str, int]:
 
 
 def with_checked_quotes(debate: Debate, made: Contribution) -> Contribution:
-    """The contribution with its quotes checked, and those not found struck out."""
+    """The contribution with its quotes checked, and those not found struck out.
+
+    Its answer and points are shown without quotes.
+    """
     text, citations = checked(made.text, debate.evidence)
     struck = len(_struck(citations))
     warning = f"{counted(struck, 'quote')} not found in the sources, and struck out."
     return made.model_copy(
         update={
             "text": text,
+            "answer": without_quotes(made.answer),
+            "points": tuple(map(without_quotes, made.points)),
             "citations": citations,
             "warnings": (*made.warnings, *([warning] if struck else ())),
         }
@@ -171,11 +176,15 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
         for claim in verdict.reasons:
             found = checked(claim, debate.evidence)[1]
             verified = [one for one in found if one.status is CitationStatus.VERIFIED]
-            bare = " ".join(rendered(claim, lambda _found, _is_verified: "").split())
             best = next(iter((*verified, *found)), None)  # of what it quotes
-            used.append(EvidenceUsed(claim=bare, citation=best))
+            used.append(EvidenceUsed(claim=without_quotes(claim), citation=best))
         changes["evidence"] = tuple(used)
     return verdict.model_copy(update=changes)
+
+
+def without_quotes(text: str) -> str:
+    """The text as one line, without its quotes."""
+    return _in_line(rendered(text, lambda _found, _is_verified: ""))
 
 
 @once_per_sources

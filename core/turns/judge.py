@@ -240,7 +240,7 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     # Words can be read though they are no verdict; what is left of a form cannot.
     words = next((t for t in wrote if any(map(str.isalpha, t)) and not _FORM.match(t)), "")
     return Verdict(
-        decision=first_sentence(positions[best].text),
+        decision=positions[best].answer or first_sentence(positions[best].text),
         option=option_of(debate, best),
         solution=positions[best].text,
         notes=tuple(

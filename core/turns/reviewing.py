@@ -22,6 +22,7 @@ from core.models import (
 from core.rules.findings import MOST_FINDINGS, merged, own, raised
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
+from core.turns.citing import without_quotes
 from core.turns.finding_replies import (
     FindingReply,
     review_reply,
@@ -161,6 +162,7 @@ def _said(
     return Contribution(
         turn=turn,
         text=shown,
+        answer=without_quotes(short),
         call=call,
         citations=citations,
         stance={} if verdict == NOBODY else {verdict: 1.0},

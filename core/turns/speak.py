@@ -20,6 +20,7 @@ from core.turns.context import (
 )
 from core.turns.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.turns.request_for import request_for, terms_for
+from core.turns.short_form import read_short_form
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -36,6 +37,8 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
             contribution=Contribution(
                 turn=turn,
                 text=carried.text,
+                answer=carried.answer,
+                points=carried.points,
                 carried_from=carried.turn.key,
                 citations=carried.citations,
                 stance=carried.stance,
@@ -54,21 +57,19 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
             raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
-    made = Contribution(
-        turn=turn, text=text.strip(), call=call, looked_up=looked_up, warnings=warnings
-    )
-    options = options_of(debate)
-    if ACTS[turn.act].states_stance and options.items:
-        stance = read_stance(made.text, options)
-        made = made.model_copy(
-            update={
-                "text": without_stance(made.text),
-                "stance": stance.known,
-                "new_options": stance.new,
-            }
-        )
-    said = await asyncio.to_thread(with_checked_quotes, debate, made)
-    return ContributionMade(contribution=said)
+    made = Contribution(turn=turn, text=text, call=call, looked_up=looked_up, warnings=warnings)
+    return ContributionMade(contribution=await asyncio.to_thread(_as_read, debate, made))
+
+
+def _as_read(debate: Debate, made: Contribution) -> Contribution:
+    """The contribution with what its last lines state as fields, and its quotes checked."""
+    short, options = read_short_form(made.text.strip()), options_of(debate)
+    text, update = short.text, dict[str, object](answer=short.answer, points=short.points)
+    if ACTS[made.turn.act].states_stance and options.items:
+        stance = read_stance(text, options)
+        text = without_stance(text)
+        update |= {"stance": stance.known, "new_options": stance.new}
+    return with_checked_quotes(debate, made.model_copy(update={**update, "text": text}))
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:

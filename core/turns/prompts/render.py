@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.models import PERSONA, Act, Agent
+from core.turns.acts import ACTS
 
 _FOLDER = Path(__file__).parent
 _environment = Environment(
@@ -27,6 +28,7 @@ LENSES: Mapping[Act, tuple[str, str]] = {
     Act.BALLOT: ("ballot", "From this point of view, when you vote:"),
     Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),
 }
+_CRITICISMS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
 
@@ -69,7 +71,15 @@ def task(act: Act, agent: Agent, **values: object) -> str:
         else _environment.get_template(f"acts/{act.value}.md.j2")
     )
     who = agent.prompts.get(PERSONA)
-    return template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
+    text = template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
+    return f"{text}\n\n{short_form(act, **values)}" if ACTS[act].is_speech else text
+
+
+def short_form(act: Act, **values: object) -> str:
+    """How a speech ends, said after its task: a program reads its answer and points there."""
+    has_stance = bool(values.get("options")) and not values.get("first")
+    template = _environment.get_template("short_form.md.j2")
+    return template.render(is_criticism=act in _CRITICISMS, has_stance=has_stance).strip()
 
 
 def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:

@@ -145,7 +145,8 @@ def test_an_agents_own_prompt_wins_and_is_named() -> None:
     own = {"proposal": PromptText(text="{{ persona }} Sing.", source="prompts/sing.md")}
     agent = an_agent("architect").model_copy(update={"prompts": own})
 
-    assert render.task(Act.PROPOSAL, agent) == render.persona("architect", Act.PROPOSAL) + " Sing."
+    sing = render.persona("architect", Act.PROPOSAL) + " Sing."
+    assert render.task(Act.PROPOSAL, agent) == f"{sing}\n\n{render.short_form(Act.PROPOSAL)}"
     assert render.source(Act.PROPOSAL, agent) == "prompts/sing.md"
     assert render.source(Act.CRITIQUE, agent) == render.BUILT_IN
 

@@ -50,6 +50,7 @@ _ORDERLESS = "No model was asked: a checklist reads positions in no order."
 #: Percent that a role gives the option its checklist weighs highest.
 _FOR_ITS_CHOICE = 60
 _MOST_QUESTIONS = 3
+_MOST_POINTS = 3
 #: Stands over questions taken over from others.
 _HEARD = "What the others ask, and nobody has answered"
 _HEARD_TITLE = f"**{_HEARD}**"
@@ -166,9 +167,15 @@ class _Asked:
         body = _templates.get_template(template).render(asked=self, **values)
         return _BLANK_LINES.sub("\n\n", body).strip()
 
-    def post(self, template: str, **values: object) -> str:
-        """A template filled in, with the line that says what wrote it."""
-        return f"{self.render(template, **values)}\n\n{FOOTER}"
+    def post(self, template: str, short: str, points: Sequence[str] = (), **values: object) -> str:
+        """A template filled in, with the line that says what wrote it, and its short form."""
+        lines = (f"In short: {short}", *(f"- {point}" for point in points[:_MOST_POINTS]))
+        return "\n".join((self.render(template, **values), "", FOOTER, "", *lines))
+
+    def points(self, thing: Thing, sign: int) -> Sequence[str]:
+        """The notes on a thing as points: "For Kafka: it keeps every event"."""
+        word = "For" if sign > 0 else "Against"
+        return [f"{word} {thing.title}: {says}" for says in self.notes(thing, sign)]
 
 
 def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one match over all acts
@@ -182,17 +189,19 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
         case Act.PROPOSAL | Act.GATHER | Act.FORMULATE | Act.REFINEMENT | Act.ADJUST:
             return _position(asked)
         case Act.STATEMENT if asked.texts(PartKind.OWN):
-            return asked.post("again.md.j2", questions=asked.questions)
+            return _again(asked, asked.questions)
         case Act.STATEMENT:
             return _position(asked)
         case Act.CRITIQUE | Act.DEBATE | Act.REBUTTAL:
             # What a checklist says about others' positions is said once, not in every round.
             earlier = asked.texts(PartKind.OTHER)
             if any(text.label.startswith("Your critique") for text in earlier):
-                return asked.post("again.md.j2", questions=())
-            return asked.post("review.md.j2", positions=asked.texts(PartKind.POSITION))
+                return _again(asked, ())
+            return _review(asked)
         case Act.PLAN:
-            return asked.post("plan.md.j2", heard=_heard(asked, PartKind.OTHER))
+            heard = _heard(asked, PartKind.OTHER)
+            short = "The others ask what this checklist does not." if heard else "Nothing to plan."
+            return asked.post("plan.md.j2", short, (*heard, *asked.questions), heard=heard)
         case Act.SUMMARY:
             return _summary(asked)
         case Act.OPTIONS:
@@ -265,7 +274,36 @@ def _position(asked: _Asked) -> str:
     """Where a role stands, with what the others asked it."""
     steps = [check.do for check in asked.checks if asked.choice][:_MOST_QUESTIONS]
     heard = {_HEARD: _heard(asked, PartKind.CRITIQUE)}
-    return asked.post("position.md.j2", heard=heard, steps=steps)
+    points = (*(asked.points(asked.choice, 1) if asked.choice else ()), *asked.questions)
+    return asked.post("position.md.j2", _side(asked), points, heard=heard, steps=steps)
+
+
+def _side(asked: _Asked) -> str:
+    """Which option the checklist is for, in one sentence."""
+    if asked.choice:
+        return f"{asked.choice.title}: it weighs more on the checklist of {asked.role.title}."
+    if asked.things:
+        titles = " and ".join(thing.title for thing in asked.things)
+        return f"No side: {titles} weigh the same on the checklist of {asked.role.title}."
+    return "No side: no model was asked."
+
+
+def _again(asked: _Asked, questions: Sequence[str]) -> str:
+    """That nothing has changed."""
+    title = asked.choice.title if asked.choice else ""
+    short = f"{title}: as before." if title else "No side, as before: no model was asked."
+    return asked.post("again.md.j2", short, questions, questions=questions)
+
+
+def _review(asked: _Asked) -> str:
+    """What the checklist holds against the others' positions and for them."""
+    positions = asked.texts(PartKind.POSITION)
+    found = (asked.stands_for(text.text) for text in positions)
+    stands = {thing.title: thing for thing in found if thing}
+    against = [point for thing in stands.values() for point in asked.points(thing, -1)]
+    short = against[0] if against else "No critique: no model was asked."
+    points = (*against[1:], *asked.questions)
+    return asked.post("review.md.j2", short, points, positions=positions)
 
 
 def _heard(asked: _Asked, kind: PartKind) -> Sequence[str]:

@@ -36,6 +36,7 @@ from core.rules.options import option_of, options_of
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink
 from core.transcript.words import confidence_words
+from core.turns.acts import ACTS
 from core.turns.take import Turns
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
@@ -43,6 +44,7 @@ from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
 
 NAMES = list(examples())
+POSITIONS = {Act.PROPOSAL, Act.REFINEMENT}
 DEBATE = "dexample"
 DANA = Person(id="U1", name="Dana")
 
@@ -110,6 +112,10 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     # Else the option's name is shown before the decision, and says the same.
     assert written.verdict["option"].casefold() in debate.verdict.decision.casefold()
     assert not debate.verdict.warnings
+    said = [made for made in debate.contributions.values() if ACTS[made.turn.act].is_speech]
+    assert all(made.answer and made.points for made in said if made.turn.act in POSITIONS)
+    assert all(made.answer for made in said)
+    assert not any("In short:" in made.text for made in said)
     warnings = [one for made in debate.contributions.values() for one in made.warnings]
     # One agent quotes what its source does not say, so that people see what becomes of it.
     struck_out = ["1 quote not found in the sources, and struck out."]

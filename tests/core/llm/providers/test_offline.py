@@ -40,6 +40,8 @@ from core.testing import RecordingSink
 from core.transcript.decision import decision_text
 from core.transcript.evaluation import evaluate
 from core.transcript.report import report
+from core.turns.acts import ACTS
+from core.turns.short_form import read_short_form
 from core.turns.take import Turns
 from tests.core.bench import TEXTS
 
@@ -245,6 +247,16 @@ def test_every_post_says_once_that_no_model_was_asked(act: Act) -> None:
         assert text.count(FOOTER) == 1
         assert len(text) < 7000
         assert "None" not in text
+
+
+@pytest.mark.parametrize("act", [act for act in TEXT_ACTS if ACTS[act].is_speech])
+def test_every_speech_has_a_short_form(act: Act) -> None:
+    for question in (QUEUE, DECLINED[0]):
+        short = read_short_form(say(act, *so_far(), question=question))
+
+        assert short.answer
+        assert short.text.endswith(FOOTER)
+        assert len(short.points) <= 3
 
 
 def test_others_questions_are_kept_as_open_and_not_as_dealt_with() -> None:

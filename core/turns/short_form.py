@@ -1,0 +1,70 @@
+"""The short form of a speech: the last lines in which it says its answer and points (pure).
+
+    In short: Keep the job queue in PostgreSQL.
+    - Nobody has to run a second system.
+    - A job and its order are committed together.
+
+Decision 0053 says why these are lines of the text and not fields of a JSON object.
+"""
+
+import re
+import textwrap
+from dataclasses import dataclass
+
+from core.rules.options import is_stance_line
+
+#: Longest answer and longest point that are kept, in characters.
+ANSWER_MAX_CHARS = 300
+POINT_MAX_CHARS = 200
+#: Points that are kept.
+MOST_POINTS = 5
+#: Lines from the end of a text in which its short form is looked for.
+_LAST_LINES = 20
+#: "**In short:** …", however a model decorates it.
+_ANSWER_LINE = re.compile(r"^[\s>*_#`-]{0,8}in short[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE)
+_POINT_LINE = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,2}[.)])\s{1,4}(\S.{0,600})$")
+
+
+@dataclass(frozen=True)
+class ShortForm:
+    """A speech and what it says of itself in short."""
+
+    #: The text without its short form.
+    text: str
+    #: One sentence; empty: the text has no short form.
+    answer: str = ""
+    points: tuple[str, ...] = ()
+
+
+def read_short_form(text: str) -> ShortForm:
+    """Read the short form that ends a text; the whole text where it has none.
+
+    The line of the answer is followed by list items, empty lines and the stance only. The stance
+    stays in the text.
+    """
+    lines = text.rstrip().splitlines()
+    points, stance = list[str](), list[str]()
+    for at in range(len(lines) - 1, max(0, len(lines) - _LAST_LINES), -1):
+        line = lines[at]
+        if head := _ANSWER_LINE.match(line):
+            answer = _line(head[1], ANSWER_MAX_CHARS)
+            rest = "\n".join(lines[:at]).rstrip()
+            if not answer or not rest:
+                break
+            return ShortForm(
+                text="\n".join((rest, *reversed(stance))),
+                answer=answer,
+                points=tuple(filter(None, reversed(points)))[:MOST_POINTS],
+            )
+        if is_stance_line(line):
+            stance.append(line)
+        elif point := _POINT_LINE.match(line):
+            points.append(_line(point[1], POINT_MAX_CHARS))
+        elif line.strip():
+            break
+    return ShortForm(text=text)
+
+
+def _line(words: str, limit: int) -> str:
+    """The words without marks of emphasis around them, cut at a word where they are too long."""
+    return textwrap.shorten(words.strip(" *_`"), limit, placeholder="…")
