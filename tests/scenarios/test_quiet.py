@@ -36,7 +36,10 @@ def as_long_as_a_models(request: ModelRequest) -> str:
             "Its strongest point is that nothing new has to be run.\n\n"
             f"- **serious** – “one table” says nothing about retries. {_FILL}\n"
             f"- **minor** – no figure for the load is given. {_FILL}\n"
-            f"- **minor** – nobody is named who watches the depth of the queue. {_FILL} {_FILL}"
+            f"- **minor** – nobody is named who watches the depth of the queue. {_FILL} {_FILL}\n\n"
+            "In short: “one table” says nothing about retries.\n"
+            "- No figure for the load is given.\n"
+            "- Nobody is named who watches the depth of the queue."
         )
     if request.act is Act.SYNTHESIS:
         return json.dumps(
@@ -52,7 +55,11 @@ def as_long_as_a_models(request: ModelRequest) -> str:
             f"- Nothing new has to be run by two people. {_FILL}\n"
             f"- A job and its effect commit together. {_FILL}\n"
             f"- A load of 500 jobs a second is far below its limits. {_FILL}\n\n"
-            f"## How\n\n{_FILL} {_FILL}\n\n## Requirements\n\n{_FILL} {_FILL}"
+            f"## How\n\n{_FILL} {_FILL}\n\n## Requirements\n\n{_FILL} {_FILL}\n\n"
+            f"In short: PostgreSQL, with one row per job and a lease, says {request.role}.\n"
+            "- Nothing new has to be run by two people.\n"
+            "- A job and its effect commit together.\n"
+            "- A load of 500 jobs a second is far below its limits."
         )
     return plausible_reply(request)
 
@@ -101,7 +108,7 @@ async def test_a_default_debate_is_at_most_twelve_posts_and_1500_words(form: str
             assert "*PostgreSQL, with one row per job and a lease, says " in one["text"]
             assert "• Nothing new has to be run by two people." in one["text"]
             on_others = one["text"].count("\n:speech_balloon:")
-            assert on_others in {"critique": {2}, "council": {0, 2, 4}, "panel": {0}}[form]
+            assert on_others in {"critique": {2}, "council": {0, 2}, "panel": {0}}[form]
         heads = [one["text"].partition("\n")[0] for one in shares(team, board)]
         rounds = [head.partition(":")[0] for head in heads]
         assert rounds == sorted(rounds)
