@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate extras wheel test test-slow drill test-package static check check-all docs pictures format-check lint types imports docker-lint fix bench lock clean
+.PHONY: help demo run debate extras wheel test test-slow drill test-package static check check-all docs pictures format-check lint types imports complexity docker-lint fix bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,7 +68,7 @@ drill: $(DEV) ## Hurt a running bot in 21 ways, one minute each, and see what is
 test-package: $(DEV) ## Run the local Slack's own tests
 	@cd $(SLACK) && ../../$(BIN)/pytest -q -n $(WORKERS) $(ARGS)
 
-static: format-check lint types imports docker-lint
+static: format-check lint types imports complexity docker-lint
 
 check: static test ## Everything that must pass before a commit lands
 	$(SAY) "All checks passed."
@@ -91,6 +91,10 @@ types: $(DEV)
 imports: $(DEV)
 	$(SAY) "Who imports whom"
 	@report=$$($(BIN)/lint-imports) || { echo "$$report"; exit 1; }
+
+complexity: $(DEV)
+	$(SAY) "Complexity of functions, and sizes"
+	@$(BIN)/python tools/complexity.py
 
 docker-lint: $(DEV)
 	$(SAY) "Dockerfile"
