@@ -33,7 +33,7 @@ from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.debate_page.html import html
-from bot.listeners.typed import read, steering
+from bot.listeners.typed import read, says_nothing, steering, word_count
 from bot.markdown import parsed
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
@@ -627,7 +627,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.ids.fill_in": lambda text: fill_in(text, defaultdict(str)),
     "bot.slack.ids.note_ts": note_ts,
     "bot.listeners.typed.read": read,
+    "bot.listeners.typed.says_nothing": says_nothing,
     "bot.listeners.typed.steering": steering,
+    "bot.listeners.typed.word_count": word_count,
     "bot.slack.mrkdwn.convert.bare_gist": lambda text: bare_gist(text, 300),
     "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,

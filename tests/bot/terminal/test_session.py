@@ -20,10 +20,12 @@ from core.errors import ModelsAway, MootError, ProviderDown
 from core.events import DebatePaused, DebateStarted, fold
 from core.llm.call import ModelCalls
 from core.models import Act, Clarification, Clarifying, Debate, Person, Status
+from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from core.turns.take import Turns
+from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"
 SITTING = Person(id="kim", name="kim")
@@ -48,8 +50,9 @@ class SlowAt(ScriptedProvider):
 class Sitting:
     """A session whose model gets stuck."""
 
-    def __init__(self, provider: ScriptedProvider) -> None:
+    def __init__(self, provider: ScriptedProvider, clock: Clock | None = None) -> None:
         self.provider = provider
+        self.clock = clock or SystemClock()
         self.store = InMemoryStore()
         self.shown = io.StringIO()
 
@@ -58,12 +61,12 @@ class Sitting:
         if clarifying:
             setup = setup.model_copy(update={"clarifying": clarifying})
         started = DebateStarted(setup=setup)
-        await self.store.create(DEBATE, started, origin="test", at=SystemClock().now())
+        await self.store.create(DEBATE, started, origin="test", at=self.clock.now())
         return asyncio.create_task(self.go_on())
 
     async def go_on(self) -> Debate:
         """Hold what is in the log, as a process of its own would."""
-        clock, screen = SystemClock(), LineScreen(self.shown)
+        clock, screen = self.clock, LineScreen(self.shown)
         calls = ModelCalls({"scripted": self.provider}, clock)
         engine = Engine(
             store=self.store, turns=Turns(calls), sink=ProgressSink(screen), clock=clock
@@ -75,6 +78,11 @@ class Sitting:
 
     async def debate(self) -> Debate:
         return fold(await self.store.events(DEBATE))
+
+    async def until_stopped(self) -> None:
+        """Wait until a stop is recorded, as the first Ctrl-C asks for it."""
+        while not (await self.debate()).stop:  # noqa: ASYNC110 - a log has no event
+            await asyncio.sleep(0)
 
 
 def press_ctrl_c() -> None:
@@ -156,7 +164,7 @@ async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
     work = await sitting.start()
     await sitting.provider.until_asked(Act.SYNTHESIS)
     press_ctrl_c()
-    await asyncio.sleep(0.05)
+    await sitting.until_stopped()
     press_ctrl_c()
 
     with pytest.raises(MootError, match="Interrupted"):
@@ -188,7 +196,7 @@ async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
         work = asyncio.create_task(sitting.go_on())
         await sitting.provider.until_asked(Act.CRITIQUE if expected == 1 else Act.SYNTHESIS)
         press_ctrl_c()
-        await asyncio.sleep(0.05)
+        await sitting.until_stopped()
         press_ctrl_c()
         with pytest.raises(MootError, match="Interrupted"):
             await work
@@ -198,8 +206,10 @@ async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
     assert (await sitting.go_on()).status is Status.CONCLUDED
 
 
+@pytest.mark.leaping
 async def test_where_no_model_was_ever_reached_the_debate_is_left_and_can_be_taken_up() -> None:
-    sitting = Sitting(ScriptedProvider(lambda _: ProviderDown("The connection failed.")))
+    down = ScriptedProvider(lambda _: ProviderDown("The connection failed."))
+    sitting = Sitting(down, LoopClock())
     work = await sitting.start()
 
     with pytest.raises(ModelsAway, match="No model can be reached"):
