@@ -34,7 +34,6 @@ from rich.text import Text
 from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.debate_page.html import html
 from bot.listeners.typed import read, says_nothing, steering, word_count
-from bot.markdown import parsed
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
     bare_gist,
@@ -70,9 +69,9 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
 from core.transcript.found import as_code, in_text
-from core.transcript.inert import ends, inert, inert_line, visible
+from core.transcript.markdown import fenced, inert, inert_line, parsed, visible
 from core.transcript.report import report
-from core.transcript.words import fenced, nested, quoted
+from core.transcript.words import nested, quoted
 from core.turns.replies import first_sentence
 from core.turns.summarise import cut
 from core.turns.verdict_replies import VerdictReply
@@ -608,15 +607,14 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
-    "bot.markdown.parsed": parsed,
     "core.transcript.found.as_code": as_code,
     "core.transcript.found.in_text": in_text,
-    "core.transcript.inert.ends": lambda text: ends("```", text),
-    "core.transcript.inert.inert": inert,
-    "core.transcript.inert.inert_line": inert_line,
-    "core.transcript.inert.visible": visible,
+    "core.transcript.markdown.parsed": parsed,
+    "core.transcript.markdown.inert": inert,
+    "core.transcript.markdown.inert_line": inert_line,
+    "core.transcript.markdown.visible": visible,
     "core.transcript.report.report": _whole(report),
-    "core.transcript.words.fenced": fenced,
+    "core.transcript.markdown.fenced": fenced,
     "core.transcript.words.nested": lambda text: nested(text, 2),
     "core.transcript.words.quoted": quoted,
     "bot.addresses.fault_of": fault_of,

@@ -9,8 +9,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from bot.markdown import PARSER, parsed
-from core.transcript.inert import visible
+from core.transcript.markdown import PARSER, parsed, visible
 
 #: Signs of a whole section of a page; it is made beside everything else, and shown often.
 _MOST_SIGNS = 30_000

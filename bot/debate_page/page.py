@@ -14,7 +14,7 @@ from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, source_words
 from core.transcript.decision import verdict_section
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
     about_rows,

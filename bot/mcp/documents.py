@@ -9,7 +9,7 @@ from bot.mcp.results import DOCUMENTS, address_of
 from core.errors import BadInput
 from core.events import fold
 from core.transcript.adr import adr
-from core.transcript.inert import inert_line, visible
+from core.transcript.markdown import inert_line, visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from bot.terminal.sources import references_to
 from core.errors import BadInput
 from core.models import Person, SourceReference
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 
 _LONGEST_NAME = 80
 

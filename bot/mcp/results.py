@@ -14,7 +14,7 @@ from core.rules import schedule
 from core.rules.findings import standing
 from core.rules.options import options_of
 from core.transcript.decision import decision_text
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.options import headline_option
 from core.transcript.people import adr_status, recalled_title
 from core.transcript.words import confidence, name_of

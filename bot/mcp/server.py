@@ -32,7 +32,7 @@ from bot.mcp.prompts import READY_REQUESTS
 from bot.mcp.tools import TOOLS
 from bot.operations.health import moot_version
 from core.errors import MootError
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 
 _log = logger(__name__)
 

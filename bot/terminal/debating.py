@@ -46,7 +46,7 @@ from core.rules.formats.review import NAME as REVIEW
 from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.transcript.decision import decision_text
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.models_used import debate_models_words
 from core.transcript.record import record_json
 from core.transcript.report import report

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 
 from core.errors import BadInput, MootError
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 
 
 def with_suffix(path: Path, suffix: str) -> Path:

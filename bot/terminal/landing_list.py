@@ -9,7 +9,7 @@ from bot.store.landings import Backlog, Unlanded, look_into_landings, open_landi
 from bot.terminal.files import put_out, tell
 from core.errors import BadInput, StoreInUse, StoreMissing
 from core.figures import counted, when
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 
 #: More than any database holds.
 _ALL = 2**31

@@ -10,7 +10,7 @@ from bot.terminal.files import put_out, tell
 from core.config.playbooks import built_in, built_in_text, find_playbooks, load_playbook
 from core.errors import ConfigurationBroken
 from core.opening import find_playbook
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 
 _USABLE, _BROKEN = 0, 4
 

@@ -29,7 +29,7 @@ from core.transcript.decision import decision_text
 from core.transcript.ending import how_it_ended, rounds_words, why_held
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.options import headline_option, moves_section, options_table
 from core.transcript.people import adr_status, outcome_words, recalled_title
 from core.transcript.record import record_json

@@ -42,7 +42,7 @@ from core.rules.gate import in_words
 from core.rules.options import stance_in
 from core.transcript.ballots import vote_words
 from core.transcript.cited import source_words
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.options import (
     cross_check_words,
     edits_words,

@@ -12,7 +12,7 @@ from core.clock import SystemClock
 from core.errors import StoreInUse
 from core.events import fold
 from core.models import DecisionOutcome, OutcomeKind
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.people import outcome_words
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog

@@ -8,7 +8,7 @@ from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
 from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
-from core.transcript.inert import inert_line
+from core.transcript.markdown import inert_line
 from core.transcript.options import (
     criteria_table,
     criteria_title,

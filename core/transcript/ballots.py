@@ -7,7 +7,7 @@ from core.models import Ballot, Debate, Tally
 from core.rules.degradations import tie_break
 from core.rules.options import options_of
 from core.rules.voting import counted, winning_options
-from core.transcript.inert import inert_line
+from core.transcript.markdown import inert_line
 from core.transcript.options import (
     cross_check_words,
     edits_words,

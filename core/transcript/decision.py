@@ -9,7 +9,7 @@ from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
 from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
-from core.transcript.inert import inert, inert_line
+from core.transcript.markdown import inert, inert_line
 from core.transcript.options import criteria_table, criteria_title
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (

@@ -18,7 +18,7 @@ from core.rules import schedule
 from core.rules.formats.registry import format_of
 from core.rules.needs import skipped
 from core.transcript.ending import how_it_ended
-from core.transcript.inert import visible
+from core.transcript.markdown import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
 from core.transcript.timeline import Span, timeline
 from core.transcript.words import after, calls_words, name_of, tokens_words, turn_words, usage_words

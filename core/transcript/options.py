@@ -17,7 +17,7 @@ from core.rules.options import (
     options_of,
 )
 from core.rules.people_count import count_people
-from core.transcript.inert import inert_line
+from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, name_of, table
 from core.turns.acts import ACTS
 

@@ -14,7 +14,7 @@ from core.models import (
 )
 from core.rules.options import options_of
 from core.transcript.cited import cited
-from core.transcript.inert import inert_line
+from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, name_of, nested, quoted, table
 
 _STATUS = {

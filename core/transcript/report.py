@@ -10,7 +10,7 @@ from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, sources_section
 from core.transcript.decision import verdict_section
 from core.transcript.ending import rounds_words
-from core.transcript.inert import inert_line
+from core.transcript.markdown import fenced, inert_line
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.people import asked_section, team_section
 from core.transcript.rounds import (
@@ -24,7 +24,6 @@ from core.transcript.rounds import (
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
-    fenced,
     letters_words,
     name_of,
     nested,

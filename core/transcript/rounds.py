@@ -7,7 +7,7 @@ from core.models import Contribution, Debate, Guidance
 from core.rules.fallback_models import answering
 from core.rules.formats.registry import format_of
 from core.rules.options import stance_in
-from core.transcript.inert import inert_line
+from core.transcript.markdown import inert_line
 from core.transcript.options import shares
 from core.transcript.words import name_of, tokens_words
 from core.turns.acts import ACTS

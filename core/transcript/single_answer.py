@@ -11,7 +11,7 @@ from core.models import Debate
 from core.rules import shadow
 from core.rules.options import options_of
 from core.transcript.cited import cited
-from core.transcript.inert import inert_line
+from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, nested
 
 

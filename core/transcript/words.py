@@ -1,7 +1,7 @@
 """Wording shared by all surfaces: agents, turns, status, usage, Markdown (pure)."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from core.figures import counted, money, number, tenths
@@ -22,7 +22,7 @@ from core.models import (
 )
 from core.rules.confidence import Confidence
 from core.rules.history.told import reads_letters
-from core.transcript.inert import FENCE, ends, inert, inert_line, visible
+from core.transcript.markdown import inert, inert_line
 from core.turns.acts import ACTS
 
 _STATUS_WORDS = {
@@ -53,8 +53,6 @@ _SPOKEN = re.compile(
     rf"([A-Z]['’]s(?:(?:,|,? and|,? or) [A-Z]['’]s){{0,25}}) (?:[a-z]+ )?(?:{_NOUNS})s?\b",
     re.MULTILINE,
 )
-_HEADING = re.compile(r"(#{1,6})(?=\s|$)")
-_DEEPEST = 6
 
 
 def name_of(debate: Debate, agent: str) -> str:
@@ -184,8 +182,8 @@ def bullets(items: Iterable[str]) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table; cells are kept on one line and do nothing."""
-    lines = [head, ["---"] * len(head), *rows]
-    cells = [[inert_line(str(cell)).replace("|", "\\|") for cell in line] for line in lines]
+    cells = [[inert_line(str(cell)).replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    cells.insert(1, ["---"] * len(head))
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
@@ -194,37 +192,6 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n"))
 
 
-def fenced(text: str) -> str:
-    """The text in a code fence that nothing inside it can close."""
-    text = visible(text)
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
-
-
 def nested(text: str, level: int) -> str:
-    """Inert Markdown whose headings all lie below a heading of that level; code is left alone."""
-    lines = inert(text.strip()).split("\n")
-    headings = set(_headings(lines))
-    shift = level + 1 - min((_depth(lines[at]) for at in headings), default=level + 1)
-    for at in headings if shift > 0 else ():
-        depth = _depth(lines[at])
-        lines[at] = "#" * min(_DEEPEST, depth + shift) + lines[at][depth:]
-    return "\n".join(lines)
-
-
-def _headings(lines: Sequence[str]) -> Iterator[int]:
-    """Where the headings are, outside of code fences, which all begin at the margin."""
-    fence = ""
-    for at, line in enumerate(lines):
-        if fence:
-            fence = "" if ends(fence, line.strip()) else fence
-        elif found := FENCE.fullmatch(line):
-            fence = found[1] or found[2]
-        elif _HEADING.match(line):
-            yield at
-
-
-def _depth(line: str) -> int:
-    found = _HEADING.match(line)
-    return len(found.group(1)) if found else _DEEPEST
+    """Inert Markdown whose headings all lie below a heading of that level."""
+    return inert(text.strip(), level)

@@ -1,6 +1,7 @@
 """What models and people wrote does nothing in documents and on terminals."""
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
@@ -20,7 +21,7 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
-from core.transcript.inert import inert, inert_line, visible
+from core.transcript.markdown import inert, inert_line, visible
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import bullets, nested, quoted, table
@@ -80,6 +81,7 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 #: How a line of a list begins, and what may follow.
 MARKERS = ("", "- ", "-   ", "1. ", "2. ", "10. ", "1) ", "- - ", "-", "-\t", "> ")
+BEGINS_ITEM = re.compile(r"[ \t]*(?:>|(?:-|[0-9]+[.)])(?:[ \t]|$))")
 INDENTS = ("", "", " ", "  ", "   ", "    ", "     ", "\t")
 WORDS = ("a", "  b", "", "```", "```sh", "~~~", "````", "# c", "---", "===")
 fenced_lists = st.lists(
@@ -156,6 +158,8 @@ def code(text: str) -> Sequence[str]:
 @example("> a\n10. b\n    ```\nc")
 @example("a\n    ---\n===\n2. ```")
 @example("```\na\n ")
+@example("1.   b\n    ```")
+@example("  -   b\n     ```")
 def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: str) -> None:
     tokens, lines = PARSER.parse(text), text.split("\n")
     signs = [("```" in line or "~~~" in line) for line in lines]
@@ -168,7 +172,7 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
     for begin, end in (token.map for token in tokens if token.type == "fence" and token.map):
         # Where its own fence comes after the end of the item, people mean one block.
         is_closed = end - begin > 1 and signs[end - 1]
-        at_item = end < len(lines) and lines[end].lstrip().startswith(tuple("-1>"))
+        at_item = end < len(lines) and BEGINS_ITEM.match(lines[end])
         assume(is_closed or at_item or not any(signs[end:]))
 
     assert code(inert(text)) == code(text)
@@ -177,17 +181,16 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("1. ```sh\n   a\n   ```\n2. b", "1.\n```sh\na\n```\n2. b"),
+        ("1. ```sh\n   a\n   ```\n2. b", "1. ```sh\n   a\n   ```\n2. b"),
+        ("1. ```sh\n   a\n2. b", "1. ```sh\n   a\n   ```\n2. b"),
         (
+            "1. a\n   - b\n      ```\n      if:\n        c\n      ```\n     d\n   - e\n2. f",
             "1. a\n   - b\n     ```\n     if:\n       c\n     ```\n     d\n   - e\n2. f",
-            "1. a\n   - b\n```\nif:\n  c\n```\nd\n\n- e\n2. f",
         ),
-        ("a\n- ~~~\n  b", "a\n\n-\n~~~\nb\n~~~"),
+        ("a\n- ~~~\n  b", "a\n\n- ~~~\n  b\n  ~~~"),
     ],
 )
-def test_a_fence_in_a_list_stands_at_the_margin_and_what_follows_in_its_item_too(
-    text: str, shown: str
-) -> None:
+def test_a_fence_in_a_list_stands_in_its_item_and_is_closed_there(text: str, shown: str) -> None:
     assert inert(text) == shown
 
 
@@ -244,10 +247,42 @@ def test_no_line_is_hidden_as_the_name_of_a_language(text: str) -> None:
         "> said\n\n1. one\n2. two",
         "1. one\n   - `two`\n\n     more\n10. three",
         "- a | b\n\n      code",
+        "- [ ] one\n- [x] two [1]\n\n---\n\n### A\n\n2 * 3 * 4, a_b_c, $5 | $6",
+        "| a | b |\n| :--- | ---: |\n| `x` | y \\| z |",
+        "~~a~~ _b_ __c__ \\*d\\* &copy; <https://docs.example/a>, write to a@b.example",
     ],
 )
 def test_what_is_harmless_stays_as_it_is(text: str) -> None:
     assert inert(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[b.example](https://c.example/)", "b.example (<https://c.example/>)"),
+        ("[a](/b)", "[a]&#40;/b)"),
+        ("![a](https://b.example/c.png)", "&#33;[a](https://b.example/c.png)"),
+        ("![a](/c.png)", "&#33;[a]&#40;/c.png)"),
+        ("<foo:bar>", "&lt;foo:bar>"),
+        ("ask @dana (@team/x)", "ask @&#8203;dana (@&#8203;team/x)"),
+        ("`@dana` <b>", "`@dana` &lt;b>"),
+        ("a\n     # b", "a\n\\# b"),
+        ("a\n    ===", "a\n\\==="),
+    ],
+)
+def test_what_is_active_becomes_text(text: str, shown: str) -> None:
+    assert inert(text) == shown
+    if "\n" not in text:
+        assert inert_line(text) == shown
+
+
+@pytest.mark.parametrize("text", ["> " * 25 + "a", "- " * 30 + "a", "*a* " * 4000])
+def test_what_is_too_much_to_be_formatting_is_shown_as_it_is(text: str) -> None:
+    (fence,) = PARSER.parse(inert(text))
+    assert (fence.type, fence.content.rstrip()) == ("fence", text.rstrip())
+    check(inert_line(text))
+    said = "".join(one.content for one in all_tokens(inert_line(text)) if one.type == "text")
+    assert said.count("a") == text.count("a")
 
 
 BAD = (

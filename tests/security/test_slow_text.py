@@ -62,7 +62,6 @@ PLACES = (
     "core.turns.summarise",
     "core.transcript",
     "bot.listeners.typed",
-    "bot.markdown",
     "bot.slack.mrkdwn",
     "core.use_cases.reply_parsing",
     "bot.views.message",

@@ -15,9 +15,9 @@ from itertools import islice, zip_longest
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 
-from bot.markdown import SIGN, parsed
 from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
+from core.transcript.markdown import SIGN, parsed
 
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 _MARKED = frozenset({*_MARKS, "code_inline"})

@@ -8,8 +8,9 @@ OWASP Top 10 for LLM Applications (invisible characters).
 """
 
 import re
-import unicodedata
 from urllib.parse import urlsplit
+
+from core.transcript.markdown import misleads
 
 #: Breaks up what Slack would otherwise read as one word or sign; nobody sees it.
 GAP = "\u200b"
@@ -36,11 +37,6 @@ _GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))",
 _BEGUN_GROUP_MENTION = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
 _AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
-#: A name of at most so many labels, none longer than DNS allows.
-_HOST = re.compile(
-    r"(?<![\w-])(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost",
-    re.IGNORECASE,
-)
 
 
 def clean(text: str) -> str:
@@ -124,7 +120,7 @@ def link(url: str, label: str = "") -> str:
     for sign, code in (("<", "%3C"), (">", "%3E"), ("|", "%7C")):
         target = target.replace(sign, code)
     target = _GROUP_MENTION.sub("%40", target.replace("&", "&amp;"))
-    if not label or _misleads(label, url) or label == url:
+    if not label or misleads(label, url) or label == url:
         return f"<{target}>"
     return f"<{target}|{literal(label)}>"
 
@@ -143,14 +139,3 @@ def _may_link(url: str) -> bool:
     if not host or host.rstrip(".").endswith(".invalid"):
         return False
     return parts.scheme in {"http", "https"} and "@" not in parts.netloc
-
-
-def _misleads(label: str, url: str) -> bool:
-    """Whether the label names an address that is not the link's."""
-    shown = unicodedata.normalize("NFKC", label).casefold().strip()
-    if "://" in shown:
-        return shown.rstrip("/") != url.casefold().rstrip("/")
-    parts = urlsplit(url)
-    host = parts.path.rpartition("@")[2] if parts.scheme == "mailto" else parts.hostname or ""
-    named = {name.removeprefix("www.") for name in _HOST.findall(shown)}
-    return bool(named - {host.casefold().removeprefix("www.")})

@@ -71,9 +71,10 @@ from core.transcript.adr import adr
 from core.transcript.agent_spending import spending
 from core.transcript.decision import decision_text
 from core.transcript.explain import explain, explanation
+from core.transcript.markdown import fenced
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.words import fenced, nested, table
+from core.transcript.words import nested, table
 from core.turns.take import Turns
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
@@ -346,11 +347,11 @@ def test_while_it_runs_texts_say_that_there_is_no_decision_yet() -> None:
 @pytest.mark.parametrize(
     ("text", "level", "expected"),
     [
-        ("# A\ntext\n## B", 3, "#### A\ntext\n##### B"),
+        ("# A\ntext\n## B", 3, "#### A\n\ntext\n\n##### B"),
         ("##### A", 3, "##### A"),
-        ("```\n# no heading\n```\n# A", 1, "```\n# no heading\n```\n## A"),
+        ("```\n# no heading\n```\n# A", 1, "```\n# no heading\n```\n\n## A"),
         ("#hashtag", 3, "#hashtag"),
-        ("###### A\n# B", 4, "###### A\n##### B"),
+        ("###### A\n# B", 4, "###### A\n\n##### B"),
         ("", 2, ""),
     ],
 )

@@ -1,0 +1,408 @@
+"""Markdown of models and people: parsed within bounds, and made safe for documents (pure).
+
+A report is opened in editors, browsers and wikis. What people and models wrote must read as they
+wrote it and do nothing: no HTML, no image that is loaded from elsewhere, no link but to the web, no
+mention of a person, no heading that poses as the document's own, and no block of code that swallows
+what follows it. `inert` writes the parsed text again: readers that disagree about careless Markdown
+agree about the result.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
+
+from core.redaction import clean
+
+
+def _parser(*without: str) -> MarkdownIt:
+    """The one configuration; definitions of references stay text: they would vanish otherwise."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return parser.disable(["reference", *without])
+
+
+PARSER = _parser()
+#: Keeps entities and escapes as they were written.
+_KEEPING = _parser("entity", "text_join")
+#: Signs that may mean something in Markdown. Each costs the parser 20 to 40 microseconds, and a
+#: text with more of them than any answer has is no formatting: it is shown as it is.
+SIGN = re.compile(r"[\n\r*_~`\[\]!<&\\|]")
+MOST_SIGNS = 1200
+#: The same for documents, which hold long texts and are made less often.
+_MOST_SIGNS_OF_DOCUMENTS = 6000
+#: The line below a table's head, also in a list or a quotation.
+_RULER = re.compile(r"[\s>*+.):0-9|-]+")
+#: Marks inside one another; each level is read by a call inside a call. The parser drops blocks
+#: that are deeper.
+_DEEPEST = int(PARSER.options["maxNesting"]) - 1
+_DEEPEST_HEADING = 6
+#: Columns of a tab. So much space before a line means code.
+_TAB = 4
+
+_LISTS = ("bullet_list", "ordered_list")
+_LINKS = ("http://", "https://", "mailto:", "#")
+#: What a line needs to be more than words; a sign of a block at its beginning, too.
+_MEANS_SOMETHING = re.compile(r"[<\[\]`@\\*_~]|^[#=>|:+\d-]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
+_MENTION = re.compile(r"(?<![\w.@/])@(?=\w)")
+_SIGN_OF_TEXT = re.compile(r"[\\`*_\[\]<~|@]")
+#: An entity in an address.
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+#: What would begin a block, or make a heading or a table of the line above it.
+_BLOCK_SIGN = re.compile(
+    r"(?P<fence>`{3,}(?=[^`]*$)|~{3,})|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
+    r"|(?:#(?=#{0,5}(?:\s|$))|>|[-+*](?=\s|$)|[=|:-](?=[=|:\s-]*$)|[*_](?=(?:\s*[*_]){2,}\s*$))"
+)
+_OPENING = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
+_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|$)")
+#: The signs of quotations and items that begin a line; readers drop what is far deeper.
+_SIGNS = re.compile(r"(?:(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))[ \t]*){0,6}")
+#: A name of at most so many labels, none longer than DNS allows.
+_HOST = re.compile(
+    r"(?<![\w-])(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost",
+    re.IGNORECASE,
+)
+#: Blocks of code in items that are completed; each costs a parse.
+_MOST_COMPLETED = 8
+
+_Node = SyntaxTreeNode
+
+
+def visible(text: str) -> str:
+    """The text without escape sequences and signs that nobody sees: fit for a terminal."""
+    return clean(text)
+
+
+def parsed(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> list[Token] | None:
+    """The text's tokens; None where it is no formatting: too many signs, or far too deep.
+
+    Args:
+        text: Clean text.
+        most: Signs that may mean something, and cells of tables: the parser fills up each row to
+            the width of the head.
+        parser: Which of the module's.
+    """
+    if len(SIGN.findall(text)) > most:
+        return None
+    cells = columns = 0
+    for line in text.split("\n"):
+        if "-" in line and "|" in line and _RULER.fullmatch(line):
+            columns = line.count("|") + 1
+        columns = columns if line.strip() else 0
+        cells += columns
+    if cells > most:
+        return None
+    tokens = parser.parse(text)
+    levels = (token.level for outer in tokens for token in (outer, *(outer.children or ())))
+    return tokens if max(levels, default=0) < _DEEPEST else None
+
+
+# --- safe to embed --------------------------------------------------------------------------------
+
+
+def fenced(text: str) -> str:
+    """The text in a block of code that nothing inside it can close."""
+    text = visible(text)
+    return _fence("```", "text", text)
+
+
+def inert(text: str, level: int = 0) -> str:
+    """The text as Markdown in which at most links to the web are active; its code is closed.
+
+    Args:
+        text: Markdown of anybody. Text that is no formatting, because it has too many signs or is
+            far too deep, becomes a block of code.
+        level: Where given, all headings of the text lie below a heading of that level.
+    """
+    text = clean(text)
+    tokens = _completed(text)
+    if tokens is None:
+        return fenced(text)
+    depths = [int(token.tag[1:]) for token in tokens if token.type == "heading_open"]
+    shift = max(0, level + 1 - min(depths, default=level + 1)) if level else 0
+    return "\n".join(_blocks(_Node(tokens), shift))
+
+
+def inert_line(text: str) -> str:
+    """The text as one line of Markdown in which at most links to the web are active."""
+    line = " ".join(clean(text).split())
+    if not _MEANS_SOMETHING.search(line):
+        return line  # most lines are so
+    rest = _SIGNS.sub("", line, count=1)
+    signs = line[: len(line) - len(rest)]
+    (inline,) = _KEEPING.parseInline(rest) if len(SIGN.findall(rest)) <= MOST_SIGNS else (None,)
+    if (
+        inline is None
+        or max((token.level for token in inline.children or ()), default=0) >= _DEEPEST
+    ):
+        return signs + _SIGN_OF_TEXT.sub(lambda found: f"&#{ord(found[0])};", rest)
+    return signs + " ".join(_lines(_Node([inline])))
+
+
+def misleads(label: str, url: str) -> bool:
+    """Whether a link's label names an address that is not the link's."""
+    shown = unicodedata.normalize("NFKC", label).casefold().strip()
+    if "://" in shown:
+        return shown.rstrip("/") != url.casefold().rstrip("/")
+    parts = urlsplit(url)
+    host = parts.path.rpartition("@")[2] if parts.scheme == "mailto" else parts.hostname or ""
+    named = {name.removeprefix("www.") for name in _HOST.findall(shown)}
+    return bool(named - {host.casefold().removeprefix("www.")})
+
+
+# --- careless code --------------------------------------------------------------------------------
+
+
+def _completed(text: str) -> list[Token] | None:
+    """The text's tokens, in which code of an item goes on to its own end.
+
+    Many write code at the margin in an item. It ends there by the rules, and its closing sign would
+    make code of all that follows.
+    """
+    lines = text.split("\n")
+    tokens = parsed(text, _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
+    for _ in range(_MOST_COMPLETED):
+        broken = next((code for token in tokens or () if (code := _broken_off(token, lines))), None)
+        if broken is None:
+            break
+        begin, end, columns = broken
+        moved = [*lines[begin : end - 1], lines[end - 1].strip()]
+        lines[begin:end] = [f"{' ' * columns}{line}" if line else "" for line in moved]
+        tokens = parsed("\n".join(lines), _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
+    return tokens
+
+
+def _broken_off(token: Token, lines: Sequence[str]) -> tuple[int, int, int] | None:
+    """The lines of an item's code that stand left of it, and its column; None where there are none.
+
+    Its end comes before any other fence, and before an item that begins left of the code; where
+    code stands before those lines, before an empty line, too.
+    """
+    if token.type != "fence" or not token.level or not token.map:
+        return None
+    opened, begin = token.map
+    if begin - opened > 1 and _ends(token.markup, lines[begin - 1].strip()):
+        return None
+    before = lines[opened].expandtabs(_TAB).partition(token.markup)[0]
+    if ">" in before:
+        return None
+    for number in range(begin, len(lines)):
+        bare = lines[number].strip()
+        space = len(lines[number].expandtabs(_TAB)) - len(lines[number].expandtabs(_TAB).lstrip())
+        if _OPENING.fullmatch(_SIGNS.sub("", bare, count=1)):
+            return (begin, number + 1, len(before)) if _ends(token.markup, bare) else None
+        if (not bare and token.content.strip()) or (_MARKER.match(bare) and space < len(before)):
+            return None
+    return None
+
+
+def _ends(fence: str, line: str) -> bool:
+    """Whether the line, white space at its ends taken off, closes a block of code."""
+    return line.startswith(fence) and not line.strip(fence[0])
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+def _blocks(parent: _Node, shift: int, *, is_tight: bool = False) -> list[str]:
+    """The lines of all blocks in a document, a quotation or an item."""
+    lines, before = list[str](), ""
+    for node in parent.children:
+        # A table's head would be read as more of the paragraph by some.
+        if before and not (is_tight and node.type != "table"):
+            lines.append("")
+        lines += _BLOCKS[node.type](node, shift)
+        before = node.type
+    return lines
+
+
+def _paragraph(node: _Node, _: int) -> list[str]:
+    return _lines(node.children[0])
+
+
+def _heading(node: _Node, shift: int) -> list[str]:
+    words = " ".join(_lines(node.children[0])) if node.children else ""
+    if re.search(r"(?<!\\)#$", words):
+        words = f"{words[:-1]}\\#"
+    return [f"{'#' * min(_DEEPEST_HEADING, int(node.tag[1:]) + shift)} {words}".rstrip()]
+
+
+def _quotation(node: _Node, shift: int) -> list[str]:
+    return [f"> {line}" if line else ">" for line in _blocks(node, shift) or [""]]
+
+
+def _list(node: _Node, shift: int) -> list[str]:
+    is_tight = all(
+        block.hidden
+        for item in node.children
+        for block in item.children
+        if block.type == "paragraph"
+    )
+    after = node.next_sibling
+    # Code by its space alone would be the last item's if its text began further to the left.
+    width = _TAB + 1 if after and after.type == "code_block" else 0
+    lines = list[str]()
+    for item in node.children:
+        marker = f"{item.info}{item.markup} ".ljust(width)
+        first, *rest = _blocks(item, shift, is_tight=is_tight) or [""]
+        if lines and not is_tight:
+            lines.append("")
+        lines.append(f"{marker}{first}" if first else marker.rstrip())
+        lines += [f"{' ' * len(marker)}{line}" if line else "" for line in rest]
+    return lines
+
+
+def _code(node: _Node, _: int) -> list[str]:
+    lines = node.content.rstrip("\n").split("\n")
+    opening = _OPENING.fullmatch(lines[0].strip())
+    sign = (opening[1] or opening[2]) if opening else ""
+    if len(lines) > 1 and sign and _ends(sign, lines[-1].strip()):
+        # So far to the right it is a fence to people, and to some readers.
+        return _fence(sign, "", "\n".join(lines[1:-1])).split("\n")
+    before = node.previous_sibling
+    if before and before.type in _LISTS:  # see `_list`
+        lines[0] = lines[0].lstrip()
+    return [f"{' ' * _TAB}{line}".rstrip() for line in lines]
+
+
+def _fenced(node: _Node, _: int) -> list[str]:
+    # A line of bars can be a table's head to readers that look for tables first.
+    info = _text(node.info.strip()).replace("|", "&#124;")
+    return _fence(node.markup, info, node.content.removesuffix("\n")).split("\n")
+
+
+def _fence(sign: str, info: str, code: str) -> str:
+    longest = max((len(run) for run in re.findall(rf"{re.escape(sign[0])}+", code)), default=0)
+    sign = sign[0] * max(3, longest + 1 if longest >= len(sign) else len(sign))
+    return "\n".join([f"{sign}{info}", *([code] if code else []), sign])
+
+
+_RULERS = {
+    "": "---",
+    "text-align:left": ":---",
+    "text-align:center": ":---:",
+    "text-align:right": "---:",
+}
+
+
+def _table(node: _Node, _: int) -> list[str]:
+    rows = [row for part in node.children for row in part.children]
+    lines = list[str]()
+    for row in rows:
+        cells = [" ".join(_lines(cell.children[0])).replace("|", "\\|") for cell in row.children]
+        lines.append(f"| {' | '.join(cells)} |")
+    rulers = [_RULERS[str(cell.attrs.get("style", ""))] for cell in rows[0].children]
+    lines.insert(1, f"| {' | '.join(rulers)} |")
+    return lines
+
+
+def _line_across(node: _Node, _: int) -> list[str]:
+    return [node.markup[0] * 3 if not node.level else "___"]
+
+
+_BLOCKS: dict[str, Callable[[_Node, int], list[str]]] = {
+    "paragraph": _paragraph,
+    "heading": _heading,
+    "blockquote": _quotation,
+    "bullet_list": _list,
+    "ordered_list": _list,
+    "code_block": _code,
+    "fence": _fenced,
+    "table": _table,
+    "hr": _line_across,
+}
+
+
+# --- inside a line --------------------------------------------------------------------------------
+
+
+def _lines(inline: _Node) -> list[str]:
+    """The lines of a paragraph; none begins a block."""
+    lines = (line.lstrip(" \t") for line in _spans(inline.children).rstrip().split("\n"))
+    return [
+        _BLOCK_SIGN.sub(_as_text, line, count=1) if _BLOCK_SIGN.match(line) else line
+        for line in lines
+        if line
+    ] or [""]
+
+
+def _as_text(found: re.Match[str]) -> str:
+    if found["fence"]:
+        return f"&#{ord(found[0][0])};" * len(found[0])
+    return f"{found[0]}\\" if found["number"] else f"\\{found[0]}"
+
+
+def _spans(nodes: Iterable[_Node]) -> str:
+    shown = ""
+    for node in nodes:
+        piece = _span(node)
+        if shown.endswith("!") and piece.startswith("["):
+            shown = f"{shown[:-1]}&#33;"
+        shown += piece
+    return shown
+
+
+def _span(node: _Node) -> str:
+    match node.type:
+        case "text":
+            return _text(node.content)
+        case "text_special":
+            return node.markup
+        case "softbreak":
+            return "\n"
+        case "hardbreak":
+            return "  \n"
+        case "code_inline":
+            return _code_span(node.content, node.markup)
+        case "image":
+            return f"&#33;{_link(str(node.attrs['src']), _spans(node.children), node.content)}"
+        case "link" if node.markup == "autolink" and not _is_of_the_web(str(node.attrs["href"])):
+            return _text(f"<{node.attrs['href']}>")
+        case "link":
+            return _link(str(node.attrs["href"]), _spans(node.children), _words(node))
+        case _:
+            return f"{node.markup}{_spans(node.children)}{node.markup}"
+
+
+def _text(text: str) -> str:
+    """Text outside of code: no tag, no image, no link, no definition of one, no mention."""
+    text = _TAG.sub("&lt;", text).replace("![", "&#33;[").replace("](", "]&#40;")
+    return _MENTION.sub("@&#8203;", text.replace("]:", "]&#58;"))
+
+
+def _code_span(code: str, sign: str) -> str:
+    # A table's cells and escapes end spans in ways that readers differ about.
+    code = _text(code) if "|" in code or "\\" in code else code
+    is_padded = code[:1] == code[-1:] == " " and not code.isspace()
+    gap = " " if is_padded or code[:1] == "`" or code[-1:] == "`" else ""
+    return f"{sign}{gap}{code}{gap}{sign}"
+
+
+def _link(url: str, label: str, words: str) -> str:
+    """A link to the web that leads where it says; else its label and its address as text."""
+    target = _ENTITY.sub("&amp;", url)
+    if not _is_of_the_web(url):
+        return f"[{label}]&#40;{_text(target)})"
+    if url.startswith("#"):
+        return f"[{label}]({target})" if not re.search(r"[()]", target) else label
+    try:
+        is_honest = not misleads(words, url)
+    except ValueError:
+        return f"[{label}]&#40;{_text(target)})"  # no address that could be opened
+    if words == url:
+        return f"<{target}>"
+    if not is_honest:
+        return f"{label} (<{target}>)"
+    return f"[{label}](<{target}>)" if re.search(r"[()]", target) else f"[{label}]({target})"
+
+
+def _is_of_the_web(url: str) -> bool:
+    return url.lower().startswith(_LINKS)
+
+
+def _words(node: _Node) -> str:
+    return "".join(map(_words, node.children)) if node.children else node.content
