@@ -50,7 +50,7 @@ ENTRY_POINTS = (
     "bot.slack.typed_text.readable",
     "bot.slack.mrkdwn.convert.mrkdwn",
     "core.redaction.redact",
-    "core.transcript.inert.inert",
+    "core.transcript.markdown.inert",
 )
 
 #: Where public functions take text of others first; every one is tried, or stands below.

@@ -209,24 +209,7 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
         case Act.BALLOT:
             return json.dumps(_ballot(asked), ensure_ascii=False)
         case Act.QUESTIONS:
-            # What the question leaves open and this role wants to know first.
-            said = words_of(
-                "\n".join(asked.joined(k) for k in (PartKind.QUESTION, PartKind.CONTEXT))
-            )
-            before = asked.joined(PartKind.CLARIFICATIONS)
-            points = [checklists().open_points[key] for key in asked.role.asks]
-            return json.dumps(
-                {
-                    "questions": [
-                        {"question": point.question, "assumption": point.assumption}
-                        for point in points
-                        if (not point.topics or set(point.topics) & set(asked.reading.topics))
-                        and not any(mentions(said, word) for word in point.words)
-                        and point.question not in before
-                    ][:_MOST_QUESTIONS]
-                },
-                ensure_ascii=False,
-            )
+            return _questions(asked)
         case Act.FACILITATION:
             # Another round only where positions differ: checklists do not change their minds.
             stands = (asked.stands_for(text.text) for text in asked.texts(PartKind.POSITION))
@@ -489,3 +472,22 @@ def _winners(asked: _Asked, names: Mapping[str, object]) -> Sequence[str]:
         if name in names and is_figure and what.startswith("points, "):
             points[name] = float(figure)
     return [name for name in points if points[name] == max(points.values())]
+
+
+def _questions(asked: _Asked) -> str:
+    """What the question leaves open and this role wants to know first, as JSON."""
+    said = words_of("\n".join(asked.joined(k) for k in (PartKind.QUESTION, PartKind.CONTEXT)))
+    before = asked.joined(PartKind.CLARIFICATIONS)
+    points = [checklists().open_points[key] for key in asked.role.asks]
+    return json.dumps(
+        {
+            "questions": [
+                {"question": point.question, "assumption": point.assumption}
+                for point in points
+                if (not point.topics or set(point.topics) & set(asked.reading.topics))
+                and not any(mentions(said, word) for word in point.words)
+                and point.question not in before
+            ][:_MOST_QUESTIONS]
+        },
+        ensure_ascii=False,
+    )
