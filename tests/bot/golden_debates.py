@@ -17,7 +17,7 @@ from bot.presenter.sink import Presenter
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction
 from core.errors import CallFailed, RequestRejected
-from core.events import Event, Recorded, SummaryMade, apply, event_from_json, fold
+from core.events import ContributionMade, Event, Recorded, SummaryMade, apply, event_from_json, fold
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
 from core.models import Debate, Turn, Usage
@@ -257,18 +257,23 @@ def without_calls(event: Event) -> object:
     return _stripped(event.model_dump(mode="json"))
 
 
-def without_reminder(stored: Event, made: Event) -> Event:
-    """The stored event, a summary without the figures before it that 0.x put back.
+def as_made_now(stored: Event, made: Event) -> Event:
+    """The stored event with what is made on purpose in another way than in 0.x.
 
-    They took room at the end of the summary: the one made now goes on where the stored one is cut.
+    A speech has an answer and points of its own. A summary does not begin with the figures that 0.x
+    put back; they took room at its end: the one made now goes on where the stored one is cut.
     """
+    if isinstance(stored, ContributionMade) and isinstance(made, ContributionMade):
+        changes = {"answer": made.contribution.answer, "points": made.contribution.points}
+        speech = stored.contribution.model_copy(update=changes)
+        return stored.model_copy(update={"contribution": speech})
     if not isinstance(stored, SummaryMade) or not isinstance(made, SummaryMade):
         return stored
     text = _REMINDER.sub("", stored.summary.text)
     if text == stored.summary.text or not made.summary.text.startswith(text.removesuffix(_CUT)):
         return stored
-    changes = {"text": made.summary.text, "after_chars": made.summary.after_chars}
-    return stored.model_copy(update={"summary": stored.summary.model_copy(update=changes)})
+    cut = {"text": made.summary.text, "after_chars": made.summary.after_chars}
+    return stored.model_copy(update={"summary": stored.summary.model_copy(update=cut)})
 
 
 def _stripped(value: object) -> object:

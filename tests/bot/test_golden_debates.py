@@ -13,13 +13,13 @@ from core.events import fold
 from core.request import ModelRequest
 from tests.bot.golden_debates import (
     NAMES,
+    as_made_now,
     prompts_text,
     stored_log,
     stored_replies,
     take_again,
     texts,
     without_calls,
-    without_reminder,
 )
 
 GOLDEN = "../golden/debates"
@@ -45,7 +45,7 @@ async def test_turns_ask_and_come_to_what_they_did(name: str) -> None:
         before = fold(log[: taken.after])
         requests[key], outcome = await take_again(before, taken)
         if outcome:
-            stored = without_reminder(outcomes[outcome.key], outcome)
+            stored = as_made_now(outcomes[outcome.key], outcome)
             assert without_calls(outcome) == without_calls(stored)
         else:
             assert outcomes[key].kind == "turn_failed"
