@@ -23,7 +23,7 @@ from core.rules.history.told import SAID
 from core.rules.options import option_of
 from core.testing import a_setup
 from core.turns.acts import ACTS
-from core.turns.context import mover_labels, movers_shown, parts_for
+from core.turns.context import candidates, mover_labels, movers_shown, parts_for
 from core.turns.request_for import request_for
 from tests.core.dice import DANA, Luck, Play
 
@@ -337,3 +337,15 @@ def test_voters_that_read_positions_in_the_same_order_share_them() -> None:
                 shared |= {part.label for part in begun if part.kind is PartKind.CANDIDATE}
 
     assert "p1" in shared
+
+
+def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
+    agents = ("architect", "security", "simplicity", "operations", "finance")
+    play = Various(a_setup(rounds=1, agents=agents), Luck(1, 0, 0))
+    orders: set[tuple[str, ...]] = set()
+    while play.step():
+        for turn in schedule.ready(play.debate):
+            if turn.act is Act.BALLOT:
+                orders.add(tuple(one.position for one in candidates(play.debate, turn)))
+
+    assert len(orders) > 1
