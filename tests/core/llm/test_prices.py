@@ -185,3 +185,17 @@ def test_a_reply_is_never_reserved_beyond_what_the_model_can_write() -> None:
     limits = capability("nobody", "nothing")
 
     assert output_reserve(limits, 10**6, "high") == limits.output_tokens
+
+
+def test_tokens_and_attempts_of_several_calls_are_added_up() -> None:
+    one = Usage(
+        input_tokens=5, output_tokens=6, cached_tokens=3, written_tokens=2, reasoning_tokens=4
+    )
+    other = Usage(
+        input_tokens=50, output_tokens=60, cached_tokens=30, written_tokens=20, reasoning_tokens=40
+    )
+
+    total = one + other
+
+    assert (total.input_tokens, total.cached_tokens, total.written_tokens) == (55, 33, 22)
+    assert (total.output_tokens, total.reasoning_tokens) == (66, 44)

@@ -211,6 +211,7 @@ def test_nobody_voted_means_nobody_won() -> None:
         (("ann",), "missing: bob"),
         (("ann", "bob", "eve"), "unknown: eve"),
         (("ann", "ann", "bob"), "ranked twice: ann"),
+        (("bob", "ann", "bob", "ann"), "ranked twice: ann, bob"),
         (("eve", "eve", "fay"), "missing: ann, bob; unknown: eve, eve, fay; ranked twice: eve"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.events import DebateConcluded, StopRequested
+from core.events import DebateConcluded, NoteChanged, StopRequested
 from core.models import Stop
 from core.transcript.record import record_json
 from core.turns.context import note_labels
@@ -332,3 +332,14 @@ async def test_whoever_edits_what_was_never_heard_after_the_end_is_told() -> Non
     assert await answer.edit(edited("Twenty")) is ReplyOutcome.TAKEN
     assert await answer.edit(edited("Ask Kim.", origin="m2")) is ReplyOutcome.AFTER_END
     assert await answer.edit(edited("", origin="m3")) is ReplyOutcome.TAKEN
+
+
+async def test_of_two_edits_that_two_processes_record_the_newer_one_stands() -> None:
+    log = Recording()
+    await log.begin()
+    await answering(log).reply(reply("We are three."))
+
+    for time, text in (("6", "We are five."), ("5", "We are four.")):  # the older one is slower
+        await log.facts.record(DEBATE, NoteChanged(note="m1", text=text, change=time))
+
+    assert await notes(log) == ["We are five."]

@@ -81,3 +81,15 @@ async def test_a_debate_that_has_ended_is_not_steered() -> None:
 
     kinds = [type(one.event) for one in await log.store.events(DEBATE)]
     assert StopRequested not in kinds
+
+
+async def test_a_stop_that_was_taken_back_can_be_asked_for_again() -> None:
+    log = Recording()
+    debate = await log.begin()
+    await steering(log).stop(debate, DANA)
+    await steering(log).withdraw_stop(await log.debate(), DANA)
+    assert (await log.debate()).stop is None
+
+    await steering(log).stop(await log.debate(), DANA)
+
+    assert (await log.debate()).stop
