@@ -500,10 +500,11 @@ async def test_a_failed_turn_is_booked_with_what_it_cost() -> None:
 class TakenOver(ScriptedProvider):
     """While it works on its first call, another run takes the debate over, as after a freeze."""
 
-    def __init__(self, store: InMemoryStore, clock: ManualClock) -> None:
+    def __init__(self, store: InMemoryStore, clock: ManualClock, seconds: float) -> None:
         super().__init__()
         self._store = store
         self._clock = clock
+        self._seconds = seconds
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -511,13 +512,14 @@ class TakenOver(ScriptedProvider):
         reply = await super().complete(request, on_first_token)
         if len(self.requests) == 1:
             await self._store.claim(DEBATE)
-            self._clock.advance(60)
+            self._clock.advance(self._seconds)
         return reply
 
 
-async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line() -> None:
+@pytest.mark.parametrize("seconds", [60, -60], ids=["frozen", "the clock was set back"])
+async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line(seconds: float) -> None:
     store, clock, sink = InMemoryStore(), ManualClock(), RecordingSink()
-    provider = TakenOver(store, clock)
+    provider = TakenOver(store, clock, seconds)
     turns = Turns(ModelCalls({"scripted": provider}, clock, parallel=1))
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
@@ -583,3 +585,17 @@ async def test_a_run_that_was_frozen_while_it_proved_itself_asks_nothing() -> No
     with pytest.raises(RunLost):
         await engine.run(DEBATE)
     assert provider.requests == []
+
+
+async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() -> None:
+    bench = Bench(ScriptedProvider(latency=0.02))
+    await bench.start(a_setup(rounds=1))
+    engine = bench.engine
+    running = asyncio.create_task(engine.run(DEBATE))
+    await bench.provider.until_asked(Act.SYNTHESIS)
+    await bench.add(StopRequested(stop=Stop(by=DANA)))
+    assert engine.wake(DEBATE)
+    debate = await running
+
+    assert debate.verdict
+    assert len(bench.provider.asked(Act.SYNTHESIS)) == 1

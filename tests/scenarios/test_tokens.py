@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -143,3 +143,28 @@ async def test_tokens_go_when_what_is_known_of_somebody_is_deleted(
         content = database.read_bytes()
         assert token.split("_")[1].encode() not in content
         assert (others.split("_")[1].encode() in content) is (whose == "person")
+
+
+class Spent:
+    """So much was spent with every token today."""
+
+    def __init__(self, amount: str) -> None:
+        self._amount = Decimal(amount)
+
+    async def spent(
+        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
+    ) -> Decimal:
+        del day, workspace, person, token
+        return self._amount
+
+
+@pytest.mark.parametrize(("spent", "left"), [("1.25", "0.75"), ("2.50", "0.00")])
+async def test_what_was_spent_with_a_token_today_is_not_left(
+    team: Team, spent: str, left: str
+) -> None:
+    await typed(team, "token revoke all", "dana")
+    token = await a_token(team, "dana")
+    caller = await replace(callers(team, Decimal("2.00")), spending=Spent(spent)).caller(token)
+
+    assert caller
+    assert caller.cap == Decimal(left)

@@ -139,3 +139,20 @@ async def test_a_final_refusal_is_told_at_once(location: str) -> None:
 
     assert office.told.failures == [("The token is refused.", None)]
     assert office.outcomes == ["dead"]
+
+
+async def test_after_a_restore_another_event_of_the_same_number_has_another_id(
+    location: str,
+) -> None:
+    ids = list[str]()
+
+    async def note(landing: Landing) -> None:
+        ids.append(landing.id)
+
+    for number, seconds in enumerate((0, 3600)):  # the log went on from a backup, an hour later
+        async with open_office([Desk(act=note)], f"{location}{number}") as office:
+            office.clock.advance(seconds)
+            await office.debated()
+            await office.settle()
+
+    assert len(set(ids)) == 2

@@ -1,7 +1,15 @@
 """The board while models do not answer."""
 
 from bot.views.board import board
-from core.events import DebateStarted, ModelCameBack, ModelWentAway, OutageBegan, fold
+from core.events import (
+    DebateStarted,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    TurnFailed,
+    fold,
+)
+from core.models import SUMMARIZER, Act, Failure, Turn
 from core.testing import a_setup, recorded
 
 AWAY = ModelWentAway(agent="security", reason="Groq failed (500).", origin="1.1")
@@ -27,3 +35,11 @@ def test_the_board_forgets_what_is_over() -> None:
     text = board(fold(recorded([DebateStarted(setup=a_setup()), AWAY, back]))).text
 
     assert "waits for a model" not in text
+
+
+def test_the_board_says_what_is_read_in_the_place_of_a_summary_that_failed() -> None:
+    turn = Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER)
+    failed = TurnFailed(failure=Failure(turn=turn, reason="Groq failed (500)."))
+    text = board(fold(recorded([DebateStarted(setup=a_setup()), failed]))).text
+
+    assert "Groq failed (500). The full text is used." in text

@@ -220,3 +220,10 @@ def test_every_reason_is_a_sentence(reason: GateReason) -> None:
 
         assert words[0].isupper()
         assert words.endswith(".")
+
+
+def test_the_closing_round_of_a_panel_is_none_that_was_not_held() -> None:
+    setup = a_format_setup("panel", rounds=3, when=When.SPLIT, termination=SETTLING)
+    found = gate.Gate(turn=gate.gate_turn(2), reason=GateReason.SETTLED, option="o1", spread=0.1)
+
+    assert "only closing statements were left to make" in gate.in_words(told(setup), found)

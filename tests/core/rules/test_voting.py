@@ -298,3 +298,18 @@ def test_the_judge_starts_from_the_best_text_for_the_option_that_won() -> None:
     assert best_texts(tally) == ("bob",)
     nobody = count({"ann": "o1", "bob": "o3", "cid": "o3"}, ballots, PLAIN, options=CHOICES)
     assert best_texts(nobody) == ("ann",)
+
+
+def test_a_tie_of_positions_goes_to_the_one_with_more_first_places() -> None:
+    ballots = [
+        a_ballot("ann", "ann", "bob", "cid"),
+        a_ballot("bob", "ann", "bob", "cid"),
+        a_ballot("cid", "bob", "cid", "ann"),
+    ]
+    tally = tallied(("bob", "ann", "cid"), ballots)
+
+    assert [(one.position, one.points, one.first_places) for one in tally.scores[:2]] == [
+        ("ann", 4, 2),
+        ("bob", 4, 1),
+    ]
+    assert tally.winners == ("ann",)

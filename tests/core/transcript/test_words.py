@@ -5,6 +5,7 @@ import pytest
 from core.events import DebateStarted, fold
 from core.models import Act, Contribution, Debate, Turn
 from core.testing import a_setup, recorded
+from core.transcript.models_used import model_count_words
 from core.transcript.words import letters_words
 
 
@@ -57,3 +58,10 @@ def test_letters_are_nobody_where_no_prompt_used_them() -> None:
     """Before the others are shown, "Position B" is the agent's own invention."""
     drafts = [said("Position B forgets backups.", act) for act in (Act.PROPOSAL, Act.FORMULATE)]
     assert letters_words(a_debate(), drafts) == ""
+
+
+def test_points_of_view_are_counted_where_several_agents_share_one_model() -> None:
+    agents = a_setup().agents
+
+    assert model_count_words(agents) == "3 points of view, 1 model."
+    assert not model_count_words(agents[:1])

@@ -349,3 +349,16 @@ def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
                 orders.add(tuple(one.position for one in candidates(play.debate, turn)))
 
     assert len(orders) > 1
+
+
+@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+def test_nobody_is_moved_by_its_own_words(form: str) -> None:
+    play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))
+    shown = 0
+    while play.step():
+        for turn in [one for one in schedule.ready(play.debate) if one.act is Act.BALLOT]:
+            movers = movers_shown(play.debate, turn).values()
+            assert turn.agent not in {made.turn.agent for made in movers}
+            shown += len(movers)
+
+    assert shown
