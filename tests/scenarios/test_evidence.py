@@ -265,3 +265,13 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
     assert "not there any more" in refused[2]
     assert isinstance(found, FetchedFile)
     assert found.content == SECRET
+
+
+async def test_where_slack_asks_for_patience_a_thread_is_read_a_little_later() -> None:
+    async with team_at_work() as team:
+        root = await team.workspace.say("dana", team.channel, "Jobs: 2000 per second.")
+        team.workspace.faults.rate_limit("conversations.replies", seconds=0.1)
+        board = await asked_in_thread(team, root)
+        debate = await team.wait_for_end(board)
+
+    assert ["2000 per second" in one.text for one in debate.sources] == [True]

@@ -229,3 +229,13 @@ async def test_links_end_with_the_debate(tmp_path: Path) -> None:
         assert purged.debates == 1
         async with running_bot(workspace, database=database, spec=SPEC) as team:
             assert (await fetched(team, path)).status == 404
+
+
+async def test_who_ends_links_is_told_whether_there_was_a_page(ended: Ended) -> None:
+    team, debate_id = ended.team, debate_of(ended.team.thread(ended.board)[0])
+    await shared(team, ended.board)
+    await team.type(f"export {debate_id} page off")
+    assert "leads anywhere any more" in team.told()[-1]
+
+    await team.type(f"export {debate_id} page off")
+    assert "has no page; nothing was changed" in team.told()[-1]

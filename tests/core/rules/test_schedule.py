@@ -236,3 +236,13 @@ def test_a_paused_debate_starts_nothing() -> None:
 
     assert schedule.ready(replace(play.debate, paused_by=DANA)) == ()
     assert schedule.conclusion(replace(play.debate, paused_by=DANA)) is None
+
+
+def test_where_nobody_could_take_a_position_the_debate_says_so_and_why() -> None:
+    first = (Turn(act=Act.PROPOSAL, round=1, agent=agent.id) for agent in a_setup().agents)
+    failed = [TurnFailed(failure=Failure(turn=turn, reason="It is silent.")) for turn in first]
+    ending = schedule.conclusion(fold(recorded([DebateStarted(setup=a_setup()), *failed])))
+
+    assert isinstance(ending, DebateFailed)
+    assert ending.reason.startswith("No agent could take a position. ")
+    assert "It is silent." in ending.reason
