@@ -16,12 +16,13 @@ from aiohttp import web
 
 from bot.landing.signing import secret_of, signed_headers
 from bot.landing.webhooks import WebhookReceiver, guard_of
+from bot.store.landings import NewLanding
 from core.errors import ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
 from core.models import DecisionKind
 from core.ports import Clock
 from core.testing import ManualClock
-from tests.bot.landing.office import SECOND, Office, open_office
+from tests.bot.landing.office import FIRST, SECOND, Office, open_office
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OLD_SECRET = "whsec_" + base64.b64encode(b"the one that was used before").decode()
@@ -335,3 +336,18 @@ def test_a_secret_of_the_wrong_form_is_named_and_not_shown(written: str) -> None
     with pytest.raises(ConfigurationBroken, match="SHOP_SECRET") as refused:
         secret_of(written, "SHOP_SECRET")
     assert written in {"", "whsec_"} or written not in str(refused.value)
+
+
+async def test_an_event_that_there_is_no_message_about_is_not_tried_again(
+    shop: Shop, office: Office
+) -> None:
+    await office.debated()
+    await office.settle()
+    tried = len(shop.seen)
+    verdict = NewLanding(receiver="shop", debate_id=FIRST, seq=2, queued_at=office.clock.now())
+    await office.landings.enqueue([verdict])  # as a queue of another version may hold it
+    await office.queue.look_for_work()
+    await office.settle()
+
+    assert office.outcomes[-1] == "dead"
+    assert len(shop.seen) == tried

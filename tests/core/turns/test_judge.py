@@ -11,6 +11,7 @@ from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.models import Act, Agent, Debate, Summarization, VerdictSource
 from core.request import ModelRequest, PartKind
+from core.rules.voting import best_texts
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
 from core.turns.take import Turns
@@ -120,3 +121,13 @@ async def test_a_failed_summary_is_no_missing_turn() -> None:
     assert debate.verdict
     assert lost
     assert not [words for words in debate.verdict.warnings if "are missing" in words]
+
+
+async def test_a_judge_starts_from_one_text_where_one_won() -> None:
+    bench = Bench()
+    debate = await bench.run(a_setup(rounds=1))
+    (request,) = bench.provider.asked(Act.SYNTHESIS)
+
+    assert debate.tally
+    assert len(best_texts(debate.tally)) == 1
+    assert "Keep its text and amend it" in request.parts[-1].text
