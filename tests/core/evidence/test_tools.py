@@ -90,6 +90,7 @@ async def test_over_stdio_the_answer_is_a_source() -> None:
     found = await ask(a_server("search", {"query": "{question}"}))
 
     assert found.text == "The managed offer costs $1,840 per month."
+    assert found.marks == (), "no part of several"
     assert len(found.sha256) == 64
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from core.events import (
+    BallotCast,
     ContributionMade,
     DebateConcluded,
     DebateStarted,
@@ -24,14 +25,16 @@ from core.models import (
     Act,
     Contribution,
     Debate,
+    Ending,
     PeopleBallot,
     Stop,
+    Termination,
     Turn,
     VerdictSource,
 )
 from core.rules.degradations import degradations, tie_break
 from core.rules.schedule import rounds_held
-from core.testing import recorded
+from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text, judged_text
@@ -297,3 +300,26 @@ def test_every_key_of_the_records_own_parts_is_explained() -> None:
     assert re.findall(r"(?m)^\| `(\w+)` \|", outer) == list(written)
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
     assert f"| the version of this form: {written['moot']} |" in text
+
+
+def test_shares_in_the_json_have_four_places() -> None:
+    cast = [one.event for one in split_log() if isinstance(one.event, BallotCast)]
+    thirds = {"o1": 1 / 3, "o2": 2 / 3}
+    changed = [
+        BallotCast(ballot=one.ballot.model_copy(update={"probabilities": thirds})) for one in cast
+    ]
+    shares = {
+        share
+        for held in outcome(with_changes(*changed))["held"].values()
+        for share in held.values()
+    }
+
+    assert shares == {0.3333, 0.6667}
+
+
+def test_a_debate_of_one_round_has_one_and_not_at_most_one() -> None:
+    settling = {"termination": Termination(ending=Ending.CONVERGED)}
+    setups = [a_setup(rounds=number).model_copy(update=settling) for number in (1, 3)]
+    words = [rounds_words(fold(recorded([DebateStarted(setup=setup)]))) for setup in setups]
+
+    assert words == ["1 round", "at most 3 rounds"]

@@ -1,0 +1,19 @@
+"""An earlier decision as a source of a debate."""
+
+import pytest
+
+from core.events import DebateConcluded, DebateStarted, VerdictReached, fold
+from core.evidence.earlier import decision_reference
+from core.models import Person
+from core.testing import a_setup, recorded
+from tests.bot.plays import a_verdict
+
+
+@pytest.mark.parametrize(
+    ("decision", "shown"), [("x" * 120, "x" * 120), ("x" * 121, "x" * 119 + "…")]
+)
+def test_a_long_decision_is_cut_in_its_title(decision: str, shown: str) -> None:
+    reached = VerdictReached(verdict=a_verdict(decision=decision))
+    debate = fold(recorded([DebateStarted(setup=a_setup()), reached, DebateConcluded()]))
+
+    assert decision_reference(debate, Person(id="U1")).title.partition(": ")[2] == shown
