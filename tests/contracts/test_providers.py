@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -468,15 +467,12 @@ async def test_a_reply_far_longer_than_asked_for_is_cut_off_with_words(line: Lin
         await line.ask()
 
 
+@pytest.mark.timeout(60)  # where the time grows with the square of the length it takes minutes
 async def test_an_error_that_quotes_a_long_prompt_costs_nothing(line: Line) -> None:
     line.script(Reject(status=400, message="Not so: " + "un not in no " * 20_000))
 
-    began = time.process_time()
     with pytest.raises(ProviderError):
         await line.ask()
-
-    # Quadratic, it took minutes.
-    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])

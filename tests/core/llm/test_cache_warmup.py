@@ -196,6 +196,7 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
     assert asyncio.run(run()) == len(wanted)
 
 
+@pytest.mark.leaping
 async def test_a_leader_that_hangs_holds_nobody_up_for_long() -> None:
     calls = Calls()
     calls.leaders = CacheWarmup(calls.clock, longest_wait=0.05)

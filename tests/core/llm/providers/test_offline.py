@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import time
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -405,6 +404,7 @@ def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
         say(act)
 
 
+@pytest.mark.timeout(60)  # where the time grows with the square of the length it takes minutes
 @pytest.mark.parametrize(
     "text",
     [
@@ -420,20 +420,14 @@ def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
     ],
 )
 def test_no_text_takes_long_to_read_however_long_it_is(text: str) -> None:
-    began = time.process_time()
     for act in (Act.PROPOSAL, Act.BALLOT, Act.SYNTHESIS, Act.SUMMARY, Act.QUESTIONS):
         kinds = (kind for kind in PartKind if kind is not PartKind.TASK)
         say(act, *(part(kind, text) for kind in kinds), question=text)
 
-    assert time.process_time() - began < 2.5, "five acts, each well under a second"
 
-
-def test_four_thousand_digits_take_milliseconds() -> None:
-    say(Act.PROPOSAL)
-    began = time.process_time()
-    say(Act.PROPOSAL, question="7" * 4000)
-
-    assert time.process_time() - began < 0.1
+def test_a_number_of_ten_thousand_digits_is_read_as_text() -> None:
+    # Python refuses to make a number of more than 4,300 digits.
+    assert say(Act.PROPOSAL, question="7" * 10_000)
 
 
 def test_everything_the_data_files_point_to_exists() -> None:
