@@ -42,7 +42,6 @@ from bot.slack.mrkdwn.convert import (
 )
 from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
-from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.payloads import plain as unescaped
 from bot.slack.typed_text import readable
 from bot.terminal.screen import news
@@ -69,7 +68,7 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
 from core.transcript.found import as_code, in_text
-from core.transcript.markdown import fenced, inert, inert_line, parsed, visible
+from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed, visible
 from core.transcript.report import report
 from core.transcript.words import nested, quoted
 from core.turns.replies import first_sentence
@@ -533,10 +532,6 @@ _MIXED = (
 )  # fmt: skip
 
 
-def _message(text: str) -> Mapping[str, Any]:
-    return {"text": text}
-
-
 def _structure(text: str) -> None:
     with suppress(ReplyUnreadable):
         read_answer(text, VerdictReply)
@@ -609,6 +604,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
     "core.transcript.found.as_code": as_code,
     "core.transcript.found.in_text": in_text,
+    "core.transcript.markdown.misleads": lambda text: misleads(text, "https://a.example/"),
     "core.transcript.markdown.parsed": parsed,
     "core.transcript.markdown.inert": inert,
     "core.transcript.markdown.inert_line": inert_line,
@@ -639,7 +635,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.escape.literal": literal,
     "bot.slack.mrkdwn.escape.plain": plain,
     "bot.slack.mrkdwn.split.split": lambda text: split(text, 3500),
-    "bot.slack.mrkdwn.terminal.message_text": lambda text: message_text(_message(text), 80),
     "bot.slack.payloads.plain": unescaped,
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "core.use_cases.reply_parsing.answer_in": answer_in,

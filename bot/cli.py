@@ -134,7 +134,7 @@ def demo(  # noqa: PLR0913 - one per option
     question: Annotated[
         str, typer.Option(help="What to debate. Default: written examples are played.")
     ] = "",
-    once: Annotated[bool, typer.Option("--once", help="Print the thread, then exit.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print what happens, then exit.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is.")] = 8765,
     fast: Annotated[
         bool, typer.Option("--fast", help="No pauses: turns and posts at once.")

@@ -4,10 +4,9 @@ import asyncio
 import errno
 import shutil
 import sys
-import textwrap
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -36,11 +35,10 @@ from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
 from bot.process import start_up, stop_signal
 from bot.settings import BotSettings, SlackAccess
-from bot.slack.ids import board_key
 from bot.slack.manifest import manifest
-from bot.slack.mrkdwn.terminal import message_text
 from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import SharedFile, plain
+from bot.terminal.screen import news
 from core.clock import SystemClock
 from core.errors import BadInput, ConfigurationBroken
 from core.events import fold
@@ -49,9 +47,10 @@ from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, Status
 from core.ports import DebateFilter, ModelProvider
 from core.settings import Settings
+from core.transcript.decision import decision_text
+from core.transcript.markdown import visible
 from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
-from slack_on_loopback.emoji import EMOJI
 
 QUESTION = (
     "React Native, two native apps or a web app for our couriers' phones? It must work offline, "
@@ -63,8 +62,6 @@ PORT = 8765
 _GLANCE_SECONDS = 0.2
 #: Seconds between the end of one example and the next one.
 _BETWEEN_SECONDS = 20.0
-_WIDTH = 96
-_OWN_NAME = "Moot"
 
 Say = Callable[[str], None]
 
@@ -84,7 +81,7 @@ class Demo:
     port: int = PORT
     #: No pauses between posts and turns.
     fast: bool = False
-    #: Print the thread and end with it, instead of waiting for Ctrl-C.
+    #: Print what happens and end with the decision, instead of waiting for Ctrl-C.
     once: bool = False
     #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
     folder: Path | None = None
@@ -167,7 +164,6 @@ class Stage:
 
     workspace: Workspace
     moot: Moot
-    _shown: set[str] = field(default_factory=set[str])
 
     @property
     def address(self) -> str:
@@ -232,50 +228,28 @@ class Stage:
         return bool(await self._debates())
 
     async def follow(self, debate_id: str, say: Say) -> Debate:
-        """Print the thread as it grows, the board last; return the debate when all is there."""
-        setup = (await self._debate(debate_id)).setup
-        question = textwrap.indent(textwrap.fill(setup.question, _WIDTH - 2), "  ")
-        agents = ", ".join(agent.name for agent in setup.agents)
-        say(f"{_OWN_NAME}:\n{question}\n  {agents} debate it.\n")
+        """Print what happens, the decision last; return the debate when all is posted, too."""
+        shown = 0
         while True:
-            debate = await self._debate(debate_id)
+            log = await self.moot.store.events(debate_id)
+            for count in range(shown + 1, len(log) + 1):
+                for line in news(fold(log[:count]), log[count - 1].event, verbose=True):
+                    say(visible(line))
+            shown = len(log)
+            debate = fold(log)
             # It has ended, and everything about it is in the workspace.
             over = (
                 debate.status is not Status.RUNNING
                 and debate_id not in await self.moot.store.unfinished()
                 and not await self.moot.posts.channels_with_work()
             )
-            row = await self.moot.posts.row_by_key(board_key(debate_id))
-            thread = self.workspace.thread(CHANNEL, row.ts) if row and row.ts else ()
-            for message in thread[1:]:
-                if message["ts"] not in self._shown:
-                    self._shown.add(message["ts"])
-                    say(self.as_text(message))
             if over:
-                if thread:
-                    say(self.as_text(thread[0]))
+                say(f"\n{visible(decision_text(debate))}")
                 return debate
             await asyncio.sleep(_GLANCE_SECONDS)
 
     async def _debates(self) -> Sequence[str]:
         return [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
-
-    def as_text(self, message: dict[str, Any]) -> str:
-        """Return a message as lines for a terminal: who, then what, wrapped and indented."""
-        people = {user.id: user.name for user in self.workspace.state.users.values()}
-        name = message.get("username") or _OWN_NAME
-        if not message.get("bot_id"):
-            name = self.workspace.user(str(message["user"])).real_name
-        shown = message_text(
-            message,
-            _WIDTH,
-            emoji=lambda code: EMOJI.get(code, ""),
-            person=lambda user_id: people.get(user_id, ""),
-        )
-        return f"{name}:\n{shown}\n"
-
-    async def _debate(self, debate_id: str) -> Debate:
-        return fold(await self.moot.store.events(debate_id))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,11 +54,15 @@ _SIGN_OF_TEXT = re.compile(r"[\\`*_\[\]<~|@]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 #: What would begin a block, or make a heading or a table of the line above it.
 _BLOCK_SIGN = re.compile(
-    r"(?P<fence>`{3,}(?=[^`]*$)|~{3,})|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
-    r"|(?:#(?=#{0,5}(?:\s|$))|>|[-+*](?=\s|$)|[=|:-](?=[=|:\s-]*$)|[*_](?=(?:\s*[*_]){2,}\s*$))"
+    r"^(?:(?P<fence>`{3,}(?=[^`]*$)|~{3,})|(?P<number>\d{1,9})(?=[.)](?:\s|$))"
+    r"|(?:#(?=#{0,5}(?:\s|$))|>|[-+*](?=\s|$)|[=|:-](?=[=|:\s-]*$)|[*_](?=(?:\s*[*_]){2,}\s*$)))"
 )
+_RUNS = re.compile(r"`+|~+")
+_LAST_SIGN_OF_HEADING = re.compile(r"(?<!\\)#$")
+_PARENTHESIS = re.compile(r"[()]")
 _OPENING = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
-_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|$)")
+#: What begins a quotation or an item.
+_MARKER = re.compile(r">|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 #: The signs of quotations and items that begin a line; readers drop what is far deeper.
 _SIGNS = re.compile(r"(?:(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))[ \t]*){0,6}")
 #: A name of at most so many labels, none longer than DNS allows.
@@ -179,8 +183,8 @@ def _completed(text: str) -> list[Token] | None:
 def _broken_off(token: Token, lines: Sequence[str]) -> tuple[int, int, int] | None:
     """The lines of an item's code that stand left of it, and its column; None where there are none.
 
-    Its end comes before any other fence, and before an item that begins left of the code; where
-    code stands before those lines, before an empty line, too.
+    Its end comes before any other fence, and before an item or a quotation that begins left of the
+    code; where code stands before those lines, before an empty line, too.
     """
     if token.type != "fence" or not token.level or not token.map:
         return None
@@ -226,7 +230,7 @@ def _paragraph(node: _Node, _: int) -> list[str]:
 
 def _heading(node: _Node, shift: int) -> list[str]:
     words = " ".join(_lines(node.children[0])) if node.children else ""
-    if re.search(r"(?<!\\)#$", words):
+    if _LAST_SIGN_OF_HEADING.search(words):
         words = f"{words[:-1]}\\#"
     return [f"{'#' * min(_DEEPEST_HEADING, int(node.tag[1:]) + shift)} {words}".rstrip()]
 
@@ -276,7 +280,8 @@ def _fenced(node: _Node, _: int) -> list[str]:
 
 
 def _fence(sign: str, info: str, code: str) -> str:
-    longest = max((len(run) for run in re.findall(rf"{re.escape(sign[0])}+", code)), default=0)
+    runs = (run for run in _RUNS.findall(code) if run[0] == sign[0])
+    longest = max(map(len, runs), default=0)
     sign = sign[0] * max(3, longest + 1 if longest >= len(sign) else len(sign))
     return "\n".join([f"{sign}{info}", *([code] if code else []), sign])
 
@@ -388,7 +393,7 @@ def _link(url: str, label: str, words: str) -> str:
     if not _is_of_the_web(url):
         return f"[{label}]&#40;{_text(target)})"
     if url.startswith("#"):
-        return f"[{label}]({target})" if not re.search(r"[()]", target) else label
+        return f"[{label}]({target})" if not _PARENTHESIS.search(target) else label
     try:
         is_honest = not misleads(words, url)
     except ValueError:
@@ -397,7 +402,7 @@ def _link(url: str, label: str, words: str) -> str:
         return f"<{target}>"
     if not is_honest:
         return f"{label} (<{target}>)"
-    return f"[{label}](<{target}>)" if re.search(r"[()]", target) else f"[{label}]({target})"
+    return f"[{label}](<{target}>)" if _PARENTHESIS.search(target) else f"[{label}]({target})"
 
 
 def _is_of_the_web(url: str) -> bool:

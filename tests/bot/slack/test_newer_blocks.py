@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 from bot.slack.mrkdwn.newer_blocks import is_newer, newer_in, read_all_button, without
-from bot.slack.mrkdwn.terminal import message_text
 from bot.views.board import board
 from bot.views.fold import Fold, folded
 from bot.views.progress import steps
@@ -128,11 +127,3 @@ def test_nothing_is_drawn_where_nobody_gave_a_probability():
     payload = vote(*voted({"PostgreSQL": 0.0, "Kafka": 0.0})).payload
     assert newer_in(payload) == frozenset()
     assert blocks(payload, "table")
-
-
-def test_a_terminal_prints_a_plan_with_its_steps_and_a_chart_as_bars():
-    shown = message_text(board(running(7)).payload, 80)
-    assert "\n  • Round 1: 6 of 15 turns …\n  • Round 2\n  • Vote\n  • Decision\n" in shown
-    shown = message_text(vote(*voted({"PostgreSQL": 0.78, "Kafka": 0.22})).payload, 80)
-    assert "  How likely agents hold each option the best\n" in shown
-    assert "\n  PostgreSQL ████████████░░░░ 78%\n  Kafka      ████░░░░░░░░░░░░ 22%\n" in shown
