@@ -61,6 +61,8 @@ _RUNS = re.compile(r"`+|~+")
 _LAST_SIGN_OF_HEADING = re.compile(r"(?<!\\)#$")
 _PARENTHESIS = re.compile(r"[()]")
 _OPENING = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
+#: A line across the page, which items that begin in one line may look like.
+_ACROSS = re.compile(r"^([-*])(?:[ \t]*\1){2,}[ \t]*$")
 #: What begins a quotation or an item.
 _MARKER = re.compile(r">|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 #: The signs of quotations and items that begin a line; readers drop what is far deeper.
@@ -143,7 +145,7 @@ def inert_line(text: str) -> str:
         inline is None
         or max((token.level for token in inline.children or ()), default=0) >= _DEEPEST
     ):
-        return signs + _SIGN_OF_TEXT.sub(lambda found: f"&#{ord(found[0])};", rest)
+        return signs + _literal(rest)
     return signs + " ".join(_lines(_Node([inline])))
 
 
@@ -246,13 +248,12 @@ def _list(node: _Node, shift: int) -> list[str]:
         for block in item.children
         if block.type == "paragraph"
     )
-    after = node.next_sibling
-    # Code by its space alone would be the last item's if its text began further to the left.
-    width = _TAB + 1 if after and after.type == "code_block" else 0
     lines = list[str]()
     for item in node.children:
-        marker = f"{item.info}{item.markup} ".ljust(width)
+        marker = f"{item.info}{item.markup} "
         first, *rest = _blocks(item, shift, is_tight=is_tight) or [""]
+        if _ACROSS.match(f"{marker}{first}"):  # items within items, all of them empty
+            first, rest = "", [first, *rest]
         if lines and not is_tight:
             lines.append("")
         lines.append(f"{marker}{first}" if first else marker.rstrip())
@@ -268,8 +269,8 @@ def _code(node: _Node, _: int) -> list[str]:
         # So far to the right it is a fence to people, and to some readers.
         return _fence(sign, "", "\n".join(lines[1:-1])).split("\n")
     before = node.previous_sibling
-    if before and before.type in _LISTS:  # see `_list`
-        lines[0] = lines[0].lstrip()
+    if before and before.type in _LISTS:  # it would be the last item's
+        return [_literal(line.strip()) for line in lines if line.strip()]
     return [f"{' ' * _TAB}{line}".rstrip() for line in lines]
 
 
@@ -377,6 +378,12 @@ def _text(text: str) -> str:
     """Text outside of code: no tag, no image, no link, no definition of one, no mention."""
     text = _TAG.sub("&lt;", text).replace("![", "&#33;[").replace("](", "]&#40;")
     return _MENTION.sub("@&#8203;", text.replace("]:", "]&#58;"))
+
+
+def _literal(text: str) -> str:
+    """A line of text that is no formatting."""
+    text = _SIGN_OF_TEXT.sub(lambda found: f"&#{ord(found[0])};", text)
+    return _BLOCK_SIGN.sub(_as_text, text, count=1)
 
 
 def _code_span(code: str, sign: str) -> str:

@@ -160,6 +160,8 @@ def code(text: str) -> Sequence[str]:
 @example("```\na\n ")
 @example("1.   b\n    ```")
 @example("  -   b\n     ```")
+@example("   -     b\n    ```")
+@example("- - \n    - \n    ```")
 def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: str) -> None:
     tokens, lines = PARSER.parse(text), text.split("\n")
     signs = [("```" in line or "~~~" in line) for line in lines]
