@@ -72,6 +72,7 @@ from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed
 from core.transcript.report import report
 from core.transcript.words import nested, quoted
 from core.turns.replies import first_sentence
+from core.turns.short_form import read_short_form
 from core.turns.summarise import cut
 from core.turns.verdict_replies import VerdictReply
 from core.use_cases.choices import cost_cap
@@ -599,6 +600,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.redaction.clean": clean_text,
     "core.redaction.redact": redact,
     "core.turns.replies.first_sentence": first_sentence,
+    "core.turns.short_form.read_short_form": read_short_form,
     "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),

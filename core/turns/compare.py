@@ -39,12 +39,13 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
             options=terms_for(debate, turn),
         )
     except CallFailed as error:
-        # The answer stands in bold, as prompts ask for it; else the first line has it.
+        # Without a short form the answer stands in bold, as prompts ask for it, or comes first.
         answers: dict[str, str] = {}
-        texts = {one.position: one.text for one in candidates(debate, turn)}
-        for agent in [one.id for one in debate.setup.agents if one.id in texts]:
-            bold = _BOLD.search(texts[agent][:_OPENING])
-            answers[agent] = bold[1] if bold else first_sentence(texts[agent])
+        positions = {candidate.position: candidate for candidate in shown}
+        for agent in [one.id for one in debate.setup.agents if one.id in positions]:
+            text = positions[agent].text
+            bold = _BOLD.search(text[:_OPENING])
+            answers[agent] = positions[agent].answer or (bold[1] if bold else first_sentence(text))
         items, stances = merge_by_rules(answers)
         return OptionsMerged(
             options=Options(

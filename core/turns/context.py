@@ -40,6 +40,7 @@ class Candidate:
     label: str
     position: str
     text: str
+    answer: str = ""
 
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
@@ -97,7 +98,12 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     seed = f"{debate.setup.delimiter}/{turn.key}/"
     order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
     return tuple(
-        Candidate(label=f"p{number}", position=agent, text=positions[agent].text)
+        Candidate(
+            label=f"p{number}",
+            position=agent,
+            text=positions[agent].text,
+            answer=positions[agent].answer,
+        )
         for number, agent in enumerate(order, start=1)
     )
 
