@@ -1,7 +1,6 @@
 """The local runner: takes up, wakes, survives, gives up in words, stops cleanly."""
 
 import asyncio
-import time
 from collections.abc import Callable
 
 import pytest
@@ -171,16 +170,18 @@ async def test_a_database_that_is_down_never_fails_a_debate(store: InMemoryStore
     await runner.close()
 
 
+@pytest.mark.leaping
 async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InMemoryStore):
     engine = SleepingEngine(store)
     runner = runner_of(engine, store)
     await runner.start()
     await until(lambda: len(engine.runs) == 2)
-    began = time.monotonic()
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     await runner.close()
+    assert loop.time() - began < STOP_SECONDS, "nothing was waited for"
     runner.wake("daaaaaaa")
-    await asyncio.sleep(0.05)
-    assert time.monotonic() - began < STOP_SECONDS, "nothing was waited for"
+    await asyncio.sleep(60)
     assert len(engine.runs) == 2
     assert not runner.held
 

@@ -204,7 +204,7 @@ async def test_a_leader_that_hangs_holds_nobody_up_for_long() -> None:
         await calls.start(name, "question")
     assert calls.started == ["ann"]
 
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.1)  # every wait of 0.05 seconds is over
 
     assert calls.started == ["ann", "bob", "cid"]
     for name in calls.started:

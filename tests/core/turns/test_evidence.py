@@ -59,11 +59,14 @@ class Shelf:
     texts: Mapping[str, str]
     read_so_far: list[str] = field(default_factory=list[str])
     opened: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set when the slow text is asked for.
+    waiting: asyncio.Event = field(default_factory=asyncio.Event)
     slow: str = ""
 
     async def read(self, reference: SourceReference, place: Place) -> SourceText:
         assert place.channel == "C1"
         if reference.fetch == self.slow:
+            self.waiting.set()
             await self.opened.wait()
         self.read_so_far.append(reference.fetch)
         if reference.fetch not in self.texts:
@@ -270,7 +273,8 @@ async def test_a_reading_that_was_interrupted_is_done_again() -> None:
     held = Held(shelf, "load")
     await held.start()
     running = asyncio.create_task(held.engine.run(DEBATE))
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(30):
+        await shelf.waiting.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert shelf.read_so_far == []
