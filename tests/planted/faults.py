@@ -29,7 +29,7 @@ class Fault:
     words: str
     #: One of `KINDS`.
     kind: str
-    #: Arguments of pytest: the tests of its area.
+    #: Files with the tests of its area, the likeliest to notice it first.
     tests: tuple[str, ...]
     patch: Path
 

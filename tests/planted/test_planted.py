@@ -1,0 +1,27 @@
+"""Each planted fault can be planted still, and the tests that kill it are there."""
+
+import pytest
+
+from tests.planted.faults import GONE, ROOT, faults, is_defined, table
+
+FAULTS = faults()
+
+
+def test_headers_name_the_fault_and_tests_that_are_there() -> None:
+    assert FAULTS
+    for fault in FAULTS.values():
+        assert [test for test in fault.tests if (ROOT / test).exists()], fault.name
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_applies_or_its_code_is_listed_as_gone(name: str) -> None:
+    assert FAULTS[name].applies(ROOT) != (name in GONE), (
+        "Make the patch anew, or add the fault to `GONE` and say why."
+    )
+
+
+def test_the_newest_table_has_each_fault_and_names_tests_that_are_there() -> None:
+    recorded = list(table().values())[-1]["faults"]
+    assert not FAULTS.keys() - recorded.keys() - GONE.keys()
+    ids = {test for name in FAULTS.keys() - GONE.keys() for test in recorded[name]["killers"]}
+    assert not [test for test in ids if not is_defined(test)]
