@@ -350,4 +350,5 @@ async def test_an_event_that_there_is_no_message_about_is_not_tried_again(
     await office.settle()
 
     assert office.outcomes[-1] == "dead"
+    assert "failed" not in office.outcomes
     assert len(shop.seen) == tried
