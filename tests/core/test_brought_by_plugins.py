@@ -75,7 +75,7 @@ async def test_a_format_is_held_with_the_tasks_its_log_holds() -> None:
     await held(setup, provider)
 
     tasks = [one.parts[-1].text for one in provider.asked(Act.DEBATE)]
-    assert [task.endswith("It failed. Why?") for task in tasks] == [True, True]
+    assert ["It failed. Why?" in task for task in tasks] == [True, True]
     assert provider.asked(Act.REFINEMENT)
     assert not provider.asked(Act.CRITIQUE)
 

@@ -565,7 +565,7 @@ async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(
     await team.workspace.submit("alex", form["id"], chosen_why(said))
     debate = await debate_at(team, board)
     assert [one.helpful for one in debate.feedback.values()] == [False]
-    line = "found it not helpful: Nothing on cost. See https://[redacted]@wiki.example"
+    line = "found it not helpful: Nothing on cost. See https://[redacted]@&#8203;wiki.example"
     assert line in report(debate)
 
 

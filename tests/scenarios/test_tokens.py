@@ -81,9 +81,9 @@ async def test_nobody_has_more_tokens_than_they_may_and_can_end_each(team: Team)
 
 
 async def test_a_slip_is_told_and_a_question_about_tokens_is_a_question(team: Team) -> None:
-    assert "Did you mean" in await typed(team, "token lst", "dana")
-    assert "Did you mean" in await typed(team, "token revoke me", "dana")
-    board = await team.debate("token rotation every day or every week for our API?")
+    assert "What did you mean?" in await typed(team, "token lst", "dana")
+    assert "What did you mean?" in await typed(team, "token revoke me", "dana")
+    board = await team.debate("Rotate the token every day or every week for our API?")
     await team.wait_for_end(board)
 
 
@@ -91,7 +91,7 @@ async def test_a_mention_makes_no_token_because_what_it_is_told_is_kept(team: Te
     before = len(team.told())
     await team.say("@Moot token")
     told = await team.workspace.wait_for(lambda: team.told()[before:])
-    assert "a mention cannot do that" in told[0]
+    assert "A mention cannot do that" in told[0]
     assert not TOKEN.search(str(told))
 
 

@@ -165,7 +165,12 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
             first, reader = await debates_with_canaries(team, models)
             if removed:
                 workspace.uninstall()
-                await asyncio.sleep(0.5)
+                await workspace.wait_for(  # what goes with the app is deleted by then
+                    lambda: any(
+                        event.name == "app_uninstalled" and event.acked
+                        for event in workspace.deliveries
+                    )
+                )
         gone = {TOKEN} if removed else set[str]()  # with the app
         assert list(found := holding(folder)) == ["moot.db"]  # never in the log
         assert {*found["moot.db"], *gone} == set(CANARIES)
