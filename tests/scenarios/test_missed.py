@@ -1,9 +1,8 @@
 """What people write while nobody listens is read afterwards, each message once."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, run_workspace
+from tests.locked import locked
 from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
@@ -203,12 +203,11 @@ async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
 @asynccontextmanager
 async def locked_until(event: str, database: Path) -> AsyncGenerator[None]:
     """Lock a database for the block, and on until this was logged after it."""
-    with closing(sqlite3.connect(database, isolation_level=None)) as other, capture_logs() as logs:
-        other.execute("BEGIN EXCLUSIVE")
-        yield
-        while not any(line["event"] == event for line in logs):
-            await SystemClock().sleep(0.05)
-        other.execute("ROLLBACK")
+    with capture_logs() as logs:
+        async with locked(database):
+            yield
+            while not any(line["event"] == event for line in logs):
+                await SystemClock().sleep(0.05)
 
 
 async def at_rest(reading: str) -> None:

@@ -18,6 +18,7 @@ from core.errors import StoreError
 from core.models import Status
 from core.testing import ScriptedProvider
 from slack_on_loopback import PersonRefusal, run_workspace
+from tests.locked import locked
 from tests.scenarios.test_http_mode import without_socket_mode
 
 
@@ -95,11 +96,9 @@ async def test_health_notices_that_nothing_can_be_written(tmp_path: Path) -> Non
     ):
         address = f"{team.moot.http.address}/health"
         assert (await fetch(address)).status_code == 200
-        with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+        async with locked(tmp_path / "moot.db"):
             await asyncio.sleep(2.1)  # an answer is good for two seconds
             answer = await fetch(address)
-            other.execute("ROLLBACK")
         assert (answer.status_code, answer.json()["database"]) == (503, "down")
         await asyncio.sleep(2.1)
         assert (await fetch(address)).status_code == 200
