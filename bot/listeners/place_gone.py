@@ -11,14 +11,18 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
+from bot.log import logger
 from bot.slack.ids import board_key
 from bot.slack.outbox.outcomes import PLACE_GONE, Rejected
 from bot.slack.outbox.sender import Outbox
 from bot.slack.payloads import ChannelGone, TeamEvent, TokensRevoked
 from bot.store.posts import NewPost, PostRow
 from bot.views.notices import notice
+from core.errors import DebateUnknown, LogBroken
 from core.ports import DebateFilter
 from core.use_cases.steer import SteerDebate
+
+_log = logger(__name__)
 
 _ARCHIVED = "The channel was archived."
 _REMOVED = "Moot was removed from the workspace."
@@ -29,6 +33,8 @@ _EXTRAS = frozenset({"blocks", "username", "icon_emoji"})
 _MOST_CHARACTERS = 3900
 #: How the key of a line about a missing post ends.
 _LINE = "/refused"
+#: Ends the key of a post that is sent once more without its extras.
+_BARE = "/bare"
 #: What is missing, by method; a method that is not here is only logged.
 _MISSING = {
     "post": "A message could not be posted: {why}",
@@ -101,14 +107,21 @@ class RefusedPosts:
         """
         if row.debate_id is None:
             return
-        if _is_place_gone(row, row.debate_id, refusal):
-            await self.steer.give_up(row.debate_id, refusal.words)
-            debate = await self.steer.facts.debate(row.debate_id)
-            where = f"Debate `{row.debate_id}` in <#{row.channel}>"
+        try:
+            await self._take_note(row, row.debate_id, refusal)
+        except (DebateUnknown, LogBroken) as error:
+            # It stays so: the posts of other debates in the channel must not wait for it.
+            _log.warning("refused post not followed up", key=row.key, reason=str(error))
+
+    async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejected) -> None:
+        if _is_place_gone(row, debate_id, refusal):
+            await self.steer.give_up(debate_id, refusal.words)
+            debate = await self.steer.facts.debate(debate_id)
+            where = f"Debate `{debate_id}` in <#{row.channel}>"
             await self.outbox.post(
                 [
                     NewPost(
-                        key=f"{row.debate_id}/undelivered",
+                        key=f"{debate_id}/undelivered",
                         workspace=row.workspace,
                         channel=debate.setup.asked_by.id,
                         method="post",
@@ -116,7 +129,7 @@ class RefusedPosts:
                     )
                 ]
             )
-        elif post := _in_place_of(row, row.debate_id, refusal):
+        elif post := in_place_of(row, debate_id, refusal):
             await self.outbox.post([post])
 
 
@@ -135,18 +148,23 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
     return (is_own_post or is_board_edit) and refusal.code in codes
 
 
-def _in_place_of(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:
-    """The same words without what Slack may have refused, or a line that says what is missing."""
+def in_place_of(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:
+    """The same words without what Slack may have refused, or a line that says what is missing.
+
+    Nothing takes the place of such a line: where it is refused, too, every other post would be.
+    """
+    if row.key.endswith(_LINE):
+        return None
     extras = _EXTRAS & row.payload.keys()
-    if row.method == "post" and extras:
+    if row.method == "post" and extras and not row.key.endswith(_BARE):
         payload = {name: value for name, value in row.payload.items() if name not in extras}
         payload["text"] = str(payload.get("text", ""))[:_MOST_CHARACTERS]
-        key, thread_key = f"{row.key}/bare", row.thread_key
+        key, thread_key = f"{row.key}{_BARE}", row.thread_key
     else:
         board, target = board_key(debate_id), row.payload.get("target_key")
         missing = _MISSING.get(row.method)
         is_of_others = "thread_ts" in row.payload or (row.method == "update" and target != board)
-        if missing is None or is_of_others or row.key.endswith(_LINE):
+        if missing is None or is_of_others:
             return None
         words = missing.format(why=refusal.words, debate=debate_id)
         payload = notice(f":warning: {words}").payload

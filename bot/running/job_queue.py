@@ -30,6 +30,8 @@ _STOP_SECONDS = 4.0
 #: Keys of one kind that a replica works on at the same time. One process is busy for half its time
 #: with 500 debates whose models take 25 s a reply; parked ones do not count.
 _AT_ONCE = 1000
+#: Each looks through all jobs: they must not pile up where the database is slow.
+_CHORES_AT_ONCE = 2
 
 
 class Jobs:
@@ -165,7 +167,7 @@ class Jobs:
             try:
                 await self._app.run_worker_async(
                     queues=[kind],
-                    concurrency=_AT_ONCE,
+                    concurrency=_CHORES_AT_ONCE if kind == _CHORES else _AT_ONCE,
                     install_signal_handlers=False,
                     delete_jobs="always",
                     shutdown_graceful_timeout=0.01,

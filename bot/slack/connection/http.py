@@ -100,8 +100,14 @@ class WebServer:
     others than Slack can reach it, a proxy that ends TLS does.
     """
 
-    def __init__(self, application: web.Application) -> None:
-        """Serve an application that has its routes."""
+    def __init__(self, application: web.Application, variable: str) -> None:
+        """Serve an application that has its routes.
+
+        Args:
+            application: What is served.
+            variable: The environment variable that sets the port, for errors.
+        """
+        self._variable = variable
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -126,7 +132,7 @@ class WebServer:
             await self._runner.cleanup()
             words = f"Cannot listen on {host} port {port}: {error.strerror or error}."
             if error.errno == errno.EADDRINUSE:
-                instead = f"MOOT_PORT={port + 1}"
+                instead = f"{self._variable}={port + 1}"
                 words = f"Port {port} is in use. Choose another one, for example {instead}."
             raise ConfigurationBroken(words) from None
         return int(self._runner.addresses[0][1])
@@ -175,7 +181,7 @@ class HttpServer:
             server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
         for routes in self.routes:
             routes.add_to(server)
-        self._server = WebServer(server)
+        self._server = WebServer(server, "MOOT_PORT")
         self.port = await self._server.start(self.host, self.port)
 
     @contextmanager
@@ -267,7 +273,7 @@ class FiguresServer:
         """
         server = web.Application()
         server.router.add_get(METRICS_PATH, self._figures)
-        self._server = WebServer(server)
+        self._server = WebServer(server, "MOOT_METRICS_PORT")
         self.port = await self._server.start(self.host, self.port)
 
     @property

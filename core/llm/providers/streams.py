@@ -15,7 +15,7 @@ from collections.abc import (
     Callable,
     Mapping,
 )
-from typing import Any, NamedTuple, Never, Protocol
+from typing import Any, NamedTuple, Never, Protocol, cast
 
 import httpx2
 
@@ -225,6 +225,9 @@ async def read_reply(
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
     loop, begun = asyncio.get_running_loop(), False
     since = rested = loop.time()
+    if coming.whole:  # the server has generated all of it, and it may cost, whatever comes
+        begun = True
+        began()
     async with asyncio.timeout(stall.first_token) as silence:
         async for event in coming.events:
             if reading.take(event) and not begun:
@@ -235,7 +238,8 @@ async def read_reply(
                 rested = loop.time()
             if reading.length > most:
                 raise too_long(reading.vendor, counted(most, "character"))
-            silence.reschedule(loop.time() + _silence(reading, stall))
+            if not _is_keepalive(event):
+                silence.reschedule(loop.time() + _silence(reading, stall))
     text = reading.text()
     if len(text) > most:
         raise too_long(reading.vendor, counted(most, "character"))
@@ -249,6 +253,11 @@ async def read_reply(
         model=reading.model or request.model,
         request_id=coming.request_id,
     )
+
+
+def _is_keepalive(event: object) -> bool:
+    """Whether an event only keeps the connection open, as Anthropic's pings do."""
+    return isinstance(event, Mapping) and cast("Mapping[str, object]", event).get("type") == "ping"
 
 
 def _silence(reading: StreamReader, stall: StallLimits) -> float:
