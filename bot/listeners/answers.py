@@ -94,7 +94,7 @@ def not_stored(error: StoreError) -> str:
 
 def command_only(words: str) -> str:
     """Return that a mention cannot do what a command can."""
-    typed = plain(" ".join(words.replace("`", "").split()))
+    typed = plain(" ".join(redact(words).replace("`", "").split()))
     return (
         f"A mention cannot do that: type `/debate {typed}` in the channel, outside of threads. "
         "Nothing was started."

@@ -15,6 +15,7 @@ from bot.slack.ids import ActionId
 from bot.slack.payloads import Command
 from bot.views.asked_back import typed_in
 from bot.views.message import MessageView
+from core.errors import BadInput
 from core.models import Mention
 from core.opening import DebateRequest
 
@@ -33,9 +34,11 @@ async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
     """
     click, typed = found.click, typed_in(found.click.value)
     text, thread = typed["text"], typed["thread"]
+    if click.channel_id.startswith("D"):
+        raise BadInput(answers.IN_DIRECT_MESSAGE)
     standing = await context.access.of(click.team_id).standing(click.channel_id)
     if reason := answers.not_here(standing):
-        return answers.words(reason)
+        raise BadInput(reason)
     request = DebateRequest(
         question=text, asked_by=person(click), place=place(click.team_id, click.channel_id)
     )
@@ -50,7 +53,11 @@ async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
 
 
 async def run_command(context: ListenerContext, found: Clicked) -> MessageView | None:
-    """Carry out the command that stands on the button."""
+    """Carry out the command that stands on the button.
+
+    Raises:
+        BadInput: It cannot be done; the question stays with its buttons.
+    """
     click = found.click
     command = Command(
         command="/debate",
@@ -61,5 +68,7 @@ async def run_command(context: ListenerContext, found: Clicked) -> MessageView |
         team_id=click.team_id,
         trigger_id=click.trigger_id,
     )
-    answer, _ = await answer_in_time(context, command, read(click.value), found.client)
+    answer, is_done = await answer_in_time(context, command, read(click.value), found.client)
+    if answer and not is_done:
+        raise BadInput(answer.text)
     return answer

@@ -308,8 +308,10 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
 
     While the debate runs, a mention is a note, which is recorded as any reply is.
     """
-    debate = await context.ask.facts.debate(debate_id)
     said, team = event.message, event.team_id
+    if await context.posts.row_by_key(f"{origin}/steer"):
+        return  # a line of it steered the debate
+    debate = await context.ask.facts.debate(debate_id)
     words = " ".join("".join(await _as_told(context, team, said)).split())
     if isinstance(read(words), Order) or says_nothing(words):
         await _answer_mention(context, event, origin)
@@ -350,6 +352,7 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
         answer = greeting()
     elif isinstance(reading, TypedQuestion):
         is_sure = reading.asks or reading.has_options or is_in_thread or bool(said.files)
+        is_sure = is_sure or asks_what_was_decided(reading.text)
         if not is_sure and len(text) <= MOST_ORDER_CHARS:
             answer = preview(reading.text, origin=origin, ts=said.ts)
         else:

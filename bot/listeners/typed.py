@@ -145,6 +145,7 @@ def read(text: str) -> Reading:
 
 def word_count(text: str) -> int:
     """Words with a letter in them; of a script without spaces, two letters are a word."""
+    text = _EMOJI_CODE.sub(" ", text)
     spaced = sum(any(map(str.isalpha, word)) for word in text.split())
     unspaced = sum(unicodedata.category(char) == "Lo" for char in text)
     return max(spaced, unspaced // _LETTERS_OF_A_WORD)
@@ -181,5 +182,5 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     found = _ID.search(text.lower())
     command = row.form.replace("ID", found[0]) if found else row.form
     # What the doctor finds comes later, beside the command itself.
-    is_whole = row.arguments(command.split()) is not None and row.name is not Name.DOCTOR
+    is_whole = command.islower() and row.name is not Name.DOCTOR
     return AskBack(text, row, command if is_whole else "")

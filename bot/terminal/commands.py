@@ -59,6 +59,11 @@ def _installed_commands() -> dict[str, Any]:
     commands: dict[str, Any] = {}
     for entry in entry_points(group=COMMANDS):
         app = typer.Typer(add_completion=False)
-        app.command(entry.name)(entry.load())
+        try:
+            app.command(entry.name)(entry.load())
+        except Exception as error:  # noqa: BLE001 - whatever another's code does
+            package = entry.dist.name if entry.dist else entry.value
+            typer.echo(f"Left out: the command {entry.name} of {package}: {error}", err=True)
+            continue
         commands[entry.name] = typer.main.get_command(app)
     return commands

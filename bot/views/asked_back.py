@@ -69,7 +69,8 @@ def typed_in(value: str) -> Mapping[str, str]:
 
 
 def _debate_it(text: str, *, origin: str, ts: str, thread: str) -> ButtonElement:
-    values = {"text": text, "origin": origin, "ts": ts, "thread": thread}
+    # What only one person sees is stored as well: no secret may be in it.
+    values = {"text": redact(text), "origin": origin, "ts": ts, "thread": thread}
     return ButtonElement(
         text="Debate it",
         action_id=ActionId.DEBATE_IT.value,

@@ -284,7 +284,8 @@ def _fence(sign: str, info: str, code: str) -> str:
     runs = (run for run in _RUNS.findall(code) if run[0] == sign[0])
     longest = max(map(len, runs), default=0)
     sign = sign[0] * max(3, longest + 1 if longest >= len(sign) else len(sign))
-    return "\n".join([f"{sign}{info}", *([code] if code else []), sign])
+    gap = " " if info.startswith(sign[0]) else ""  # else the fence would be longer than its end
+    return "\n".join([f"{sign}{gap}{info}", *([code] if code else []), sign])
 
 
 _RULERS = {

@@ -25,6 +25,11 @@ _ANSWER_LINE = re.compile(r"^[\s>*_#`-]{0,8}in short[\s*_]{0,4}:(.{1,600})$", re
 _POINT_LINE = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,2}[.)])\s{1,4}(\S.{0,600})$")
 
 
+#: Closes what was opened before the label: "**In short:** Keep it".
+_LEFT_OVER = re.compile(r"^\s*[*_]{1,3}(?=\s)")
+_MARKS = ("**", "__", "*", "_", "`")
+
+
 @dataclass(frozen=True)
 class ShortForm:
     """A speech and what it says of itself in short."""
@@ -66,5 +71,12 @@ def read_short_form(text: str) -> ShortForm:
 
 
 def _line(words: str, limit: int) -> str:
-    """The words without marks of emphasis around them, cut at a word where they are too long."""
-    return textwrap.shorten(words.strip(" *_`"), limit, placeholder="…")
+    """The words without marks around all of them, cut at a word where they are too long."""
+    line = _LEFT_OVER.sub("", words).strip()
+    for mark in _MARKS:
+        inner = line[len(mark) : -len(mark)]
+        if line.startswith(mark) and line.endswith(mark) and inner and mark not in inner:
+            line = inner.strip()
+        elif line.endswith(mark) and line.count(mark) % 2:  # opened before the label
+            line = line.removesuffix(mark).rstrip()
+    return textwrap.shorten(line, limit, placeholder="…")

@@ -20,6 +20,9 @@ def test_what_was_typed_is_shown_back_without_secrets():
     secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
     assert secret not in answers.not_started("Too long.", f"Why is {secret} bad?")
+    assert secret not in answers.command_only(f"token new {secret}")
+    assert secret not in str(preview(f"rotate {secret} soon", origin="t", ts="1.2").payload)
+    assert secret not in str(asked_back(f"stop {secret}", "stop ID", "", origin="t").payload)
 
 
 def test_names_that_people_typed_ping_nobody_in_an_answer():

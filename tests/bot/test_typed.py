@@ -119,6 +119,7 @@ COMMANDS = [
     (":thumbsup:", "ask help"),
     ("👍", "ask help"),
     ("👍 👍 👍", "ask help"),
+    (":tada: :fire: :rocket:", "ask help"),
     ("???", "ask help"),
     ("1 2 3", "ask help"),
     ("42", "ask help"),
@@ -191,6 +192,13 @@ COMMANDS = [
 @pytest.mark.parametrize(("text", "expected"), COMMANDS)
 def test_a_line_after_the_command_does_what_the_card_says(text: str, expected: str) -> None:
     assert outcome(read(text)) == expected
+
+
+@pytest.mark.parametrize("text", ["search", "token new", "token revoke", "stop", "show x"])
+def test_no_button_runs_a_command_whose_argument_is_missing(text: str) -> None:
+    reading = read(text)
+    assert isinstance(reading, AskBack)
+    assert reading.command == ""
 
 
 def test_a_question_keeps_every_word() -> None:

@@ -345,3 +345,9 @@ def test_the_terminal_gets_no_escape_sequence(capsys: pytest.CaptureFixture[str]
     assert "\x1b[2J" not in shown
     assert "\x1b]0" not in shown
     assert "\x07" not in shown
+
+
+@pytest.mark.parametrize("text", ["~~~ ~~~x\ncode\n~~~", "~~~ ~\ncode\n~~~", "``` x\n~~~\n```"])
+def test_a_fence_ends_whatever_its_info_says(text: str) -> None:
+    tokens = MarkdownIt().parse(f"{inert(text)}\n\n## Decision")
+    assert [token.tag for token in tokens if token.type == "heading_open"] == ["h2"]

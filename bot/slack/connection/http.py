@@ -100,7 +100,7 @@ class WebServer:
     others than Slack can reach it, a proxy that ends TLS does.
     """
 
-    def __init__(self, application: web.Application, variable: str) -> None:
+    def __init__(self, application: web.Application, variable: str = "MOOT_PORT") -> None:
         """Serve an application that has its routes.
 
         Args:
@@ -181,7 +181,7 @@ class HttpServer:
             server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
         for routes in self.routes:
             routes.add_to(server)
-        self._server = WebServer(server, "MOOT_PORT")
+        self._server = WebServer(server)
         self.port = await self._server.start(self.host, self.port)
 
     @contextmanager

@@ -223,10 +223,9 @@ async def read_reply(
         TimeoutError: The server was silent for too long.
     """
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
-    loop, begun = asyncio.get_running_loop(), False
+    loop, begun = asyncio.get_running_loop(), coming.whole
     since = rested = loop.time()
-    if coming.whole:  # the server has generated all of it, and it may cost, whatever comes
-        begun = True
+    if begun:  # the server has generated all of it: it may cost, whatever becomes of the body
         began()
     async with asyncio.timeout(stall.first_token) as silence:
         async for event in coming.events:

@@ -72,3 +72,18 @@ def test_what_is_too_long_is_cut_at_a_word() -> None:
     assert len(short.answer) <= ANSWER_MAX_CHARS
     assert len(short.points) == MOST_POINTS
     assert all(point.endswith("point…") and len(point) <= POINT_MAX_CHARS for point in short.points)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("In short: Use `asyncpg`", "Use `asyncpg`"),
+        ("**In short:** Use `asyncpg`", "Use `asyncpg`"),
+        ("**In short: Use `asyncpg`**", "Use `asyncpg`"),
+        ("In short: **Two** steps: *this* and **that**", "**Two** steps: *this* and **that**"),
+        ("In short: `asyncpg`", "asyncpg"),
+        ("In short: ***Use it.***", "Use it."),
+    ],
+)
+def test_marks_within_an_answer_stay_in_pairs(line: str, answer: str) -> None:
+    assert read_short_form(f"{_TEXT}\n{line}").answer == answer
