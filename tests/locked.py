@@ -1,10 +1,12 @@
-"""Another program that holds an SQLite file's write lock."""
+"""Another program that works on an SQLite file of a bot that runs."""
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+
+Values = Mapping[str, object] | Sequence[object]
 
 
 @asynccontextmanager
@@ -19,3 +21,15 @@ async def locked(database: Path) -> AsyncGenerator[None]:
         await asyncio.to_thread(connection.execute, "BEGIN EXCLUSIVE")
         yield
         connection.execute("ROLLBACK")
+
+
+async def change(
+    database: Path, statement: str, values: Mapping[str, object] | Sequence[object] = ()
+) -> int:
+    """Change the file as nobody should, in a thread; return how many rows it concerned."""
+
+    def work() -> int:
+        with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+            return connection.execute(statement, values).rowcount
+
+    return await asyncio.to_thread(work)

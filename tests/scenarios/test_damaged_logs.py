@@ -1,9 +1,7 @@
 """Logs that cannot be read: each debate is told of by name, and no other one is held up by them."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from core.models import Status
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import run_workspace
 from tests.command_line import moot
+from tests.locked import change
 
 #: One bot for all tests; each damage is another debate.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -54,10 +53,9 @@ class Scene:
     #: By damage: the debate's id and its board.
     damaged: Mapping[str, tuple[str, str]]
 
-    def change(self, statement: str, debate_id: str = "") -> None:
+    async def change(self, statement: str, debate_id: str = "") -> None:
         """Change the database as nobody should."""
-        with closing(sqlite3.connect(self.database, timeout=20)) as connection, connection:
-            assert connection.execute(statement, {"id": debate_id}).rowcount
+        assert await change(self.database, statement, {"id": debate_id})
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -75,7 +73,7 @@ async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Scen
         statements = DAMAGE | BESIDE
         damaged = dict(zip(statements, zip(ids, boards, strict=True), strict=True))
         for name, statement in statements.items():
-            Scene(team, database, damaged).change(statement, damaged[name][0])
+            await Scene(team, database, damaged).change(statement, damaged[name][0])
         async with running_bot(workspace, database=database, spec=spec) as team:
             yield Scene(team, database, damaged)
 
@@ -139,7 +137,7 @@ async def test_it_is_taken_up_once_and_not_tried_for_ever(
     team, (debate_id, _) = scene.team, scene.damaged["half an event"]
     assert isinstance(team.moot.store, SqlDebateStore)
     # Now it is looked for every few seconds.
-    scene.change("UPDATE debates SET published_seq = 0 WHERE id = :id", debate_id)
+    await scene.change("UPDATE debates SET published_seq = 0 WHERE id = :id", debate_id)
     for _ in range(3):
         team.moot.context.answer.facts.wake(debate_id)
         await team.wait_for_end(await team.debate("Rust or Go for wombats?", user="alex"))

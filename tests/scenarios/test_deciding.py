@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,7 @@ from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
 from core.transcript.report import report
 from slack_on_loopback import run_workspace
+from tests.locked import change
 from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_starting import form_of
 from tests.seen import seen_in
@@ -461,11 +460,11 @@ def revisit(debate: Debate, origin: str) -> DecisionRecorded:
     return DecisionRecorded(decision=decision)
 
 
-def damage(database: Path, debate_id: str) -> None:
+async def damage(database: Path, debate_id: str) -> None:
     """Make a debate's first event one that this version does not know."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        change = "UPDATE events SET body = '{}' WHERE debate_id = ? AND seq = 1"
-        connection.execute(change, (debate_id,))
+    await change(
+        database, "UPDATE events SET body = '{}' WHERE debate_id = ? AND seq = 1", (debate_id,)
+    )
 
 
 async def reminders_in(team: Team, board: str) -> Sequence[Message]:
@@ -503,7 +502,7 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         for one in (broken, debate):
             await team.moot.context.decide.facts.record(one.id, revisit(one, f"V-{one.id}"))
         await planned(team, 2)
-        damage(path, broken.id)
+        await damage(path, broken.id)
         await team.moot.context.remind.look()
         await team.workspace.wait_for(
             lambda: any("Time to revisit" in one["text"] for one in team.replies(board))
