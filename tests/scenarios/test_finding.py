@@ -73,7 +73,7 @@ async def test_a_debate_that_cannot_be_read_hides_no_other(tmp_path: Path):
     ):
         _, broken = await ended(team)
         _, debate = await ended(team, PUBLIC)
-        damage(path, broken.id)
+        await damage(path, broken.id)
         for words in ("list", "search kafka"):
             await team.type(words)
             assert debate.id in team.told()[-1]
