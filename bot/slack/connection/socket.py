@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
 
 from bot.log import logger
 from bot.slack.connection.identity import open_socket
@@ -26,8 +27,15 @@ _BAD_LOOKS = 2
 _CLOSE_SECONDS = 2.0
 _CONNECT_SECONDS = 30.0
 
-#: A task of the SDK's client.
-_Part = asyncio.Future[Any] | None
+
+def _tasks_of(client: SocketModeClient) -> set[asyncio.Future[Any]]:
+    """The tasks that the SDK's client runs."""
+    tasks: tuple[Any, ...] = (
+        client.message_processor,
+        client.current_session_monitor,
+        client.message_receiver,
+    )
+    return {task for task in tasks if task is not None}
 
 
 class SocketGateway:
@@ -86,14 +94,16 @@ class SocketGateway:
         if self._handler is None:
             return
         client = self._handler.client
-        parts: list[_Part] = [
-            client.message_processor,
-            client.current_session_monitor,
-            client.message_receiver,
-        ]
+        tasks = _tasks_of(client)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._handler.close_async(), _CLOSE_SECONDS)
-        await asyncio.gather(*(part for part in parts if part), return_exceptions=True)
+        # The SDK waits for the end of Slack's side first. When that does not come, it cancels
+        # nothing, and its queue's task would wait for ever.
+        tasks |= _tasks_of(client)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await client.aiohttp_client_session.close()
 
     async def _hear_hello(self, _client: Any, message: dict[str, Any], _raw: str | None) -> None:
         """Call `on_connected`: `hello` is the first message on every connection."""
@@ -104,7 +114,7 @@ class SocketGateway:
         bad_looks = 0
         while True:
             await asyncio.sleep(self._watch_seconds)
-            monitor = cast("_Part", handler.client.current_session_monitor)
+            monitor = cast("asyncio.Future[Any] | None", handler.client.current_session_monitor)
             is_alive = await self.is_connected() and monitor is not None and not monitor.done()
             bad_looks = 0 if is_alive else bad_looks + 1
             if bad_looks < _BAD_LOOKS:

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator
 from typing import cast
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.connection.identity import identify, open_socket
@@ -51,6 +53,35 @@ async def test_closing_leaves_no_task_behind(workspace: Workspace):
     await gateway.close()
     await workspace.wait_for(lambda: not workspace.connected)
     left = {task for task in asyncio.all_tasks() - before if "slack_sdk" in repr(task)}
+    assert left == set()
+
+
+async def test_a_server_that_never_says_goodbye_holds_up_no_close():
+    gone = asyncio.Event()
+
+    async def open_connection(request: web.Request) -> web.Response:
+        return web.json_response({"ok": True, "url": f"ws://{request.host}/link"})
+
+    async def link(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse(autoclose=False)
+        await socket.prepare(request)
+        await gone.wait()  # reads nothing, so it does not answer the closing frame
+        return socket
+
+    app = web.Application()
+    app.add_routes(
+        [web.post("/api/apps.connections.open", open_connection), web.get("/link", link)]
+    )
+    async with TestServer(app) as server:
+        client = slack_client("xoxb-1", str(server.make_url("/api/")))
+        gateway = SocketGateway(
+            AsyncApp(client=client, request_verification_enabled=False, name="moot"), "xapp-1"
+        )
+        await gateway.start()
+        async with asyncio.timeout(60):
+            await gateway.close()
+        gone.set()
+    left = {task for task in asyncio.all_tasks() if "slack_sdk" in repr(task)}
     assert left == set()
 
 
