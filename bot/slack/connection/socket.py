@@ -12,7 +12,6 @@ from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
 
 from bot.log import logger
 from bot.slack.connection.identity import open_socket
@@ -28,13 +27,9 @@ _CLOSE_SECONDS = 2.0
 _CONNECT_SECONDS = 30.0
 
 
-def _tasks_of(client: SocketModeClient) -> set[asyncio.Future[Any]]:
-    """The tasks that the SDK's client runs."""
-    tasks: tuple[Any, ...] = (
-        client.message_processor,
-        client.current_session_monitor,
-        client.message_receiver,
-    )
+def _tasks_of(client: Any) -> set[asyncio.Future[Any]]:
+    """The tasks that the SDK's client runs; it leaves their types open."""
+    tasks = (client.message_processor, client.current_session_monitor, client.message_receiver)
     return {task for task in tasks if task is not None}
 
 
