@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
@@ -117,22 +117,14 @@ def read(text: str) -> Reading:
     Args:
         text: As people read it: names and addresses in place of Slack's marks.
     """
-    text = text.strip()
-    values: dict[str, str] = {}
-    while option := _OPTION.match(text):
-        name, value = option["name"].lower(), (option["value"] or "").strip(_QUOTES)
-        is_known = name in {"format", "playbook"} or value.lower() in set(When)
-        if name not in {"format", "playbook", "when"} or not value or not is_known:
-            return UnknownOption(text[: option.end("name")])
-        values[name] = value if name == "playbook" else value.lower()
-        text = text[option.end() :].strip()
-    if values and (text or values.keys() != {"playbook"}):
-        when = When(values["when"]) if "when" in values else None
-        return TypedQuestion(
-            text, format=values.get("format", ""), playbook=values.get("playbook", ""), when=when
-        )
+    options = _options(text.strip())
+    if isinstance(options, UnknownOption):
+        return options
+    if options.has_options and (options.text or options.format or options.when):
+        return options
+    text = options.text
     if not text:
-        return OpenForm(values.get("playbook", ""))
+        return OpenForm(options.playbook)
     words = text.split()
     for subcommand in SUBCOMMANDS:
         if (arguments := subcommand.arguments(words)) is not None:
@@ -140,7 +132,24 @@ def read(text: str) -> Reading:
     is_short = len(text) <= MOST_ORDER_CHARS
     if is_short and (words[0].lower() in WORDS or word_count(text) < LEAST_WORDS):
         return _asked_back(text, words)
-    return TypedQuestion(text)
+    return options
+
+
+def _options(text: str) -> TypedQuestion | UnknownOption:
+    """The question with the options before it, or the first of them that is none."""
+    question = TypedQuestion(text)
+    while option := _OPTION.match(question.text):
+        name, value = option["name"].lower(), (option["value"] or "").strip(_QUOTES)
+        rest = question.text[option.end() :].strip()
+        if name == "playbook" and value:
+            question = replace(question, text=rest, playbook=value)
+        elif name == "format" and value:
+            question = replace(question, text=rest, format=value.lower())
+        elif name == "when" and value.lower() in set(When):
+            question = replace(question, text=rest, when=When(value.lower()))
+        else:
+            return UnknownOption(question.text[: option.end("name")])
+    return question
 
 
 def word_count(text: str) -> int:
