@@ -31,8 +31,8 @@ from bot.listeners.typed import (
     read,
 )
 from bot.log import logger
-from bot.presenter.event_posts import exported_files
 from bot.presenter.example_mark import marked
+from bot.presenter.posts import exported_files
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command
 from bot.store.posts import PostState

@@ -15,7 +15,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from bot.presenter.reading_order import turn_of
+from bot.presenter.posts import turn_of
 from bot.timeouts import DEFAULT_TIMEOUTS
 from core.errors import StoreError
 from core.events import (

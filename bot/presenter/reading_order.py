@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from bot.presenter.posts import turn_of
 from bot.views import turn_groups
 from bot.views.progress import is_read, order
-from core.events import ContributionMade, FacilitatorDecided, Recorded, TurnFailed, apply
-from core.models import BESIDE, Debate, Status, Turn
+from core.events import Recorded, apply
+from core.models import BESIDE, Debate, Status
 from core.rules import schedule
 
 
@@ -88,19 +89,6 @@ def release_all(log: Iterable[Recorded]) -> Release:
         position = reached.position
         groups += reached.groups
     return Release(position, groups)
-
-
-def turn_of(recorded: Recorded) -> Turn | None:
-    """The turn that an event is the outcome of, if people read it in its phase's place."""
-    match recorded.event:
-        case ContributionMade(contribution=made):
-            return made.turn
-        case TurnFailed(failure=failure):
-            return failure.turn
-        case FacilitatorDecided(guidance=guidance):
-            return guidance.turn
-        case _:
-            return None
 
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:

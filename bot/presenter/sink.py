@@ -6,16 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from bot.presenter.edits import edits_of
-from bot.presenter.event_posts import (
-    attachments,
-    board_edit,
-    posts_of_group,
-    renewed_adr,
-    unpinning,
-)
+from bot.presenter.edits import board_edit, edits_of, unpinning
 from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
+from bot.presenter.post import ViewOptions, occasion_of, with_log
+from bot.presenter.posts import posts_of_group, posts_on
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.presenter.session import session_post, session_status
 from bot.slack.ids import pin_key, vote_key
@@ -177,8 +172,9 @@ class Presenter:
         posts = [
             marked(debate, post)
             for group in reached.groups
-            for post in posts_of_group(debate, group, self.enabled, pages=self.pages)
+            for post in posts_of_group(debate, group, self._options)
         ]
+        posts += await self._from_log(debate, recorded)
         if posts:
             await self.posts.post(posts)
         before, has_vote_post = position.debate, not debate.setup.quiet
@@ -201,6 +197,23 @@ class Presenter:
         else:
             self._positions.pop(debate.id, None)
 
+    @property
+    def _options(self) -> ViewOptions:
+        return ViewOptions(enabled=self.enabled, pages=self.pages)
+
+    async def _from_log(self, debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
+        """The posts that are made from the whole log."""
+        declared = [post for post in posts_on(recorded.event) if post.from_log]
+        if not declared:
+            return ()
+        log = await self.log.events(debate.id)
+        occasion = with_log(occasion_of(debate, recorded, self._options), log)
+        # Seven rounds take 50 ms to write down: too long to keep everybody else waiting.
+        made = await asyncio.to_thread(
+            lambda: [post for one in declared for post in one.posts(occasion)]
+        )
+        return [marked(debate, post) for post in made]
+
     async def _follow_up(self, debate: Debate, recorded: Recorded) -> None:
         """Do what an end, and what people decided, leads to besides posts."""
         if self.words and isinstance(recorded.event, _WORTH_FINDING):
@@ -215,11 +228,6 @@ class Presenter:
             ):
                 pass  # written while somebody wanted the debate to go on
             case DebateConcluded():
-                log = await self.log.events(debate.id)
-                upto = [one for one in log if one.seq <= recorded.seq]
-                # Seven rounds take 50 ms to write down: too long to keep everybody else waiting.
-                files = await asyncio.to_thread(attachments, debate, upto)
-                await self.posts.post([marked(debate, files)])
                 self._pinned.pop(debate.id, None)
                 place = debate.setup.place
                 chosen = await self.channels.get(place) if self.channels else ChannelChoices()
@@ -229,7 +237,6 @@ class Presenter:
                 self._pinned.pop(debate.id, None)
                 await self.posts.post([unpinning(debate)])  # nothing there to come back to
             case DecisionRecorded(decision=decision):
-                await self.posts.post([marked(debate, renewed_adr(debate, recorded.seq))])
                 if self.reminders:
                     await self.reminders.put(debate, decision, recorded.at)
             case OutcomeGiven(outcome=given) if self.reminders:

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from hypothesis import given, settings
 
-from bot.presenter.event_posts import posts_of
+from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import release_all
 from bot.views.board import BoardAction, board
 from bot.views.lists import DebateRow, channel_list, home

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.presenter.event_posts import posts_of
-from bot.presenter.reading_order import ReadingPosition, release_after, release_all, turn_of
+from bot.presenter.posts import posts_of, turn_of
+from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.presenter.sink import Presenter
 from bot.slack.ids import (
     addressed,

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.presenter.event_posts import posts_of_group
+from bot.presenter.post import ViewOptions
+from bot.presenter.posts import posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.testing import key_of
 from bot.views.board import BoardAction
@@ -76,7 +77,7 @@ def expected_keys(log: Sequence[Recorded]) -> list[str]:
         reached = release_after(position, debate, recorded)
         position = reached.position
         for group in reached.groups:
-            posts = posts_of_group(debate, group, tuple(BoardAction))
+            posts = posts_of_group(debate, group, ViewOptions(enabled=tuple(BoardAction)))
             keys += [post.key for post in posts if post.method == "post"]
     return keys
 

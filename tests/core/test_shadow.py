@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.presenter.event_posts import board_edit, posts_of
+from bot.presenter.edits import board_edit
+from bot.presenter.posts import posts_of
 from bot.terminal.screen import news, phase_line, status_line
 from core.capabilities import Price
 from core.clock import SystemClock

@@ -27,7 +27,6 @@ LONGER_FUNCTIONS = {
     "bot/demo.py show": "the demonstration from its workspace to its exit code",
     "bot/listeners/messages.py _answer_mention": "one case per thing that can be asked for",
     "bot/operations/metrics.py __init__": "one figure after the other",
-    "bot/presenter/event_posts.py posts_of": "one case per event",
     "bot/serving.py serve": "hands every setting on, from the environment to the bot",
     "bot/terminal/subcommands.py debate": "the command's options, one by one",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",

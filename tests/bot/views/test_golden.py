@@ -11,7 +11,8 @@ from inline_snapshot import external_file
 
 from bot.listeners import answers
 from bot.listeners.answers import shown as summed_up
-from bot.presenter.event_posts import board_edit, posts_of
+from bot.presenter.edits import board_edit
+from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board

@@ -4,7 +4,7 @@ import json
 
 from inline_snapshot import external_file
 
-from bot.presenter.event_posts import superseded_edits
+from bot.presenter.edits import superseded_edits
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.message import MessageView

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
-from bot.presenter.event_posts import posts_of
+from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import release_all
 from bot.slack.mrkdwn.newer_blocks import newer_in, without
 from bot.views import notices

@@ -1,0 +1,178 @@
+"""How a post is declared: what brings it about, how it looks, where it goes (pure)."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Any, Generic, TypeVar
+
+from bot.slack.ids import board_key, event_key, note_ts
+from bot.store.posts import NewPost
+from bot.views.board import BoardAction
+from bot.views.message import MessageView
+from core.events import Event, Recorded
+from core.models import Debate, Turn
+
+E = TypeVar("E")
+#: What a method of Slack is called with: a message, or the arguments themselves.
+Content = MessageView | Mapping[str, Any]
+
+
+class Where(Enum):
+    """Where a post goes."""
+
+    #: The debate's own thread.
+    THREAD = auto()
+    #: The channel: it begins a thread, or is about the message that does.
+    CHANNEL = auto()
+    #: The thread of people's own in which they asked for the debate, if they did.
+    ASKED = auto()
+    #: The thread of the debate that this one goes on from, if it does.
+    OLDER = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewOptions:
+    """What the installation shows in all debates."""
+
+    #: Buttons of the board.
+    enabled: Collection[BoardAction] = ()
+    #: Debates can be shared as pages.
+    pages: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occasion(Generic[E]):
+    """An event, and the debate with it."""
+
+    debate: Debate
+    event: E
+    #: The event's number in its debate.
+    seq: int
+    options: ViewOptions = field(default_factory=ViewOptions)
+    #: The log up to this event; empty but for posts that are made `from_log`.
+    log: Sequence[Recorded] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """What a living post shows: the debate as it is now, and what only the queue knows."""
+
+    debate: Debate
+    #: The post's key.
+    key: str
+    options: ViewOptions = field(default_factory=ViewOptions)
+    #: What people should know besides, as clean text.
+    remarks: Sequence[str] = ()
+    #: The channel keeps boards pinned after the end.
+    keep_pinned: bool = False
+    #: Why the post's edition counts no more, as safe mrkdwn; `debate` is then as it was before.
+    superseded: str = ""
+
+
+def of_event(occasion: Occasion[Any], part: str | int) -> str:
+    """The usual key: the event's number, and which of its posts it is."""
+    return event_key(occasion.debate.id, occasion.seq, part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Post(Generic[E]):
+    """One kind of post. Exactly one of `view` and `shows` is given."""
+
+    #: The event that brings it about.
+    on: type[E]
+    #: Its content, fixed once and for all: none, one, or several that follow one another.
+    view: Callable[[Occasion[E]], Iterable[Content]] | None = None
+    #: Content of a living post: it is made anew as the debate goes on.
+    shows: Callable[[Scene], Content] | None = None
+    #: Whether the event brings it about.
+    when: Callable[[Occasion[E]], object] = lambda _: True
+    #: Its key; given the number of the part, from 0 on.
+    key: Callable[[Occasion[E], int], str] = of_event
+    method: str = "post"
+    where: Where = Where.THREAD
+    #: Somebody waits for it: it overtakes what other debates post in the channel.
+    urgent: bool = False
+    #: The channel sees it, too.
+    broadcast: bool = False
+    #: The turn whose place it takes in the order people read in; None: it goes out at once.
+    turn: Callable[[E], Turn] | None = None
+    #: Its content is made from the whole log, which takes a while.
+    from_log: bool = False
+
+    def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
+        """Return what is to be sent, in order."""
+        if not isinstance(occasion.event, self.on) or not self.when(occasion):
+            return
+        debate = occasion.debate
+        place, mention, older = debate.setup.place, debate.setup.mention, debate.setup.continues
+        if (self.where is Where.ASKED and not mention) or (self.where is Where.OLDER and not older):
+            return
+        for part, content in enumerate(self._contents(occasion)):
+            payload = content.payload if isinstance(content, MessageView) else dict(content)
+            if self.broadcast:
+                payload["reply_broadcast"] = True
+            if self.where is Where.ASKED and mention:
+                payload["thread_ts"] = mention.thread
+            threads = {Where.THREAD: debate.id, Where.OLDER: older}
+            root = threads.get(self.where)
+            yield NewPost(
+                key=self.key(occasion, part),
+                workspace=place.workspace,
+                channel=place.channel,
+                method=self.method,
+                payload=payload,
+                debate_id=older if self.where is Where.OLDER else debate.id,
+                thread_key=board_key(root) if root else None,
+                urgent=self.urgent,
+            )
+
+    def _contents(self, occasion: Occasion[E]) -> Iterable[Content]:
+        if self.view:
+            return self.view(occasion)
+        if self.shows:
+            key, options = self.key(occasion, 0), occasion.options
+            return [self.shows(Scene(debate=occasion.debate, key=key, options=options))]
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reaction(Post[E]):
+    """An emoji on the message of a person's that an event is; nothing where it is no message."""
+
+    name: str
+    #: Id of the message, as `bot.slack.ids.note_ts` reads it.
+    message: Callable[[E], str]
+    method: str = "react"
+    where: Where = Where.CHANNEL
+
+    def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
+        """Return the reaction, if there is a message."""
+        if not isinstance(occasion.event, self.on):
+            return
+        if ts := note_ts(self.message(occasion.event)):
+            view = [{"name": self.name, "target_ts": ts}]
+            made = Post(
+                on=self.on,
+                view=lambda _: view,
+                key=lambda occasion, _: of_event(occasion, self.name),
+                method=self.method,
+                where=self.where,
+            )
+            yield from made.posts(occasion)
+
+
+def occasion_of(
+    debate: Debate, recorded: Recorded, options: ViewOptions | None = None
+) -> Occasion[Event]:
+    """The occasion that a recorded event is."""
+    return Occasion(
+        debate=debate,
+        event=recorded.event,
+        seq=recorded.seq,
+        options=options or ViewOptions(),
+    )
+
+
+def with_log(occasion: Occasion[E], log: Iterable[Recorded]) -> Occasion[E]:
+    """The same occasion with the log up to its event."""
+    return replace(occasion, log=[one for one in log if one.seq <= occasion.seq])

@@ -1,0 +1,476 @@
+"""Every post of a debate, declared once, in the order in which an event brings them about (pure).
+
+Keys are made from the event, so that presenting it twice changes nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from bot.presenter.post import Occasion, Post, Reaction, Scene, ViewOptions, Where, occasion_of
+from bot.slack.ids import (
+    address_of,
+    asked_key,
+    board_key,
+    card_key,
+    continued_key,
+    event_key,
+    headline_key,
+    note_ts,
+    outcome_key,
+    pin_key,
+    report_key,
+    turn_key,
+    vote_key,
+)
+from bot.store.posts import NewPost
+from bot.views import asked_thread, notices
+from bot.views.board import board, question_is_whole
+from bot.views.clarifications import assumptions, card
+from bot.views.decision import decided, reminder
+from bot.views.follow_up import answered, asked
+from bot.views.group_post import group_post
+from bot.views.message import MessageView
+from bot.views.outcome import outcome_post
+from bot.views.turn import turn
+from bot.views.turn_groups import is_shown
+from bot.views.verdict import headline, verdict
+from bot.views.vote import vote
+from core.errors import LogBroken
+from core.events import (
+    ClarificationAnswered,
+    ClarificationsOpened,
+    ContributionMade,
+    DebateConcluded,
+    DebateFailed,
+    DebatePaused,
+    DebateResumed,
+    DebateStarted,
+    DebateWanted,
+    DecisionRecorded,
+    FacilitatorDecided,
+    FollowUpAnswered,
+    FollowUpAsked,
+    GatePassed,
+    NoteAdded,
+    OptionEdited,
+    OutageBegan,
+    OutageEnded,
+    OutcomeAsked,
+    OutcomeGiven,
+    Recorded,
+    ReminderDue,
+    SourceRead,
+    StopRequested,
+    TimeRanOut,
+    TurnFailed,
+    VerdictReached,
+    VoteCalled,
+    VoteTallied,
+)
+from core.models import Debate, NextStep, SourceKind, Status, Turn
+from core.rules.formats import review
+from core.transcript.adr import adr
+from core.transcript.found import task_list
+from core.transcript.people import adr_status
+from core.transcript.record import record_json
+from core.transcript.report import report
+from core.turns.acts import ACTS
+
+T = TypeVar("T")
+
+#: Says "read and passed on" to the person who wrote a note.
+_SEEN = "eyes"
+#: Says "this is an answer" to the person who wrote one.
+_TAKEN = "white_check_mark"
+
+
+# --- living posts ---------------------------------------------------------------------------------
+
+
+def _board(scene: Scene) -> MessageView:
+    """After the end it links to the verdict and the vote."""
+    debate, links = scene.debate, dict[str, str]()
+    if debate.status is not Status.RUNNING and debate.verdict:
+        links["Verdict"] = address_of(headline_key(debate.id, debate.edition))
+    if debate.status is not Status.RUNNING and debate.tally and not debate.setup.quiet:
+        links["Vote"] = address_of(vote_key(debate.id, debate.edition))
+    return board(debate, enabled=scene.options.enabled, remarks=scene.remarks, links=links)
+
+
+def _card(scene: Scene) -> MessageView:
+    debate = scene.debate
+    opened = debate.clarifications.values()
+    return card(debate, next(c for c in opened if card_key(debate.id, c.turn.key) == scene.key))
+
+
+def _headline(scene: Scene) -> MessageView:
+    reached, pages = _known(scene.debate.verdict), scene.options.pages
+    return headline(scene.debate, reached, superseded=scene.superseded, pages=pages)
+
+
+def _vote(scene: Scene) -> MessageView:
+    return vote(scene.debate, _known(scene.debate.tally), superseded=scene.superseded)
+
+
+def _known(value: T | None) -> T:
+    if value is None:
+        raise LogBroken("The log lacks what a post of its own shows.")
+    return value
+
+
+def _outcome(scene: Scene) -> MessageView:
+    """Every post about one decision looks the same."""
+    debate = scene.debate
+    of = next((d for d in debate.decisions if f"/outcome/{d.origin}/" in scene.key), None)
+    return outcome_post(debate, of)
+
+
+# --- what is fixed --------------------------------------------------------------------------------
+
+
+def _eyes_on_mention(occasion: Occasion[DebateStarted]) -> Sequence[Mapping[str, Any]]:
+    mention = occasion.debate.setup.mention
+    return [{"name": _SEEN, "target_ts": mention.message}] if mention else ()
+
+
+def _spoken(occasion: Occasion[ContributionMade]) -> Sequence[MessageView]:
+    """What an agent said; what was carried over has been read already."""
+    made = occasion.event.contribution
+    return turn(occasion.debate, made) if is_shown(made) else ()
+
+
+def _synthesis(occasion: Occasion[VerdictReached]) -> Sequence[MessageView]:
+    """The whole synthesis; a quiet debate's short form has it, folded away."""
+    debate = occasion.debate
+    if debate.setup.quiet:
+        return ()
+    return verdict(debate, occasion.event.verdict, assumptions(debate))
+
+
+def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:
+    """A line for all that was decided earlier; each of it is read without another one."""
+    source = occasion.event.source
+    if source.reference.kind is SourceKind.REGISTER:
+        if source.references:
+            yield notices.decided_earlier(occasion.debate, source)
+    elif source.fault or (source.text and source.reference.kind is not SourceKind.DECISION):
+        yield notices.source_read(source)
+
+
+def _answer(occasion: Occasion[FollowUpAnswered]) -> Sequence[MessageView]:
+    answer = occasion.event.answer
+    question = occasion.debate.follow_ups[int(answer.turn.target or 1) - 1]
+    return answered(occasion.debate, question, answer)
+
+
+def _told_in_asked(occasion: Occasion[VerdictReached]) -> MessageView:
+    whole = address_of(headline_key(occasion.debate.id, occasion.event.edition))
+    return asked_thread.brought_back(occasion.debate, occasion.event.verdict, whole)
+
+
+def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
+    debate, origin = occasion.debate, occasion.event.decision
+    return [reminder(debate, made) for made in debate.decisions if made.origin == origin]
+
+
+def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
+    """The report, the decision record, the whole record."""
+    files, words = _files(occasion.debate, occasion.log, f"moot-{occasion.debate.id}")
+    return {"text": f"{words}.", "files": files}
+
+
+def _renewed_adr(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
+    """The decision record with what the team made of it: who, when and why."""
+    debate = occasion.debate
+    name = f"moot-{debate.id}-{occasion.seq}-decision.md"
+    return {
+        "text": f"The decision record (ADR), renewed: {adr_status(debate)}.",
+        "files": [{"filename": name, "content": adr(debate)}],
+    }
+
+
+def _files(
+    debate: Debate, log: Sequence[Recorded], name: str
+) -> tuple[Sequence[Mapping[str, str]], str]:
+    """The files of a debate, and what they are; of a review also the list for a pull request."""
+    files = [
+        {"filename": f"{name}-report.md", "content": report(debate)},
+        {"filename": f"{name}-decision.md", "content": adr(debate)},
+        {"filename": f"{name}-record.json", "content": record_json(log)},
+    ]
+    if debate.setup.format != review.NAME:
+        return files, "Report, decision record (ADR) and the whole record of this debate"
+    files.append({"filename": f"{name}-review.md", "content": task_list(debate)})
+    return files, (
+        "Report, decision record (ADR), the whole record, and the findings as a task list for a "
+        "pull request"
+    )
+
+
+def _counts(occasion: Occasion[Any]) -> bool:
+    """Whether it was not written while somebody wanted the debate to go on."""
+    return occasion.event.edition == occasion.debate.edition
+
+
+def _is_loud(occasion: Occasion[Any]) -> bool:
+    return not occasion.debate.setup.quiet
+
+
+# --- the registry ---------------------------------------------------------------------------------
+
+POSTS: Final[Sequence[Post[Any]]] = (
+    Post(
+        on=DebateStarted,
+        shows=_board,
+        key=lambda it, _: board_key(it.debate.id),
+        where=Where.CHANNEL,
+        urgent=True,
+    ),
+    # Leads from the thread of the older debate here. Two debates are presented side by side: only
+    # together with this board the line is sure to be sent after it, and so to have its address.
+    Post(
+        on=DebateStarted,
+        when=lambda it: it.debate.setup.continues != it.debate.id,
+        view=lambda it: [
+            notices.continued(
+                address_of(board_key(it.debate.id)),
+                it.debate.setup.question,
+                it.debate.setup.asked_by,
+            )
+        ],
+        key=lambda it, _: continued_key(it.debate.setup.continues, it.debate.id),
+        where=Where.OLDER,
+    ),
+    # The eyes on the message that asked, and the way to the board.
+    Post(
+        on=DebateStarted,
+        view=_eyes_on_mention,
+        key=lambda it, _: asked_key(it.debate.id, "eyes"),
+        method="react",
+        where=Where.CHANNEL,
+        urgent=True,
+    ),
+    Post(
+        on=DebateStarted,
+        view=lambda it: [asked_thread.begun(it.debate, address_of(board_key(it.debate.id)))],
+        key=lambda it, _: asked_key(it.debate.id, "link"),
+        where=Where.ASKED,
+        urgent=True,
+    ),
+    Post(
+        on=DebateStarted,
+        view=lambda it: [{"target_key": board_key(it.debate.id)}],
+        key=lambda it, _: pin_key(it.debate.id),
+        method="pin",
+        where=Where.CHANNEL,
+    ),
+    # The question in full where the board has no room for it.
+    Post(
+        on=DebateStarted,
+        view=lambda it: () if question_is_whole(it.debate) else notices.question(it.debate),
+    ),
+    Reaction(on=NoteAdded, name=_SEEN, message=lambda event: event.note.id.partition("/")[0]),
+    # A note from a form is shown to everybody.
+    Post(
+        on=NoteAdded,
+        when=lambda it: not note_ts(it.event.note.id.partition("/")[0]),
+        view=lambda it: [notices.added(it.event.note)],
+    ),
+    Post(
+        on=ClarificationsOpened,
+        when=lambda it: it.event.clarifications.items,
+        shows=_card,
+        key=lambda it, _: card_key(it.debate.id, it.event.clarifications.turn.key),
+        urgent=True,
+    ),
+    Reaction(on=ClarificationAnswered, name=_TAKEN, message=lambda event: event.answer.origin),
+    # Its key is made from its turn, so that others can link to it.
+    Post(
+        on=ContributionMade,
+        view=_spoken,
+        key=lambda it, part: turn_key(it.debate.id, it.event.contribution.turn.key, part),
+        turn=lambda event: event.contribution.turn,
+    ),
+    Post(
+        on=TurnFailed,
+        when=lambda it: ACTS[it.event.failure.turn.act].is_posted,
+        view=lambda it: [notices.turn_failed(it.debate, it.event.failure)],
+        turn=lambda event: event.failure.turn,
+    ),
+    Post(
+        on=FacilitatorDecided,
+        when=lambda it: _is_loud(it) or it.event.guidance.next_step is not NextStep.GO_ON,
+        view=lambda it: [notices.guidance(it.debate, it.event.guidance)],
+        turn=lambda event: event.guidance.turn,
+    ),
+    # That a round is held shows on the board; the verdict says when the last one was over.
+    Post(
+        on=GatePassed,
+        when=lambda it: (
+            it.event.gate.ends_rounds and (_is_loud(it) or not it.event.gate.turn.round)
+        ),
+        view=lambda it: [notices.rounds_ended(it.debate, it.event.gate)],
+    ),
+    Post(on=OptionEdited, view=lambda it: [notices.options_changed(it.debate, it.event.edit)]),
+    Post(on=SourceRead, view=_sources),
+    Post(on=StopRequested, view=lambda it: [notices.stopped(it.event.stop, it.debate)]),
+    Post(on=VoteCalled, view=lambda it: [notices.vote_called(it.event.by)]),
+    # Where nobody paused it, a backup was restored; the board says that.
+    Post(
+        on=DebatePaused,
+        when=lambda it: it.event.by.id,
+        view=lambda it: [notices.paused(it.event.by)],
+    ),
+    Post(on=DebateResumed, view=lambda it: [notices.resumed(it.event.by)]),
+    Post(on=OutageBegan, view=lambda it: [notices.outage(it.event.reason)]),
+    Post(on=OutageEnded, view=lambda _: [notices.outage_over()]),
+    Post(on=TimeRanOut, view=lambda it: [notices.out_of_time(of_outage=it.event.of_outage)]),
+    # In a quiet debate it is a part of the verdict's post; until then the board has it.
+    Post(
+        on=VoteTallied,
+        when=lambda it: _counts(it) and _is_loud(it),
+        shows=_vote,
+        key=lambda it, _: vote_key(it.debate.id, it.event.edition),
+    ),
+    # The whole synthesis, then its short form, in the channel too.
+    Post(on=VerdictReached, when=_counts, view=_synthesis),
+    Post(
+        on=VerdictReached,
+        when=_counts,
+        shows=_headline,
+        key=lambda it, _: headline_key(it.debate.id, it.event.edition),
+        broadcast=True,
+    ),
+    Post(
+        on=VerdictReached,
+        when=_counts,
+        view=lambda it: [_told_in_asked(it)],
+        key=lambda it, _: asked_key(
+            it.debate.id, "verdict" if it.event.edition == 1 else f"verdict/{it.event.edition}"
+        ),
+        where=Where.ASKED,
+    ),
+    Post(
+        on=DebateConcluded,
+        when=_counts,
+        view=lambda it: [_report(it)],
+        key=lambda it, _: report_key(it.debate.id, it.debate.edition),
+        method="upload",
+        from_log=True,
+    ),
+    Post(on=DebateFailed, view=lambda it: [notices.failed(it.event.reason)]),
+    Post(
+        on=DebateFailed,
+        view=lambda it: [asked_thread.failed(it.debate, address_of(board_key(it.debate.id)))],
+        key=lambda it, _: asked_key(it.debate.id, "verdict"),
+        where=Where.ASKED,
+    ),
+    Post(
+        on=DebateWanted,
+        view=lambda it: [notices.wanted(it.event.by, had_verdict="verdict" in it.debate.times)],
+    ),
+    Post(
+        on=DebateWanted,
+        view=lambda it: [{"target_key": board_key(it.debate.id)}],
+        key=lambda it, _: pin_key(it.debate.id, it.debate.edition),
+        method="pin",
+        where=Where.CHANNEL,
+    ),
+    Post(on=DecisionRecorded, view=lambda it: [decided(it.event.decision)]),
+    Post(
+        on=DecisionRecorded,
+        view=lambda it: [_renewed_adr(it)],
+        key=lambda it, _: event_key(it.debate.id, it.seq, "adr"),
+        method="upload",
+    ),
+    Reaction(on=FollowUpAsked, name=_SEEN, message=lambda event: event.question.id),
+    Post(
+        on=FollowUpAsked,
+        when=lambda it: not note_ts(it.event.question.id),
+        view=lambda it: [asked(it.event.question)],
+    ),
+    Post(on=FollowUpAnswered, view=_answer),
+    Post(on=ReminderDue, view=_reminders),
+    Post(
+        on=OutcomeAsked,
+        shows=_outcome,
+        key=lambda it, _: outcome_key(it.debate.id, it.event.decision, it.event.number),
+    ),
+    # Where people were asked, that post shows it; else the first answer is a post itself.
+    Post(
+        on=OutcomeGiven,
+        when=lambda it: not it.debate.outcomes_asked.get(it.event.outcome.decision),
+        shows=_outcome,
+        key=lambda it, _: outcome_key(it.debate.id, it.event.outcome.decision, 0),
+    ),
+)
+
+#: The same by the event that brings them about.
+_BY_EVENT: Final[Mapping[type[Any], Sequence[Post[Any]]]] = {
+    event: tuple(post for post in POSTS if post.on is event)
+    for event in {post.on for post in POSTS}
+}
+
+
+def posts_on(event: object) -> Sequence[Post[Any]]:
+    """The posts that may come of an event, in order."""
+    return _BY_EVENT.get(type(event), ())
+
+
+def turn_of(recorded: Recorded) -> Turn | None:
+    """The turn that an event is the outcome of, if people read it in its phase's place."""
+    event = recorded.event
+    return next((post.turn(event) for post in posts_on(event) if post.turn), None)
+
+
+def posts_of(
+    debate: Debate, recorded: Recorded, options: ViewOptions | None = None
+) -> Sequence[NewPost]:
+    """Return the posts an event leads to, in order, but for those that are made from the log.
+
+    Args:
+        debate: The debate with this event in it.
+        recorded: The event.
+        options: What the installation shows.
+    """
+    occasion = occasion_of(debate, recorded, options)
+    made = [post for post in posts_on(recorded.event) if not post.from_log]
+    return [post for declared in made for post in declared.posts(occasion)]
+
+
+def posts_of_group(
+    debate: Debate, group: Sequence[Recorded], options: ViewOptions | None = None
+) -> Sequence[NewPost]:
+    """Return the posts that events which go out together lead to.
+
+    Where the debate is quiet, what an agent said is one post, and what failed is said in it.
+
+    Args:
+        debate: The debate with these events in it.
+        group: The events, in order.
+        options: What the installation shows.
+    """
+    events = [recorded.event for recorded in group]
+    made = [event.contribution for event in events if isinstance(event, ContributionMade)]
+    said = [contribution for contribution in made if is_shown(contribution)]
+    if not debate.setup.quiet or not said:
+        return [post for recorded in group for post in posts_of(debate, recorded, options)]
+    failures = [event.failure for event in events if isinstance(event, TurnFailed)]
+    spoken = Post[Any](
+        on=object,
+        view=lambda _: [group_post(debate, said, failures)],
+        key=lambda _, part: turn_key(debate.id, said[0].turn.key, part),
+    )
+    return list(spoken.posts(occasion_of(debate, group[0], options)))
+
+
+def exported_files(debate: Debate, log: Sequence[Recorded]) -> NewPost:
+    """Return the files as a person wants them, once for each state of the debate."""
+    files, words = _files(debate, log, f"moot-{debate.id}-{debate.seq}")
+    export = Post[Any](
+        on=object,
+        view=lambda _: [{"text": f"{words}, as it stands.", "files": files}],
+        key=lambda it, _: event_key(it.debate.id, it.seq, "export"),
+        method="upload",
+    )
+    return next(iter(export.posts(Occasion(debate=debate, event=debate, seq=debate.seq))))
