@@ -113,13 +113,13 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
 async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
     message = event.message
-    if not message.is_thread_reply_of_person:
+    if not message.is_reply or not await context.access.of(event.team_id).is_person(message):
         return
     order, rest = await _steering_in(context, event.team_id, message)
     if order and await _steer(context, event.team_id, message, order):
         message = message.model_copy(update={"text": rest})
     # Slack delivers an order once more, as a mention.
-    has_words_for_all = has_words(message.text) and not await _is_order(
+    has_words_for_all = has_words(message.all_text) and not await _is_order(
         context, event.team_id, message
     )
     # First the words: what they link to must not take the room of the last note from them.
@@ -166,7 +166,7 @@ async def _take_evidence(
         note = "/".join(filter(None, (origin + LINKS, message.edited_at)))
         thread = message.thread_ts
         await take_links(context, debate, message.text, by, note=note, thread=thread)
-    if not was_taken and not has_words(message.text):  # else its words are answered
+    if not was_taken and not has_words(message.all_text):  # else its words are answered
         told, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by.id)
         await whisper(context, team, message, told, key=key, debate_id=debate_id)
 
@@ -182,7 +182,7 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
 
 async def take_deletion(context: ListenerContext, team: str, message: PostedMessage) -> None:
     """Take back what a deleted reply said."""
-    if not message.is_thread_reply_of_person:
+    if not message.is_reply:
         return
     if debate_id := await debate_of_thread(context, team, message):
         await context.answer.withdraw(debate_id, note_id(message.channel, message.ts))
@@ -206,6 +206,7 @@ async def _take(
     (to, text), name = await asyncio.gather(
         _as_told(context, team, message), context.access.of(team).name_of(by)
     )
+    text = "\n".join(filter(None, (text, await _forwarded(context, team, message))))
     reply = PersonsReply(
         debate_id=debate_id,
         by=Person(id=by, name=name),
@@ -247,7 +248,11 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     only; forms and what takes long need the command itself.
     """
     said = event.message
-    if said.bot_id or not said.user:
+    bot = (await context.clients.of(event.team_id)).identity.user_id
+    if not said.mentions(bot):
+        return  # only in code, or in what it quotes
+    if not await context.access.of(event.team_id).is_person(said):
+        _log.info("mention by an app left alone", channel=said.channel, app=said.bot_id)
         return
     origin = note_id(said.channel, said.ts)
     debate_id = await debate_of_thread(context, event.team_id, said)
@@ -344,14 +349,15 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
     )
     text = "".join(words)
     reading = read(text)
-    if isinstance(reading, AskBack) and said.files:
+    has_more = bool(said.files or said.forwarded)
+    if isinstance(reading, AskBack) and has_more:
         reading = TypedQuestion(reading.text)  # a file beside two words makes a question
     is_in_thread = bool(said.thread_ts)
     answer: MessageView
     if says_nothing(text) or isinstance(reading, OpenForm):
         answer = greeting()
     elif isinstance(reading, TypedQuestion):
-        is_sure = reading.asks or reading.has_options or is_in_thread or bool(said.files)
+        is_sure = reading.asks or reading.has_options or is_in_thread or has_more
         is_sure = is_sure or asks_what_was_decided(reading.text)
         if not is_sure and len(text) <= MOST_ORDER_CHARS:
             answer = preview(reading.text, origin=origin, ts=said.ts)
@@ -402,6 +408,7 @@ async def _debate_mention(
             return await context.lists.recalled(found)
         request = DebateRequest(
             question=asked.text,
+            context=await _forwarded(context, team, said),
             asked_by=by,
             place=place(team, said.channel),
             format=asked.format or None,
@@ -435,6 +442,13 @@ async def _as_told(context: ListenerContext, team: str, said: PostedMessage) -> 
     names = await names_of(context.access.of(team), mentioned_in([said.text]))
     to, text = addressed(told_bot(said.text, bot))
     return f"{readable(to, names)} " if to else "", readable(text, names)
+
+
+async def _forwarded(context: ListenerContext, team: str, said: PostedMessage) -> str:
+    """What a message passes on, with names in place of ids; empty if nothing."""
+    text = "\n".join(said.forwarded)
+    names = await names_of(context.access.of(team), mentioned_in(said.forwarded))
+    return readable(text, names)
 
 
 async def debate_of_thread(

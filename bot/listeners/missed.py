@@ -165,7 +165,7 @@ class MissedReplies:
             seen.add(origin)
             newest = max(newest, float(message.ts))
             here = message.model_copy(update={"channel": place.channel})
-            if message.edited_at and message.is_thread_reply_of_person:
+            if message.edited_at and message.is_reply:
                 await take_edit(self._context, place.workspace, here)
             elif origin not in known | debate.withdrawn:
                 event = {

@@ -58,6 +58,7 @@ class MissedMentions:
                 clock=self._context.clock,
                 pace=self._pace,
                 types="public_channel,private_channel",
+                team_id=team,
                 exclude_archived=True,
             )
             try:

@@ -58,7 +58,7 @@ async def read_thread(
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("thread of people not read to its end", reason=type(error).__name__)
     said = [one for one in found if one.ts != without and one.words]
-    people = [*(one.user for one in said if one.user), *mentioned_in(one.text for one in said)]
+    people = [*(one.user for one in said if one.user), *mentioned_in(one.all_text for one in said)]
     return ThreadRead(
         messages=said,
         is_whole=is_whole,

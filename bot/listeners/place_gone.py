@@ -15,7 +15,7 @@ from bot.log import logger
 from bot.slack.ids import board_key
 from bot.slack.outbox.outcomes import PLACE_GONE, Rejected
 from bot.slack.outbox.sender import Outbox
-from bot.slack.payloads import ChannelGone, TeamEvent, TokensRevoked
+from bot.slack.payloads import ChannelGone, Delivery, TokensRevoked
 from bot.store.posts import NewPost, PostRow
 from bot.views.notices import notice
 from core.errors import DebateUnknown, LogBroken
@@ -56,14 +56,14 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await end_debates(context, gone.team_id, _ARCHIVED, channels=[gone.channel])
         await next_()
 
-    async def leave(event: TeamEvent) -> None:
+    async def leave(event: Delivery) -> None:
         await end_debates(context, event.team_id, _REMOVED)
         await context.grants.leave(event.team_id)
         await context.tokens.leave(event.team_id)
         await context.clients.leave(event.enterprise_id, event.installed_in)
 
     async def app_removed(body: Body, next_: Next) -> None:
-        event = TeamEvent.model_validate(body)
+        event = Delivery.model_validate(body)
         await leave(event)
         await next_()
 

@@ -26,6 +26,7 @@ from bot.slack.evidence import (
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.slack.typed_text import mentioned_in, names_of, readable
+from bot.store.posts import Channel
 from bot.views.forms import TYPED_LIMIT, said
 from bot.views.start_form import (
     AS_USUAL,
@@ -166,27 +167,42 @@ async def open_for_message(
     # Together: Slack opens a form for three seconds only.
     link, names = await asyncio.gather(
         access.link_to(used.channel_id, used.message_ts),
-        names_of(access, mentioned_in([used.text])),
+        names_of(access, mentioned_in([used.message.all_text])),
     )
-    opening = FormOpening(
-        trigger_id=used.trigger_id,
-        team=used.team_id,
-        by=person(used),
-        channel="" if used.is_direct else used.channel_id,
-        source=link,
-        text=readable(used.text, names),
-        # In a direct message nothing is read again: what is debated in a channel, all may read.
-        message="" if used.is_direct else used.message_ts,
-        thread="" if used.is_direct else used.thread_ts,
-        references=()
-        if used.is_direct
-        else file_references(used.files, person(used))[:_MOST_REMEMBERED],
-    )
+    message = used.message
     try:
+        opening = FormOpening(
+            trigger_id=used.trigger_id,
+            team=used.team_id,
+            by=person(used),
+            channel="" if used.is_direct else used.channel_id,
+            source=link,
+            text=await _question_of(context, used) or readable(message.all_text, names),
+            # In a direct message nothing is read again: what is debated in a channel, all may read.
+            message="" if used.is_direct else used.message_ts,
+            thread="" if used.is_direct else message.thread_ts,
+            references=()
+            if used.is_direct
+            else file_references(message.files, person(used))[:_MOST_REMEMBERED],
+        )
         await open_start_form(context, client, opening)
     except BadInput as refusal:
         with suppress(BadInput):  # too late for this form as well
             await open_form(client, used.trigger_id, said("Not here", str(refusal)))
+
+
+async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
+    """The question of the debate that a message of the bot's own is about; empty: of none.
+
+    Raises:
+        BadInput: Whoever used the shortcut may not see that debate.
+    """
+    message = used.message
+    if message.user != (await context.clients.of(used.team_id)).identity.user_id:
+        return ""
+    here = Channel(used.team_id, used.channel_id)
+    debate_id = await context.posts.debate_of_thread(here, message.thread_ts or message.ts)
+    return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
 async def show_estimate(context: ListenerContext, found: Clicked) -> None:
@@ -273,7 +289,7 @@ async def _long_message(
         return ""
     root = target.thread or target.message
     read = await read_thread(context, form.team_id, target.channel, root)
-    found = [one.text for one in read.messages if one.ts == target.message]
+    found = [one.all_text for one in read.messages if one.ts == target.message]
     if not found:
         raise SlackSilent
     return cut(f"The message:\n{readable(found[0], read.names)}", room)

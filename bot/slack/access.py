@@ -18,6 +18,7 @@ from bot.slack.payloads import (
     ChannelsPage,
     MembersPage,
     Permalink,
+    PostedMessage,
     UserFound,
     refusal_of,
 )
@@ -34,8 +35,9 @@ CACHE_SECONDS = 15.0
 _NOBODY = frozenset({"user_not_found", "user_not_visible", "users_not_found"})
 #: The most that Slack lists at once: https://docs.slack.dev/reference/methods/users.conversations
 _PAGE = 999
-#: People of a workspace whose names are kept in memory.
+#: People of a workspace who are kept in memory, and for how many seconds: names change.
 _REMEMBERED = 1000
+_NAMES_SECONDS = 3600.0
 #: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
 UNREACHED = (ClientError, OSError)
 #: Slack did not answer: it refused, could not be reached, or Moot is not installed there.
@@ -67,8 +69,8 @@ class Access:
     _channels: dict[str, tuple[float, Mapping[str, str]]] = field(
         default_factory=dict[str, tuple[float, Mapping[str, str]]], init=False
     )
-    _people: Recent[str, UserFound] = field(
-        default_factory=lambda: Recent[str, UserFound](_REMEMBERED), init=False
+    _people: Recent[str, tuple[float, UserFound]] = field(
+        default_factory=lambda: Recent[str, tuple[float, UserFound]](_REMEMBERED), init=False
     )
     _active: Recent[str, tuple[float, UserFound]] = field(
         default_factory=lambda: Recent[str, tuple[float, UserFound]](_REMEMBERED), init=False
@@ -145,6 +147,7 @@ class Access:
             answer = await (await self._client()).users_conversations(
                 user=person,
                 types="public_channel,private_channel",
+                team_id=self.team,  # needed where the app is installed for an organisation
                 limit=_PAGE,
                 cursor=cursor or None,
             )
@@ -161,6 +164,20 @@ class Access:
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
         return (await self._who(person)).name
+
+    async def is_person(self, message: PostedMessage) -> bool:
+        """Return whether a person wrote a message, or an app in the name of one.
+
+        An app may post under its own account or, with somebody's consent, under theirs: what it
+        posts names the app in both cases. Where Slack does not say whose account it is, it counts
+        as the app's.
+        """
+        if not message.may_be_of_person:
+            return False
+        if not message.bot_id:
+            return True
+        author = await self._who(message.user)
+        return bool(author.name) and not author.is_bot
 
     async def active(self, person: str) -> UserFound | None:
         """Return who somebody is as long as they are in the workspace; None once they are not.
@@ -208,16 +225,18 @@ class Access:
 
     async def _who(self, person: str) -> UserFound:
         """What Slack knows of somebody; nothing when it does not say in time."""
-        if person in self._people:
-            return self._people[person]
+        until, known = self._people.get(person, (0.0, UserFound()))
+        if until > time.monotonic():
+            return known
         try:
             async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who somebody is", reason=type(error).__name__)
-            return UserFound()
-        self._people[person] = UserFound.model_validate(answer.data)
-        return self._people[person]
+            return known  # an old name is better than none
+        found = UserFound.model_validate(answer.data)
+        self._people[person] = (time.monotonic() + _NAMES_SECONDS, found)
+        return found
 
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""

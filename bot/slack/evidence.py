@@ -272,7 +272,10 @@ class SlackSources:
         workspace = await self._workspace(place)
         messages = await _thread(workspace.client, channel, thread_ts)
         said = [one for one in messages if one.ts != without and (one.words or one.files)]
-        people = [*(one.user for one in said if one.user), *mentioned_in(one.text for one in said)]
+        people = [
+            *(one.user for one in said if one.user),
+            *mentioned_in(one.all_text for one in said),
+        ]
         access, names = self._accesses.of(place.workspace), dict[str, str]()
         for person in dict.fromkeys(people):  # one by one: a long thread may have hundreds
             if name := await access.name_of(person):
@@ -284,7 +287,7 @@ class SlackSources:
             link = f"{workspace.identity.url}archives/{channel}/p{one.ts.replace('.', '')}"
             link += f"?thread_ts={thread_ts}&cid={channel}"
             attached = ", ".join(file.name for file in one.files)
-            text = readable(one.text, names) + (f" [attached: {attached}]" if attached else "")
+            text = readable(one.all_text, names) + (f" [attached: {attached}]" if attached else "")
             sections.append((f"{who}, {at}", link, f"{who}: {text}", ""))
         cut = f"only the first {_MOST_MESSAGES} messages were read"
         warnings = (cut,) if len(said) > _MOST_MESSAGES else ()

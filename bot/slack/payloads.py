@@ -15,18 +15,30 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
-    AliasChoices,
     AliasPath,
     BaseModel,
     ConfigDict,
     Field,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
-#: Where the app is installed for a whole organisation, "team" may be null.
-_TEAM = AliasChoices(AliasPath("team", "id"), AliasPath("user", "team_id"))
+from bot.slack.origins import (
+    DELETED,
+    SLACKBOT,
+    WRITTEN_BY_PEOPLE,
+    installation_of,
+    is_object,
+    person_of,
+    words_of,
+)
+
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+
+
+#: Code, and lines that quote: a fence that nobody closed holds the rest of the text.
+_QUOTED = re.compile(r"(?s:```.*?(?:```|\Z))|`[^`\n]*`|^(?:&gt;|>).*$", re.MULTILINE)
 
 
 def plain(text: str) -> str:
@@ -48,7 +60,48 @@ class Payload(BaseModel):
     )
 
 
-class Command(Payload):
+class Delivery(Payload):
+    """What Slack delivers, with the installation that it is for."""
+
+    #: The workspace that the app is installed in.
+    team_id: str
+    #: The organisation that the workspace belongs to; None: to none.
+    enterprise_id: str | None = None
+    #: The app was installed for the whole organisation.
+    is_everywhere: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_installation(cls, body: Any) -> Any:
+        if not is_object(body) or "is_everywhere" in body:
+            return body
+        found = installation_of(body)
+        named = {"team_id": found.workspace} if found.workspace else {}
+        rest = {"enterprise_id": found.organisation, "is_everywhere": found.is_everywhere}
+        return {**body, **rest, **named}
+
+    @property
+    def installed_in(self) -> str | None:
+        """The workspace the app was installed in; None: in the whole organisation."""
+        return None if self.is_everywhere else self.team_id
+
+
+class Act(Delivery):
+    """What somebody did: typed a command, clicked, sent a form."""
+
+    user_id: str
+    user_name: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_person(cls, body: Any) -> Any:
+        if not is_object(body) or "user_id" in body:
+            return body
+        found = person_of(body)
+        return {**body, **({"user_id": found.id} if found.id else {}), "user_name": found.name}
+
+
+class Command(Act):
     """A slash command.
 
     Source: https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -57,12 +110,9 @@ class Command(Payload):
     command: str
     #: What was typed after the command.
     text: str = ""
-    user_id: str
-    user_name: str = ""
     channel_id: str
     #: "directmessage" in a conversation of two.
     channel_name: str = ""
-    team_id: str
     trigger_id: str
 
     @property
@@ -116,9 +166,12 @@ class PostedMessage(Payload):
     """A `message` event. Also the shape of what `conversations.replies` returns."""
 
     channel: str = ""
-    #: Absent on what bots and Slack itself post.
+    #: Who wrote it; Slack's own account and those of apps count. Absent on what webhooks post.
     user: str = ""
+    #: All its own words, with those of an app's blocks and attachments.
     text: str = ""
+    #: Messages that it passes on, each with the name of its author.
+    forwarded: tuple[str, ...] = ()
     ts: str
     thread_ts: str = ""
     subtype: str = ""
@@ -131,48 +184,64 @@ class PostedMessage(Payload):
     #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
     latest_reply: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_words(cls, message: Any) -> Any:
+        if not is_object(message) or "forwarded" in message:
+            return message
+        text, forwarded = words_of(message)
+        # A text of a wrong type is refused as such.
+        named = {"text": text} if isinstance(message.get("text", ""), str) else {}
+        # Slack writes null for what is absent.
+        fields = {name: value for name, value in message.items() if value is not None}
+        return {**fields, "forwarded": forwarded, **named}
+
+    @property
+    def all_text(self) -> str:
+        """Its own words, and those that it passes on."""
+        return "\n".join(filter(None, (self.text, *self.forwarded)))
+
     @property
     def words(self) -> str:
-        """The text as it was typed."""
-        return plain(self.text).strip()
-
-    def mentions(self, user: str) -> bool:
-        """Whether a human being mentions this user in it."""
-        human = bool(self.user) and not self.bot_id
-        is_said = self.subtype in {"", "thread_broadcast", "file_share"}
-        return human and is_said and re.search(rf"<@{re.escape(user)}[|>]", self.text) is not None
+        """All words as they were typed; none of a notice in place of a deleted message."""
+        return "" if self.subtype == DELETED else plain(self.all_text).strip()
 
     @property
-    def is_thread_reply_of_person(self) -> bool:
-        """Whether a human being replied in a thread.
+    def may_be_of_person(self) -> bool:
+        """Whether a person wrote it, or an app in the name of one.
 
-        `thread_broadcast` is a reply that was also sent to the channel; every other subtype is an
-        edit, a deletion, a join or a bot's post.
+        Which of the two an app's account is, `Access.is_person` asks Slack.
         """
-        human = bool(self.user) and not self.bot_id
-        reply = bool(self.thread_ts) and self.thread_ts != self.ts
-        return human and reply and self.subtype in {"", "thread_broadcast", "file_share"}
+        return bool(self.user) and self.user != SLACKBOT and self.subtype in WRITTEN_BY_PEOPLE
+
+    def mentions(self, user: str) -> bool:
+        """Whether it calls this user; a mention in code or in a quoted line calls nobody."""
+        text = _QUOTED.sub("", self.text)
+        return re.search(rf"<@{re.escape(user)}[|>]", text) is not None
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether somebody who may be a person replied in a thread."""
+        return self.may_be_of_person and bool(self.thread_ts) and self.thread_ts != self.ts
 
 
-class MessageEvent(Payload):
+class MessageEvent(Delivery):
     """The envelope around a `message` or `app_mention` event.
 
     Source: https://docs.slack.dev/apis/events-api
     """
 
-    team_id: str
     #: The same on every redelivery.
     event_id: str
     message: PostedMessage = Field(validation_alias="event")
 
 
-class SessionStopped(Payload):
+class SessionStopped(Delivery):
     """Somebody pressed the Stop that Slack itself shows: an `agent_session_stopped` event.
 
     Source: https://docs.slack.dev/reference/events/agent_session_stopped
     """
 
-    team_id: str
     channel: str = Field(validation_alias=AliasPath("event", "channel"))
     thread_ts: str = Field(validation_alias=AliasPath("event", "thread_ts"))
     user: str = Field(validation_alias=AliasPath("event", "user"))
@@ -207,7 +276,7 @@ class ChangeOfMessage(Payload):
         now, before = self.message, self.previous_message
         if self.subtype != "message_changed" or now is None or not now.edited_at:
             return None
-        if not now.is_thread_reply_of_person or (before and before.text == now.text):
+        if not now.is_reply or (before and before.text == now.text):
             return None
         return now.model_copy(update={"channel": self.channel})
 
@@ -220,10 +289,9 @@ class ChangeOfMessage(Payload):
         return before.model_copy(update={"channel": self.channel})
 
 
-class ChangeEvent(Payload):
+class ChangeEvent(Delivery):
     """The envelope around a `message` event that may tell of a change."""
 
-    team_id: str
     event_id: str
     change: ChangeOfMessage = Field(validation_alias="event")
 
@@ -248,7 +316,7 @@ class FieldState(Payload):
     selected_date: str | None = None
 
 
-class Filled(Payload):
+class Filled(Act):
     """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
     #: Empty where there is no form.
@@ -315,9 +383,6 @@ class Click(Filled):
     """
 
     trigger_id: str
-    team_id: str = Field(validation_alias=_TEAM)
-    user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
     #: Empty where the click was in a form or in App Home.
     channel_id: str = Field(default="", validation_alias=AliasPath("channel", "id"))
     message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
@@ -351,29 +416,18 @@ class FormSubmitted(Filled):
     """
 
     trigger_id: str = ""
-    team_id: str = Field(validation_alias=_TEAM)
-    user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
 
 
-class MessageShortcut(Payload):
+class MessageShortcut(Act):
     """A shortcut used on a message: a `message_action` payload.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
     """
 
     trigger_id: str
-    team_id: str = Field(validation_alias=_TEAM)
-    user_id: str = Field(validation_alias=AliasPath("user", "id"))
-    user_name: str = Field(default="", validation_alias=AliasPath("user", "name"))
     channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
     message_ts: str
-    text: str = Field(default="", validation_alias=AliasPath("message", "text"))
-    files: tuple[SharedFile, ...] = Field(
-        default=(), validation_alias=AliasPath("message", "files")
-    )
-    #: Root of the thread that the message is in or begins; empty: in none.
-    thread_ts: str = Field(default="", validation_alias=AliasPath("message", "thread_ts"))
+    message: PostedMessage
 
     @property
     def is_direct(self) -> bool:
@@ -390,37 +444,7 @@ class Permalink(Payload):
     permalink: str
 
 
-class Origin(Payload):
-    """Where any request comes from: the workspace and, on Enterprise Grid, its organisation."""
-
-    team_id: str = Field(default="", validation_alias=AliasChoices("team_id", *_TEAM.choices))
-    enterprise_id: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices(
-            "enterprise_id",
-            AliasPath("enterprise", "id"),
-            AliasPath("authorizations", 0, "enterprise_id"),
-        ),
-    )
-
-
-class TeamEvent(Payload):
-    """An event of which only the workspace matters: `app_uninstalled`."""
-
-    team_id: str
-    enterprise_id: str | None = None
-    #: The app was installed for the whole organisation.
-    is_everywhere: bool = Field(
-        default=False, validation_alias=AliasPath("authorizations", 0, "is_enterprise_install")
-    )
-
-    @property
-    def installed_in(self) -> str | None:
-        """The workspace it was installed in; None: in the whole organisation."""
-        return None if self.is_everywhere else self.team_id
-
-
-class ChannelGone(TeamEvent):
+class ChannelGone(Delivery):
     """A channel was archived: `channel_archive`, `group_archive`.
 
     Source: https://docs.slack.dev/reference/events/channel_archive
@@ -429,7 +453,7 @@ class ChannelGone(TeamEvent):
     channel: str = Field(validation_alias=AliasPath("event", "channel"))
 
 
-class TokensRevoked(TeamEvent):
+class TokensRevoked(Delivery):
     """Tokens became worthless: `tokens_revoked`.
 
     Source: https://docs.slack.dev/reference/events/tokens_revoked
@@ -452,6 +476,8 @@ class UserFound(Payload):
     handle: str = Field(default="", validation_alias=AliasPath("user", "name"))
     #: Name of their time zone: "Asia/Tokyo". None on bots.
     tz: str | None = Field(default=None, validation_alias=AliasPath("user", "tz"))
+    #: The account of an app. Slack's own, `SLACKBOT`, is none by this.
+    is_bot: bool = Field(default=False, validation_alias=AliasPath("user", "is_bot"))
     #: Removed from the workspace, or deactivated.
     is_gone: bool = Field(default=False, validation_alias=AliasPath("user", "deleted"))
     #: True of owners, too.
@@ -480,15 +506,13 @@ class ViewOpened(Payload):
     view_id: str = Field(validation_alias=AliasPath("view", "id"))
 
 
-class HomeOpened(Payload):
+class HomeOpened(Act):
     """Somebody opened a tab of the app: an `app_home_opened` event.
 
     Source: https://docs.slack.dev/reference/events/app_home_opened
     """
 
-    team_id: str
     event_id: str
-    user_id: str = Field(validation_alias=AliasPath("event", "user"))
     #: "home" or "messages".
     tab: str = Field(default="home", validation_alias=AliasPath("event", "tab"))
 

@@ -83,7 +83,9 @@ def readable(text: str, names: Mapping[str, str]) -> str:
             case "#":
                 return f"#{label or what}"
             case "!":
-                return label or f"@{what.partition('^')[0]}"
+                kind, _, group = what.partition("^")
+                # Without its name, one group must still differ from another.
+                return label or (f"@group-{group}" if kind == "subteam" else f"@{kind}")
             case _:
                 # A page without "https://" before it, or an address, was typed as the label says.
                 is_same = what.partition("://")[2] == label or what == f"mailto:{label}"

@@ -319,9 +319,13 @@ async def test_an_organisation_installs_once_for_all_its_workspaces(
             team = await hall.connect()
             board = await team.debate(QUESTION)
         async with bot_of(oauth_server, database) as hall:
-            debate = await hall.team().wait_for_end(board)
+            team = hall.team()
+            debate = await team.wait_for_end(board)
+            await team.type("search Kafka")
 
     assert debate.status is Status.CONCLUDED
+    assert "Kafka" in team.told()[-1]
+    assert "did not answer" not in team.told()[-1]
 
 
 @pytest.mark.parametrize("keys", [(), ("",), ("secret",), ("A" * 43 + "=",)])

@@ -257,7 +257,7 @@ async def test_fuzzed_payloads_of_slack_are_handled_refused_or_ignored(
 
 
 async def test_half_of_a_surrogate_pair_is_refused_as_malformed(team: Team) -> None:
-    body = example("message_in_thread") | {"team_id": "\ud800"}
+    body = example("message_in_thread") | {"authorizations": [{"team_id": "T\ud800"}]}
     assert (await send(team, "message_in_thread", body))[0] == 400
 
 

@@ -21,8 +21,8 @@ from bot.slack.install.installed_clients import InstalledClients
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import BotTokens, token_tables
 from bot.slack.manifest import manifest
+from bot.slack.origins import installation_of
 from bot.slack.outbox.methods import slack_client, slack_session
-from bot.slack.payloads import Origin
 from bot.store.expiry import deleting_daily
 from bot.store.organisations import Organisations
 from core.clock import SystemClock
@@ -133,9 +133,9 @@ def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
     """Return a middleware that keeps which organisation a workspace belongs to."""
 
     async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
-        origin = Origin.model_validate(body)
-        if origin.team_id and origin.enterprise_id:
-            await organisations.note(origin.team_id, origin.enterprise_id)
+        found = installation_of(body)
+        if found.workspace and found.organisation:
+            await organisations.note(found.workspace, found.organisation)
         await next_()
 
     return note

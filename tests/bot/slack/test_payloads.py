@@ -15,6 +15,7 @@ from bot.slack.payloads import (
     ChannelsPage,
     Click,
     Command,
+    Delivery,
     FormSubmitted,
     HomeOpened,
     Identity,
@@ -26,7 +27,6 @@ from bot.slack.payloads import (
     Refusal,
     SessionStopped,
     SocketAddress,
-    TeamEvent,
     TokensRevoked,
     UserFound,
     ViewOpened,
@@ -57,7 +57,7 @@ READERS: dict[str, type[payloads.Payload]] = {
     "channels_page": ChannelsPage,
     "agent_session_stopped": SessionStopped,
     "channel_archive": ChannelGone,
-    "app_uninstalled": TeamEvent,
+    "app_uninstalled": Delivery,
     "tokens_revoked": TokensRevoked,
     "users_info": UserFound,
     "auth_test": Identity,
@@ -99,13 +99,13 @@ def test_a_commands_text_is_what_was_typed():
         ("message_in_thread", True),
         ("message_thread_broadcast", True),
         ("message_changed", False),
-        ("message_by_bot", False),
+        ("message_by_bot", True),  # perhaps: Slack says whose account it is
         ("app_mention", False),
     ],
 )
 def test_only_people_replying_in_a_thread_count_as_notes(name: str, counts: bool):  # noqa: FBT001 - a table of cases
     event = MessageEvent.model_validate(example(name))
-    assert event.message.is_thread_reply_of_person is counts
+    assert event.message.is_reply is counts
 
 
 def test_a_click_says_who_where_and_what():

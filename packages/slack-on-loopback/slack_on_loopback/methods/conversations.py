@@ -40,6 +40,8 @@ def list_all(runtime: Runtime, call: ApiCall) -> Json:
 
 def of_user(runtime: Runtime, call: ApiCall) -> Json:
     """users.conversations: those the app is in; with `user`, those it shares with them."""
+    if runtime.state.is_org_wide:
+        call.args.required("team_id")
     user = access.known_user(runtime, call.args.text("user") or call.app.bot_user)
     wanted = _kinds(call.args)
     found = [

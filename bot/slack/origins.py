@@ -1,0 +1,253 @@
+"""Whose installation, which person, which words: read from any payload of Slack's, each once.
+
+Slack writes each of the three into other fields for a command, an event, a click and a form, and
+into others again where the app is installed for an organisation, where a channel is shared with
+another company, or where an app posts in somebody's name. Payloads arrive unchecked here, so what
+is missing or of a wrong type reads as empty.
+
+Sources: https://docs.slack.dev/apis/events-api (the envelope of an event),
+https://docs.slack.dev/apis/slack-connect (shared channels),
+https://docs.slack.dev/reference/messaging/attachments.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
+
+#: The account under which Slack itself posts: reminders, answers, notices.
+SLACKBOT = "USLACKBOT"
+#: What a person writes has one of these subtypes; every other one is an edit, a deletion, a join
+#: or the post of an app. `me_message` is `/me`, `thread_broadcast` a reply that the channel sees.
+WRITTEN_BY_PEOPLE = frozenset({"", "thread_broadcast", "file_share", "me_message"})
+#: Slack's notice that stands in place of a deleted message which has replies.
+DELETED = "tombstone"
+#: Where the workspace stands, the surest place first: an event in a shared channel names the
+#: workspace in which it happened as `team_id`, which may be another company's. Where the app is
+#: installed for an organisation, `team` of a click is null; what was clicked is a message of ours.
+_WORKSPACES = (
+    ("view", "app_installed_team_id"),
+    ("team", "id"),
+    ("team",),
+    ("authorizations", 0, "team_id"),
+    ("context_team_id",),
+    ("team_id",),
+    ("message", "team"),
+    ("user", "team_id"),
+    ("view", "team_id"),
+)
+_ORGANISATIONS = (("enterprise", "id"), ("enterprise_id",), ("team", "enterprise_id"))
+#: The same of an event that says to whom it is shown: its `enterprise_id` may be another company's.
+_ORGANISATIONS_OF_EVENT = (("authorizations", 0, "enterprise_id"), ("context_enterprise_id",))
+_PEOPLE = (
+    ("user", "id"),
+    ("user_id",),
+    ("event", "user"),
+    ("event", "user", "id"),
+    ("event", "message", "user"),
+    ("event", "previous_message", "user"),
+)
+_NAMES = (("user", "name"), ("user", "username"), ("user_name",))
+_WORD = re.compile(r"\w+")
+
+
+def _at(body: Any, *path: str | int) -> str:
+    """The text at a path; empty where there is none."""
+    value = _value(body, *path)
+    return value if isinstance(value, str) else ""
+
+
+def _link(element: Any) -> str:
+    label = _at(element, "text")
+    return f"<{_at(element, 'url')}|{label}>" if label else f"<{_at(element, 'url')}>"
+
+
+def _own_text(element: Any) -> str:
+    return _at(element, "text")
+
+
+#: Elements of blocks that hold words, by type, and how they read as `mrkdwn`.
+#: Source: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+_LEAVES: Mapping[str, Callable[[Any], str]] = {
+    "text": _own_text,
+    "plain_text": _own_text,
+    "mrkdwn": _own_text,
+    "markdown": _own_text,
+    "raw_text": _own_text,
+    "raw_number": lambda element: str(_value(element, "value") or ""),
+    "link": _link,
+    "user": lambda element: f"<@{_at(element, 'user_id')}>",
+    "channel": lambda element: f"<#{_at(element, 'channel_id')}>",
+    "usergroup": lambda element: f"<!subteam^{_at(element, 'usergroup_id')}>",
+    "broadcast": lambda element: f"<!{_at(element, 'range')}>",
+    "emoji": lambda element: f":{_at(element, 'name')}:",
+    "date": lambda element: _at(element, "fallback"),
+    "image": lambda element: _at(element, "alt_text"),
+}
+#: Blocks and elements that hold others: in which fields, and what parts those.
+_CONTAINERS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "rich_text": (("elements",), "\n"),
+    "rich_text_list": (("elements",), "\n"),
+    "rich_text_section": (("elements",), ""),
+    "rich_text_preformatted": (("elements",), ""),
+    "rich_text_quote": (("elements",), ""),
+    "section": (("text", "fields"), "\n"),
+    "header": (("text",), ""),
+    "context": (("elements",), " "),
+    "table": (("rows",), "\n"),
+}
+
+
+class Installation(NamedTuple):
+    """Where the app is installed that a payload was sent to."""
+
+    workspace: str
+    #: On Enterprise Grid; None: the workspace stands alone.
+    organisation: str | None
+    #: The app was installed for the whole organisation.
+    is_everywhere: bool = False
+
+
+class Author(NamedTuple):
+    """Who did something."""
+
+    id: str
+    #: Empty where the payload does not say it.
+    name: str
+
+
+class Words(NamedTuple):
+    """What a message says, with Slack's marks."""
+
+    text: str
+    #: Messages of others that it passes on, each with the name of its author.
+    forwarded: tuple[str, ...] = ()
+
+
+def installation_of(body: Mapping[str, Any]) -> Installation:
+    """Return whose installation a payload was sent to; empty where it says none.
+
+    Ids of workspaces begin with T; an organisation's, which may stand in their place, with E.
+    """
+    found = [name for path in _WORKSPACES if (name := _at(body, *path))]
+    workspaces = [name for name in found if name.startswith("T")]
+    # `is_enterprise_install` of an event's authorization counts before the payload's own.
+    is_everywhere = _value(body, "authorizations", 0, "is_enterprise_install")
+    if is_everywhere is None:
+        is_everywhere = _value(body, "is_enterprise_install")
+    is_shown_to = _value(body, "authorizations", 0) is not None
+    organisations = _ORGANISATIONS_OF_EVENT if is_shown_to else _ORGANISATIONS
+    return Installation(
+        workspace=next(iter([*workspaces, *found]), ""),
+        organisation=_first(body, organisations) or None,
+        is_everywhere=is_everywhere in (True, "true"),
+    )
+
+
+def person_of(body: Mapping[str, Any]) -> Author:
+    """Return who typed, clicked or wrote what a payload tells of."""
+    return Author(_first(body, _PEOPLE), _first(body, _NAMES))
+
+
+def words_of(message: Mapping[str, Any]) -> Words:
+    """Return what a message says: its text, and what stands in its blocks and attachments only.
+
+    People's blocks repeat their text. Apps may put all of an alert into blocks or attachments, with
+    a shorter text for notifications, or none. The preview of a page that a message links to is
+    nobody's words, and left out.
+    """
+    text, blocks = _at(message, "text"), "\n".join(_texts_in(_value(message, "blocks")))
+    typed = _at(message, "user") and not _at(message, "bot_id")
+    parts = [text] if text.strip() else []
+    if blocks and not (typed and parts):
+        parts = _with(parts, blocks)
+    forwarded = list[str]()
+    for attachment in _objects(_value(message, "attachments")):
+        words = _attachment_words(attachment)
+        if _is_forward(attachment, text):
+            author = _at(attachment, "author_name") or _at(attachment, "author_subname")
+            forwarded.append(f"[Forwarded from {author or 'another message'}: {words}]")
+        elif words and not _at(attachment, "from_url"):
+            parts = _with(parts, words)
+    return Words("\n".join(parts), tuple(forwarded))
+
+
+def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
+    """Whether an attachment is a message that somebody forwarded.
+
+    A link that stands in the text is shown in the same way, but nobody chose to pass it on.
+    """
+    if not (_value(attachment, "is_share") or _value(attachment, "is_msg_unfurl")):
+        return False
+    return bool(_value(attachment, "is_share")) or _at(attachment, "from_url") not in text
+
+
+def _attachment_words(attachment: Mapping[str, Any]) -> str:
+    fields = (
+        ": ".join(filter(None, (_at(field, "title"), _at(field, "value"))))
+        for field in _objects(_value(attachment, "fields"))
+    )
+    own = [*(_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
+    parts = list(filter(None, own))
+    blocks = "\n".join(_texts_in(_value(attachment, "blocks")))
+    blocks = blocks or "\n".join(
+        _texts_in(_value(attachment, "message_blocks")) if not parts else ()
+    )
+    if blocks:
+        parts = _with(parts, blocks)
+    return "\n".join(parts) or _at(attachment, "fallback")
+
+
+def _with(parts: Sequence[str], more: str) -> list[str]:
+    """The parts and one more, without those that say nothing beside the others."""
+    known, new = _said_in("\n".join(parts)), _said_in(more)
+    if new <= known:
+        return list(parts)
+    return [*(part for part in parts if not _said_in(part) <= new), more]
+
+
+def _said_in(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """The texts of a block, or of a list of them; the cells of a table's row are one text."""
+    for item in value if _is_list(value) else [value]:
+        text = " | ".join(_texts_in(item)) if _is_list(item) else _text_of(item)
+        if text.strip():
+            yield text
+
+
+def _text_of(element: Any) -> str:
+    """The words of a block or of an element in it; what people press or choose is none."""
+    kind = _at(element, "type")
+    if kind in _LEAVES:
+        return _LEAVES[kind](element)
+    fields, joint = _CONTAINERS.get(kind, ((), ""))
+    return joint.join(text for name in fields for text in _texts_in(_value(element, name)))
+
+
+def _first(body: Mapping[str, Any], paths: Iterable[tuple[str | int, ...]]) -> str:
+    return next((name for path in paths if (name := _at(body, *path))), "")
+
+
+def _value(body: Any, *path: str | int) -> Any:
+    """What is at a path; None where there is nothing."""
+    for step in path:
+        if isinstance(step, int):
+            body = body[step] if _is_list(body) and len(body) > step else None
+        else:
+            body = body.get(step) if is_object(body) else None
+    return body
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    return (item for item in value if is_object(item)) if _is_list(value) else iter(())
+
+
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
+def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether it is an object of JSON."""
+    return isinstance(value, dict)
