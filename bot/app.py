@@ -19,11 +19,11 @@ from bot.debate_page.routes import FOLDER, PageRoutes
 from bot.landing.landing_queue import LandingQueue, LandingSink
 from bot.landing.receivers import Receiver
 from bot.listeners.answers import NOT_INSTALLED
+from bot.listeners.catch_up import CatchUp
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
-from bot.listeners.missed import MissedReplies
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
@@ -221,9 +221,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             )
             context = replace(context, share=share)
         takes_writes = partial(probe, database)
-        missed = MissedReplies(context, parts.pace, takes_writes)
+        catch_up = CatchUp(context, parts.pace)
         reminders = ReminderLoop(context.remind)
-        app = _listening(parts, installation, context, missed)
+        app = _listening(parts, installation, context, catch_up)
         gateway = None
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token)
@@ -259,10 +259,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             look_up = partial(exposition, metrics, gauges)
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
         if gateway:
-            gateway.on_connected = missed.look
+            gateway.on_connected = catch_up.look
         # What was started is stopped in the opposite order.
         stopped = (sharing, context.outbox, landing, runner, context.estimates, context.home)
-        for part in (*stopped, missed):
+        for part in (*stopped, catch_up):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
             stack.push_async_callback(server.close)
@@ -272,7 +272,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         await context.outbox.start()
         await landing.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
-        await missed.start()
+        await catch_up.start()
         # Else the first reply would hold everybody up, and be lost if the process died meanwhile.
         await parts.calls.load(parts.settings.providers)
         await runner.start()
@@ -494,7 +494,7 @@ def _use_cases(
 
 
 def _listening(
-    parts: Parts, installation: Installation, context: ListenerContext, missed: MissedReplies
+    parts: Parts, installation: Installation, context: ListenerContext, catch_up: CatchUp
 ) -> AsyncApp:
     """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
@@ -512,5 +512,5 @@ def _listening(
     answer_failures(app)
     if installation.watch is not None:
         app.use(installation.watch)
-    register_all(app, context, missed.look)
+    register_all(app, context, catch_up.look)
     return app

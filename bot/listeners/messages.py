@@ -1,4 +1,4 @@
-"""Replies in a debate's thread become answers or notes; a mention is understood as the command.
+"""Replies in a debate's thread become answers or notes, or steer the debate.
 
 Bolt acknowledges events before their listener runs. What must not be lost is therefore recorded in
 a middleware, which runs before the acknowledgement: if it fails, Slack delivers the event again.
@@ -6,32 +6,25 @@ a middleware, which runs before the acknowledgement: if it fails, Slack delivers
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.commands import answer_to
-from bot.listeners.context import ListenerContext, place
-from bot.listeners.linked import start_with_links, take_links
+from bot.listeners.context import ListenerContext
+from bot.listeners.linked import take_links
 from bot.listeners.typed import (
-    MOST_ORDER_CHARS,
-    AskBack,
-    OpenForm,
     Order,
     Steering,
-    TypedQuestion,
     read,
     says_nothing,
     steering,
 )
 from bot.log import logger
-from bot.slack.evidence import file_references, thread_reference
+from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
 from bot.slack.payloads import (
     ChangeEvent,
-    Command,
     MessageEvent,
     PostedMessage,
 )
@@ -45,21 +38,15 @@ from bot.slack.typed_text import (
     told_bot,
 )
 from bot.store.posts import Channel, NewPost, PostState
-from bot.views.asked_back import asked_back, greeting, preview
 from bot.views.clarifications import which_question
-from bot.views.message import MessageView
 from core.errors import BadInput, LogBroken, MootError, StoreError
-from core.models import Mention, Person, Status
-from core.opening import DebateRequest
+from core.models import Person, Status
 from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome
-from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
-#: Kind of delivery under which a mention is remembered.
-MENTION = "mention"
 #: Looks for a board that is being posted, and seconds between them: Slack waits for three.
 _LOOKS = 15
 _LOOK_SECONDS = 0.1
@@ -73,7 +60,7 @@ class BoardUnknownYet(MootError):
 
 
 def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]) -> None:
-    """Listen to messages and mentions."""
+    """Listen to messages."""
 
     async def record_reply(body: Body, next_: Next) -> None:
         event = ChangeEvent.model_validate(body)
@@ -93,20 +80,8 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
             raise
         await next_()
 
-    async def record_question(body: Body, next_: Next) -> None:
-        try:
-            await take_mention(context, MessageEvent.model_validate(body))
-        except StoreError:
-            on_unrecorded()
-            raise
-        await next_()
-
     @app.event("message", middleware=[record_reply])
     async def message() -> None:
-        """Everything was done before the acknowledgement."""
-
-    @app.event("app_mention", middleware=[record_question])
-    async def mention() -> None:
         """Everything was done before the acknowledgement."""
 
 
@@ -119,7 +94,7 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     if order and await _steer(context, event.team_id, message, order):
         message = message.model_copy(update={"text": rest})
     # Slack delivers an order once more, as a mention.
-    has_words_for_all = has_words(message.all_text) and not await _is_order(
+    has_words_for_all = has_words(message.all_text) and not await is_order(
         context, event.team_id, message
     )
     # First the words: what they link to must not take the room of the last note from them.
@@ -204,9 +179,9 @@ async def _take(
         return True
     by = message.user
     (to, text), name = await asyncio.gather(
-        _as_told(context, team, message), context.access.of(team).name_of(by)
+        as_told(context, team, message), context.access.of(team).name_of(by)
     )
-    text = "\n".join(filter(None, (text, await _forwarded(context, team, message))))
+    text = "\n".join(filter(None, (text, await forwarded_to(context, team, message))))
     reply = PersonsReply(
         debate_id=debate_id,
         by=Person(id=by, name=name),
@@ -236,35 +211,6 @@ async def _take(
         asking = which_question(debate, reply.origin, redact(reply.text)).payload
         await whisper(context, team, message, asking, key=f"{version}/which", debate_id=debate_id)
     return True
-
-
-async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
-    """Start a debate on what the bot was asked.
-
-    In a debate's own thread it is a note while that runs, and a question about it afterwards.
-
-    A mention is known by its channel and message, so that one that was edited starts nothing: Slack
-    sends it again. What is no question is answered like the command, for who mentioned the bot
-    only; forms and what takes long need the command itself.
-    """
-    said = event.message
-    bot = (await context.clients.of(event.team_id)).identity.user_id
-    if not said.mentions(bot):
-        return  # only in code, or in what it quotes
-    if not await context.access.of(event.team_id).is_person(said):
-        _log.info("mention by an app left alone", channel=said.channel, app=said.bot_id)
-        return
-    origin = note_id(said.channel, said.ts)
-    debate_id = await debate_of_thread(context, event.team_id, said)
-    try:
-        if debate_id is None:
-            await _answer_mention(context, event, origin)
-        else:
-            await _ask(context, event, debate_id, origin)
-    except LogBroken as error:  # it stays so: nobody need deliver or find it again
-        await say_broken(context, event.team_id, said, error)
-    # Whoever looks for mentions that nobody heard leaves this one out, whatever becomes of it.
-    await context.deliveries.seen(MENTION, origin, context.clock.now())
 
 
 async def _steering_in(
@@ -308,135 +254,15 @@ async def _steer(
     return True
 
 
-async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, origin: str) -> None:
-    """Put a mention in the thread of a decided debate to its judge; commands are carried out.
-
-    While the debate runs, a mention is a note, which is recorded as any reply is.
-    """
-    said, team = event.message, event.team_id
-    if await context.posts.row_by_key(f"{origin}/steer"):
-        return  # a line of it steered the debate
-    debate = await context.ask.facts.debate(debate_id)
-    words = " ".join("".join(await _as_told(context, team, said)).split())
-    if isinstance(read(words), Order) or says_nothing(words):
-        await _answer_mention(context, event, origin)
-        return
-    if debate.status is Status.RUNNING or not debate.verdict:
-        return
-    by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
-    try:
-        await context.ask.ask(debate_id, question_id=origin, by=by, text=words)
-    except BadInput as refusal:
-        told = {"text": str(refusal)}
-        await whisper(context, team, said, told, key=f"{origin}/answer", debate_id=debate_id)
-
-
-async def _is_order(context: ListenerContext, team: str, said: PostedMessage) -> bool:
+async def is_order(context: ListenerContext, team: str, said: PostedMessage) -> bool:
     """Whether a message calls the bot with a subcommand, and tells the agents nothing."""
     if not said.mentions((await context.clients.of(team)).identity.user_id):
         return False
-    words = "".join(await _as_told(context, team, said))
+    words = "".join(await as_told(context, team, said))
     return isinstance(read(words), Order) or says_nothing(words)
 
 
-async def _answer_mention(context: ListenerContext, event: MessageEvent, origin: str) -> None:
-    """Do what a mention says outside the threads of debates, or a subcommand within them."""
-    said = event.message
-    if await context.posts.row_by_key(f"{origin}/answer"):
-        return  # it was answered, and edited since
-    words, name = await asyncio.gather(
-        _as_told(context, event.team_id, said), context.access.of(event.team_id).name_of(said.user)
-    )
-    text = "".join(words)
-    reading = read(text)
-    has_more = bool(said.files or said.forwarded)
-    if isinstance(reading, AskBack) and has_more:
-        reading = TypedQuestion(reading.text)  # a file beside two words makes a question
-    is_in_thread = bool(said.thread_ts)
-    answer: MessageView
-    if says_nothing(text) or isinstance(reading, OpenForm):
-        answer = greeting()
-    elif isinstance(reading, TypedQuestion):
-        is_sure = reading.asks or reading.has_options or is_in_thread or has_more
-        is_sure = is_sure or asks_what_was_decided(reading.text)
-        if not is_sure and len(text) <= MOST_ORDER_CHARS:
-            answer = preview(reading.text, origin=origin, ts=said.ts)
-        else:
-            by = Person(id=said.user, name=name)
-            refused = await _debate_mention(context, event, reading, by, origin=origin)
-            if refused is None:
-                return
-            answer = refused
-    elif isinstance(reading, AskBack):
-        form, command_words = reading.subcommand.form, reading.command
-        answer = asked_back(
-            reading.text, form, command_words, origin=origin, ts=said.ts, thread=said.thread_ts
-        )
-    elif isinstance(reading, Order) and (
-        reading.subcommand.opens_form or reading.subcommand.is_private
-    ):
-        answer = answers.words(answers.command_only(text))
-    else:
-        command = Command(
-            command="/debate",
-            text=text,
-            user_id=said.user,
-            user_name=name,
-            channel_id=said.channel,
-            team_id=event.team_id,
-            trigger_id=event.event_id,
-        )
-        try:
-            answer = await answer_to(context, command, reading)
-        except BadInput as refusal:
-            answer = answers.words(str(refusal))
-    await whisper(context, event.team_id, said, answer.payload, key=f"{origin}/answer")
-
-
-async def _debate_mention(
-    context: ListenerContext, event: MessageEvent, asked: TypedQuestion, by: Person, *, origin: str
-) -> MessageView | None:
-    """Start the debate a mention asks for, or answer what was decided.
-
-    Returns:
-        What the person is answered; None: a debate begins, and its board says so.
-    """
-    said, team = event.message, event.team_id
-    try:
-        if not asked.has_options and asks_what_was_decided(asked.text):
-            found = await context.recall.for_person(asked.text, person=by.id, workspace=team)
-            return await context.lists.recalled(found)
-        request = DebateRequest(
-            question=asked.text,
-            context=await _forwarded(context, team, said),
-            asked_by=by,
-            place=place(team, said.channel),
-            format=asked.format or None,
-            playbook=asked.playbook or None,
-            when=asked.when,
-        )
-        request = await _with_sources(context, team, said, request)
-        await start_with_links(context, request, said.text, origin=origin, thread=said.thread_ts)
-    except BadInput as refusal:
-        return answers.words(answers.not_started(str(refusal), asked.text))
-    return None
-
-
-async def _with_sources(
-    context: ListenerContext, team: str, said: PostedMessage, request: DebateRequest
-) -> DebateRequest:
-    """Return the request with its evidence: the message's files, and the thread it is in."""
-    by = request.asked_by
-    found = file_references(said.files, by)
-    if not said.thread_ts:
-        return replace(request, references=found)
-    address = await context.access.of(team).link_to(said.channel, said.thread_ts)
-    thread = thread_reference(said.channel, said.thread_ts, without=said.ts, by=by, address=address)
-    mention = Mention(message=said.ts, thread=said.thread_ts)
-    return replace(request, references=(thread, *found), mention=mention)
-
-
-async def _as_told(context: ListenerContext, team: str, said: PostedMessage) -> tuple[str, str]:
+async def as_told(context: ListenerContext, team: str, said: PostedMessage) -> tuple[str, str]:
     """Whom somebody tells something, and what, with names of people in place of Slack's ids."""
     bot = (await context.clients.of(team)).identity.user_id
     names = await names_of(context.access.of(team), mentioned_in([said.text]))
@@ -444,7 +270,7 @@ async def _as_told(context: ListenerContext, team: str, said: PostedMessage) -> 
     return f"{readable(to, names)} " if to else "", readable(text, names)
 
 
-async def _forwarded(context: ListenerContext, team: str, said: PostedMessage) -> str:
+async def forwarded_to(context: ListenerContext, team: str, said: PostedMessage) -> str:
     """What a message passes on, with names in place of ids; empty if nothing."""
     text = "\n".join(said.forwarded)
     names = await names_of(context.access.of(team), mentioned_in(said.forwarded))

@@ -13,6 +13,7 @@ from bot.listeners import (
     commands,
     decide,
     find,
+    mentions,
     messages,
     place_gone,
     question_card,
@@ -47,6 +48,7 @@ def register_all(
     share.register(app, context)
     find.register(app, context.home)
     messages.register(app, context, on_unrecorded)
+    mentions.register(app, context, on_unrecorded)
     session_stopped.register(app, context, on_unrecorded)
     place_gone.register(app, context)
 

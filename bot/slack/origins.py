@@ -97,7 +97,7 @@ _CONTAINERS: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-class Installation(NamedTuple):
+class Origin(NamedTuple):
     """Where the app is installed that a payload was sent to."""
 
     workspace: str
@@ -115,7 +115,7 @@ class Author(NamedTuple):
     name: str
 
 
-class Words(NamedTuple):
+class MessageWords(NamedTuple):
     """What a message says, with Slack's marks."""
 
     text: str
@@ -123,7 +123,7 @@ class Words(NamedTuple):
     forwarded: tuple[str, ...] = ()
 
 
-def installation_of(body: Mapping[str, Any]) -> Installation:
+def installation_of(body: Mapping[str, Any]) -> Origin:
     """Return whose installation a payload was sent to; empty where it says none.
 
     Ids of workspaces begin with T; an organisation's, which may stand in their place, with E.
@@ -136,7 +136,7 @@ def installation_of(body: Mapping[str, Any]) -> Installation:
         is_everywhere = _value(body, "is_enterprise_install")
     is_shown_to = _value(body, "authorizations", 0) is not None
     organisations = _ORGANISATIONS_OF_EVENT if is_shown_to else _ORGANISATIONS
-    return Installation(
+    return Origin(
         workspace=next(iter([*workspaces, *found]), ""),
         organisation=_first(body, organisations) or None,
         is_everywhere=is_everywhere in (True, "true"),
@@ -148,7 +148,7 @@ def person_of(body: Mapping[str, Any]) -> Author:
     return Author(_first(body, _PEOPLE), _first(body, _NAMES))
 
 
-def words_of(message: Mapping[str, Any]) -> Words:
+def words_of(message: Mapping[str, Any]) -> MessageWords:
     """Return what a message says: its text, and what stands in its blocks and attachments only.
 
     People's blocks repeat their text. Apps may put all of an alert into blocks or attachments, with
@@ -168,7 +168,7 @@ def words_of(message: Mapping[str, Any]) -> Words:
             forwarded.append(f"[Forwarded from {author or 'another message'}: {words}]")
         elif words and not _at(attachment, "from_url"):
             parts = _with(parts, words)
-    return Words("\n".join(parts), tuple(forwarded))
+    return MessageWords("\n".join(parts), tuple(forwarded))
 
 
 def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:

@@ -86,7 +86,7 @@ class Delivery(Payload):
         return None if self.is_everywhere else self.team_id
 
 
-class Act(Delivery):
+class Interaction(Delivery):
     """What somebody did: typed a command, clicked, sent a form."""
 
     user_id: str
@@ -101,7 +101,7 @@ class Act(Delivery):
         return {**body, **({"user_id": found.id} if found.id else {}), "user_name": found.name}
 
 
-class Command(Act):
+class Command(Interaction):
     """A slash command.
 
     Source: https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -316,7 +316,7 @@ class FieldState(Payload):
     selected_date: str | None = None
 
 
-class Filled(Act):
+class Filled(Interaction):
     """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
     #: Empty where there is no form.
@@ -418,7 +418,7 @@ class FormSubmitted(Filled):
     trigger_id: str = ""
 
 
-class MessageShortcut(Act):
+class MessageShortcut(Interaction):
     """A shortcut used on a message: a `message_action` payload.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
@@ -506,7 +506,7 @@ class ViewOpened(Payload):
     view_id: str = Field(validation_alias=AliasPath("view", "id"))
 
 
-class HomeOpened(Act):
+class HomeOpened(Interaction):
     """Somebody opened a tab of the app: an `app_home_opened` event.
 
     Source: https://docs.slack.dev/reference/events/app_home_opened

@@ -63,7 +63,7 @@ ALLOWED_TO_FORMAT = {
     "core/figures.py",
     "core/transcript/evaluation.py",
     "bot/operations/backup.py",  # the name of a file
-    "bot/listeners/pages.py",  # a timestamp as Slack writes it
+    "bot/listeners/catch_up.py",  # a timestamp as Slack writes it
 }
 #: What is written here is Slack's or a model's text, not Moot's.
 NOT_MOOTS_WORDS = ("workspace", "offline_engine")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.origins import Installation, installation_of, person_of, words_of
+from bot.slack.origins import Origin, installation_of, person_of, words_of
 from bot.slack.payloads import PostedMessage
 
 #: Ours, another company's, and the organisation of ours.
@@ -26,25 +26,25 @@ USER = {"id": "U0ANN", "name": "ann", "username": "ann", "team_id": OURS}
 CLICK = {"type": "block_actions", "team": {"id": OURS, "domain": "x"}, "user": USER}
 STRANGER = {"id": "U0ANN", "name": "ann", "team_id": THEIRS}
 
-INSTALLATIONS: dict[str, tuple[dict[str, Any], Installation]] = {
-    "single: a command": (COMMAND, Installation(OURS, None)),
-    "single: an event": (event(), Installation(OURS, None)),
-    "single: a click": (CLICK, Installation(OURS, None)),
+INSTALLATIONS: dict[str, tuple[dict[str, Any], Origin]] = {
+    "single: a command": (COMMAND, Origin(OURS, None)),
+    "single: an event": (event(), Origin(OURS, None)),
+    "single: a click": (CLICK, Origin(OURS, None)),
     "OAuth: an event": (
         event(**shown_to(OURS, is_enterprise_install=False)),
-        Installation(OURS, None),
+        Origin(OURS, None),
     ),
     "OAuth in one workspace of an organisation: a command": (
         {**COMMAND, "enterprise_id": ORG, "is_enterprise_install": "false"},
-        Installation(OURS, ORG),
+        Origin(OURS, ORG),
     ),
     "OAuth in one workspace of an organisation: a form": (
         {**CLICK, "type": "view_submission", "enterprise": {"id": ORG, "name": "x"}},
-        Installation(OURS, ORG),
+        Origin(OURS, ORG),
     ),
     "organisation-wide: a command": (
         {**COMMAND, "enterprise_id": ORG, "is_enterprise_install": "true"},
-        Installation(OURS, ORG, is_everywhere=True),
+        Origin(OURS, ORG, is_everywhere=True),
     ),
     "organisation-wide: an event names no workspace it is shown to": (
         event(
@@ -52,11 +52,11 @@ INSTALLATIONS: dict[str, tuple[dict[str, Any], Installation]] = {
             context_team_id=OURS,
             **shown_to(None, ORG, is_enterprise_install=True),
         ),
-        Installation(OURS, ORG, is_everywhere=True),
+        Origin(OURS, ORG, is_everywhere=True),
     ),
     "organisation-wide: a click has no team": (
         {**CLICK, "team": None, "enterprise": {"id": ORG}, "is_enterprise_install": True},
-        Installation(OURS, ORG, is_everywhere=True),
+        Origin(OURS, ORG, is_everywhere=True),
     ),
     "organisation-wide: a click of a stranger on a message of ours": (
         {
@@ -67,7 +67,7 @@ INSTALLATIONS: dict[str, tuple[dict[str, Any], Installation]] = {
             "user": STRANGER,
             "message": {"ts": "1.000001", "team": OURS},
         },
-        Installation(OURS, ORG, is_everywhere=True),
+        Origin(OURS, ORG, is_everywhere=True),
     ),
     "Slack Connect: an event in another company's workspace": (
         event(
@@ -78,15 +78,15 @@ INSTALLATIONS: dict[str, tuple[dict[str, Any], Installation]] = {
             context_enterprise_id=None,
             **shown_to(OURS, is_enterprise_install=False),
         ),
-        Installation(OURS, None),
+        Origin(OURS, None),
     ),
     "Slack Connect: an organisation stands in the place of a workspace": (
         event(team_id="E0THEIRS", context_team_id=OURS, **shown_to(None)),
-        Installation(OURS, None),
+        Origin(OURS, None),
     ),
     "Slack Connect: a click of a stranger": (
         {**CLICK, "user": STRANGER},
-        Installation(OURS, None),
+        Origin(OURS, None),
     ),
     "Slack Connect: a form that a stranger sent": (
         {
@@ -96,13 +96,13 @@ INSTALLATIONS: dict[str, tuple[dict[str, Any], Installation]] = {
             "user": STRANGER,
             "view": {"app_installed_team_id": OURS, "team_id": THEIRS},
         },
-        Installation(OURS, None),
+        Origin(OURS, None),
     ),
     "removed from an organisation": (
         event({"type": "app_uninstalled"}, **shown_to(OURS, ORG, is_enterprise_install=True)),
-        Installation(OURS, ORG, is_everywhere=True),
+        Origin(OURS, ORG, is_everywhere=True),
     ),
-    "nobody's": ({"team": 5, "authorizations": "x", "user": []}, Installation("", None)),
+    "nobody's": ({"team": 5, "authorizations": "x", "user": []}, Origin("", None)),
 }
 
 

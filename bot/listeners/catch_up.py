@@ -1,0 +1,296 @@
+"""What people wrote while nobody listened is read afterwards: in threads of debates, and mentions.
+
+Slack repeats an event at once, after one minute and after five, and never again
+(https://docs.slack.dev/apis/events-api). So threads and channels are read at the start and whenever
+the WebSocket was connected anew. Each message goes the way of a live one; what was taken before has
+no second effect, because facts are recorded under the message's own id, and so are mentions.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple, TypeVar
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.listeners.context import ListenerContext
+from bot.listeners.mentions import MENTION, take_mention
+from bot.listeners.messages import BoardUnknownYet, take_edit, take_reply
+from bot.log import logger
+from bot.presenter.sink import SLACK
+from bot.running.debate_runner import unfinished
+from bot.running.keyed_tasks import KeyedTasks
+from bot.slack.access import UNREACHED
+from bot.slack.clients import NotInstalled
+from bot.slack.ids import board_key, note_id, note_ts
+from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
+from bot.slack.outbox.pace import Pace
+from bot.slack.payloads import ChannelsPage, MessageEvent, PostedMessage, ThreadPage
+from core.errors import MootError, StoreDown, StoreError
+from core.events import fold
+from core.ports import DebateFilter
+from core.retry import RetryPolicy
+
+_log = logger(__name__)
+
+#: Seconds that debates wait at the start for their threads to be read: a question whose time is
+#: over may have been answered meanwhile. What takes longer goes on beside them.
+FIRST_SECONDS = 10.0
+#: A thread that was read before is read again from this many seconds before its newest message:
+#: events of one thread may come late and in any order.
+_OVERLAP = 600.0
+#: Threads of debates that ended so long ago are still read: who wrote there while nobody listened
+#: may not know of the end.
+ENDED_WITHIN = timedelta(hours=1)
+#: An older mention is not taken any more: whoever wrote it has gone on without an answer.
+TAKEN_WITHIN = timedelta(hours=1)
+#: Threads that began so long ago are looked into, if somebody wrote there lately.
+THREADS_WITHIN = timedelta(days=1)
+#: Messages or channels of a page: https://docs.slack.dev/reference/methods/conversations.replies
+PAGE = 200
+#: The longest wait before something that could not be read is read again, in seconds.
+_LONGEST_WAIT = 10.0
+
+P = TypeVar("P", ThreadPage, ChannelsPage)
+#: A method of the client, called with the arguments of one page.
+Method = Callable[[AsyncWebClient, dict[str, Any]], Awaitable[Any]]
+
+
+class SlackAway(MootError):
+    """Slack does not show it now."""
+
+
+class SlackRefuses(MootError):
+    """Slack does not show it to us."""
+
+
+class Reading(NamedTuple):
+    """What is read: a debate's thread, a channel, a workspace's channels, or (empty) all of it."""
+
+    workspace: str = ""
+    channel: str = ""
+    debate_id: str = ""
+
+
+class CatchUp:
+    """Reads threads of debates that are open, or ended a short while ago, and looks for mentions.
+
+    One thing is read after the other. What cannot be read now is read again by itself, after waits
+    that grow, and hides nothing of the others.
+    """
+
+    def __init__(self, context: ListenerContext, pace: Pace) -> None:
+        """Hand what is read to the same listeners that hear of live messages.
+
+        Args:
+            context: What listeners work with.
+            pace: How fast Slack lets us read.
+        """
+        self._context = context
+        self._pace = pace
+        self._waits = RetryPolicy(first_wait=pace.first_pause, longest_wait=_LONGEST_WAIT)
+        #: The newest message read, by debate.
+        self._upto: dict[str, float] = {}
+        self._reading = KeyedTasks[Reading](self._read)
+        self._looked = False
+        self._threads_read = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begin to read, and wait for the threads for a few seconds."""
+        if not self._looked:  # else the first connection had them read, or being read
+            self.look()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._threads_read.wait(), FIRST_SECONDS)
+
+    def look(self) -> None:
+        """Read all threads and channels; if they are being read, once more."""
+        self._looked = True
+        self._reading.wake(Reading())
+
+    async def close(self) -> None:
+        """Stop reading."""
+        await self._reading.close(1)
+
+    async def _read(self, what: Reading) -> None:
+        if what == Reading():
+            await self.read_all()
+            return
+        tries, is_read = 0, False
+        while not is_read:
+            tries += 1
+            await self._context.clock.sleep(self._waits.wait_after(tries) or 0.0)
+            is_read = await self._is_read(what)
+
+    async def read_all(self) -> None:
+        """Read every thread, then every channel; what cannot be read now is left to later."""
+        store, clock = self._context.answer.facts.store, self._context.clock
+        since = clock.now() - ENDED_WITHIN
+        debates = [
+            *await unfinished(store, clock),
+            *[
+                entry.debate_id
+                for entry in await store.find(DebateFilter(limit=PAGE))
+                if entry.ended_at is not None and entry.ended_at >= since
+            ],
+        ]
+        # How far the threads of other debates were read matters no more.
+        self._upto = {key: upto for key, upto in self._upto.items() if key in debates}
+        for debate_id in debates:
+            await self._begin(Reading(debate_id=debate_id))
+        self._threads_read.set()
+        for team in await self._context.clients.teams():
+            await self._begin(Reading(workspace=team))
+
+    async def _begin(self, what: Reading) -> None:
+        if not await self._is_read(what):
+            self._reading.wake(what)
+
+    async def _is_read(self, what: Reading) -> bool:
+        """Read it; False if that may succeed later."""
+        try:
+            if what.debate_id:
+                await self._read_thread(what.debate_id)
+            elif what.channel:
+                await self._read_channel(what.workspace, what.channel)
+            else:
+                await self._read_workspace(what.workspace)
+        except (StoreError, MootError, SlackApiError, *UNREACHED) as error:
+            event = "thread not read" if what.debate_id else "channel not looked through"
+            reason = str(error) if isinstance(error, MootError) else type(error).__name__
+            _log.warning(event, **{k: v for k, v in what._asdict().items() if v}, reason=reason)
+            is_final = isinstance(error, StoreError) and not isinstance(error, StoreDown)
+            return is_final or isinstance(error, NotInstalled | SlackRefuses)
+        return True
+
+    async def _read_thread(self, debate_id: str) -> None:
+        """Take every reply in a debate's thread that was not taken before."""
+        debate = fold(await self._context.answer.facts.store.events(debate_id))
+        place = debate.setup.place
+        board = await self._context.posts.row_by_key(board_key(debate_id))
+        if place.surface != SLACK or board is None or not board.ts:
+            return  # nobody can have replied
+        known = {origin for origin, _ in debate.heard} | {note.id for note in debate.all_notes}
+        seen, newest, since = set[str](), 0.0, self._upto.get(debate_id, 0.0)
+        async for message in self._messages(place.workspace, place.channel, since, thread=board.ts):
+            origin = note_id(place.channel, message.ts)
+            seen.add(origin)
+            newest = max(newest, float(message.ts))
+            if message.edited_at and message.is_reply:
+                await take_edit(self._context, place.workspace, message)
+            elif origin not in known | debate.withdrawn:
+                await take_reply(self._context, _event(place.workspace, message))
+        # What a message said that is not there any more was taken back.
+        for origin in known - debate.withdrawn:
+            ts = note_ts(origin)
+            if ts and origin not in seen and since <= float(ts):
+                await self._context.answer.withdraw(debate_id, origin)
+        self._upto[debate_id] = newest - _OVERLAP
+
+    async def _read_workspace(self, team: str) -> None:
+        """Look through the channels that the bot is in."""
+        pages = self._pages(
+            team,
+            lambda client, arguments: client.users_conversations(**arguments),
+            ChannelsPage,
+            types="public_channel,private_channel",
+            team_id=team,
+            exclude_archived=True,
+        )
+        for channel in [channel.id async for page in pages for channel in page.channels]:
+            await self._begin(Reading(workspace=team, channel=channel))
+
+    async def _read_channel(self, team: str, channel: str) -> None:
+        """Take every mention in a channel and its threads that was not taken before."""
+        now = self._context.clock.now()
+        since = (now - TAKEN_WITHIN).timestamp()
+        user = (await self._context.clients.of(team)).identity.user_id
+        missed = list[PostedMessage]()
+        async for root in self._messages(team, channel, (now - THREADS_WITHIN).timestamp()):
+            if float(root.ts) >= since and root.may_be_of_person and root.mentions(user):
+                missed.append(root)
+            if root.latest_reply and float(root.latest_reply) >= since:
+                missed += [
+                    reply
+                    async for reply in self._messages(team, channel, since, thread=root.ts)
+                    if reply.ts != root.ts and reply.may_be_of_person and reply.mentions(user)
+                ]
+        for message in sorted(missed, key=lambda message: float(message.ts)):
+            origin = note_id(channel, message.ts)
+            if await self._context.deliveries.knows(MENTION, origin):
+                continue
+            try:
+                with suppress(BoardUnknownYet):
+                    await take_mention(self._context, _event(team, message))
+            except StoreDown:
+                raise
+            except StoreError as error:  # it stays so, and the next mention is no part of it
+                _log.warning("mention not taken", message=origin, reason=str(error))
+                await self._context.deliveries.seen(MENTION, origin, now)
+
+    async def _messages(
+        self, team: str, channel: str, since: float, *, thread: str = ""
+    ) -> AsyncGenerator[PostedMessage]:
+        """What was written since then in the channel, or in one of its threads."""
+        async for page in self._pages(
+            team,
+            lambda client, arguments: (
+                client.conversations_replies(**arguments)
+                if thread
+                else client.conversations_history(**arguments)
+            ),
+            ThreadPage,
+            channel=channel,
+            **({"ts": thread} if thread else {}),
+            **({"oldest": f"{since:.6f}"} if since else {}),
+        ):
+            for message in page.messages:
+                yield message.model_copy(update={"channel": channel})
+
+    async def _pages(
+        self, team: str, method: Method, shape: type[P], **wanted: Any
+    ) -> AsyncGenerator[P]:
+        """What a method answers, page after page; patiently where Slack asks for it.
+
+        Args:
+            team: The workspace to ask.
+            method: What to call.
+            shape: What its answers are.
+            wanted: Arguments of every page.
+
+        Raises:
+            NotInstalled: Moot is not installed there.
+            SlackAway: It may be shown later.
+            SlackRefuses: It will not be shown.
+            StoreError: The database does not answer.
+        """
+        try:
+            client = (await self._context.clients.of(team)).client
+        except (SlackApiError, *UNREACHED) as error:
+            raise SlackAway(outcome_of(error).words) from None
+        arguments, clock = {"limit": PAGE, **wanted}, self._context.clock
+        while True:
+            await clock.sleep(self._pace.look)
+            try:
+                answer = await method(client, arguments)
+            except (SlackApiError, *UNREACHED) as error:
+                outcome = outcome_of(error)
+                if isinstance(outcome, Rejected):
+                    raise SlackRefuses(outcome.words) from None
+                if not isinstance(outcome, Retry) or outcome.after is None:
+                    raise SlackAway(outcome.words) from None
+                await clock.sleep(outcome.after)
+                continue
+            page: P = shape.model_validate(answer.data)
+            yield page
+            if not page.next_cursor:
+                return
+            arguments["cursor"] = page.next_cursor
+
+
+def _event(team: str, message: PostedMessage) -> MessageEvent:
+    """A message as if Slack had delivered it."""
+    origin = note_id(message.channel, message.ts)
+    body = {"team_id": team, "event_id": f"missed/{origin}", "event": message}
+    return MessageEvent.model_validate(body)
