@@ -239,7 +239,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             parts.port,
             health,
             app=None if gateway else app,
-            signing_secret=parts.slack.signing_secret,
             installing=installation.installing,
             routes=[
                 *([PageRoutes(context.share)] if context.share else []),

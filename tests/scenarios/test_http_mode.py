@@ -144,3 +144,9 @@ async def test_a_port_that_is_taken_is_told_in_words(team: Team, tmp_path: Path)
     with pytest.raises(ConfigurationBroken, match=f"Port {port} is in use"):
         async with running(replace(parts, port=port)):
             pass
+
+
+async def test_slacks_check_of_the_certificate_is_answered_without_a_signature(team: Team):
+    headers = {"Content-Type": FORM}
+    assert (await send(team, "ssl_check=1&token=abc", headers))[0] == 200
+    assert await team.moot.store.find(DebateFilter()) == []

@@ -168,7 +168,7 @@ content_types = st.sampled_from(
 async def test_fuzzed_bodies_without_a_signature_are_refused(log: Log, team: Team) -> None:
     async def attempt(found: tuple[bytes, str]) -> None:
         status, _ = await post(team, found[0], {"Content-Type": found[1]})
-        assert status == 401
+        assert status in {401, 400}  # malformed, which is seen before anything else
 
     await fuzz(st.tuples(broken_bodies, content_types), attempt)
     log.check()
