@@ -13,6 +13,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
 
 import bot.store.tables
 import core.store.tables
@@ -21,7 +23,6 @@ from bot.slack.ids import board_key
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import token_tables
 from bot.store.channel_choices import ChannelSettings
-from bot.store.organisations import Organisations
 from bot.store.reminders import Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot
@@ -86,9 +87,15 @@ async def test_everything_in_it_is_read(old: OldDatabase):
             place.workspace, [place.channel], "split monolith", 5
         )
         dates = await Reminders(database).due(datetime(2100, 1, 1, tzinfo=UTC))
-        organisations = Organisations(database)
         cipher = Cipher([old.note["key"]])
-        async with token_tables(old.url, "A0CLIENT", cipher, organisations) as (tokens, _):
+        async with token_tables(
+            old.url,
+            "A0CLIENT",
+            database=database,
+            cipher=cipher,
+            rotator=AsyncTokenRotator(client_id="A0CLIENT", client_secret="-"),
+            client=AsyncWebClient,
+        ) as (tokens, _):
             second = await tokens.async_find_bot(enterprise_id="E0MADEUP", team_id="T0SECOND")
     finally:
         await database.close()

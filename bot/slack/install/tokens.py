@@ -1,28 +1,62 @@
-"""The SDK's tables of installations in our database, with the tokens encrypted.
+"""The app in many workspaces: its tokens, kept encrypted and rotated in time, and their clients.
 
-Only bot tokens are kept: Moot never acts as a person, so a person's token is thrown away.
+Tokens are in the tables of Slack's SDK, in our database. Only those of bots are kept: Moot never
+acts as a person, so a person's token is thrown away.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackTokenRotationError
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.installation_store.models.installation import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import MetaData, RowMapping, Table, Text, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.slack.install.token_cipher import Cipher
-from bot.store.organisations import Organisations
+from bot.log import logger
+from bot.slack.access import UNREACHED
+from bot.slack.clients import NotInstalled, WorkspaceClient
+from bot.slack.install.token_cipher import Cipher, TokenUnreadable
+from bot.slack.payloads import Identity
 from bot.store.sdk_tables import explained, sdk_engine
+from bot.store.tables import ORGANISATIONS
+from core.errors import StoreError
+from core.retry import RetryPolicy, retry
+from core.store.columns import insert_new
+from core.store.database import Database
+
+_log = logger(__name__)
 
 _SECRETS = ("bot_token", "bot_refresh_token")
 #: Seconds between the install page and Slack's redirect after which the state no longer holds.
 STATE_SECONDS = 600
+#: Seconds that an installation is cached: after them, rotations and removals by others are seen.
+CACHE_SECONDS = 30.0
+#: A token with fewer minutes left is rotated. They live for twelve hours
+#: (https://docs.slack.dev/authentication/using-token-rotation).
+ROTATE_MINUTES = 120
+#: How often it is tried to save a rotated token: for about 20 seconds.
+_SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
+#: Seconds that a rotation under way may need when the bot stops.
+_STOP_SECONDS = 3.0
+
+
+class _Where(NamedTuple):
+    """A workspace: its organisation's id and its own, either of which may be missing."""
+
+    enterprise: str | None
+    team: str | None
 
 
 class _WideTokens(AsyncSQLAlchemyInstallationStore):
@@ -56,49 +90,222 @@ class States(AsyncSQLAlchemyOAuthStateStore):
                 await connection.execute(table.delete().where(expired))
 
 
-class BotTokens(AsyncInstallationStore):
-    """Installations by workspace or organisation. Every method may raise `StoreError`."""
+class Tokens(AsyncInstallationStore):
+    """The tokens of all workspaces and organisations. Every method may raise `StoreError`.
+
+    The SDK's OAuth flow saves here what somebody installs; `WorkspaceClients` for all others.
+    """
 
     def __init__(
         self,
         inner: AsyncSQLAlchemyInstallationStore,
+        *,
+        database: Database,
         cipher: Cipher,
-        organisations: Organisations,
+        rotator: AsyncTokenRotator,
+        client: Callable[[str], AsyncWebClient],
     ) -> None:
-        """Wrap the SDK's store."""
+        """Wrap the SDK's store.
+
+        Args:
+            inner: Reads and writes the tables of installations.
+            database: The same database; keeps which organisation a workspace belongs to.
+            cipher: What tokens are encrypted with.
+            rotator: Asks Slack for a new token.
+            client: Makes the client of a token.
+        """
         self._inner = inner
+        self._database = database
         self._cipher = cipher
-        self._organisations = organisations
+        self._rotator = rotator
+        self._client = client
+        self._organisations: dict[str, str] = {}
+        #: Installations, and until when they are cached.
+        self._cached: dict[_Where, tuple[float, Bot]] = {}
+        #: The clients made so far, each with its token: another token needs another client.
+        self._clients: dict[_Where, tuple[str, WorkspaceClient]] = {}
+        self._locks = defaultdict[_Where, asyncio.Lock](asyncio.Lock)
+        self._under_way = set[asyncio.Task[Bot]]()
+
+    # --- clients of workspaces ---
+
+    async def of(self, team_id: str) -> WorkspaceClient:
+        """Return the client for a workspace, its token cached for `CACHE_SECONDS` seconds at most.
+
+        Raises:
+            NotInstalled: Moot is not installed there.
+            StoreError: The database does not answer.
+            SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
+        """
+        where = _Where(await self._organisation_of(team_id), team_id)
+        token = (await self._bot(where)).bot_token
+        known, workspace = self._clients.get(where, ("", None))
+        if workspace is None or known != token:
+            client = self._client(token)
+            identity = Identity.model_validate((await client.auth_test()).data)
+            workspace = WorkspaceClient(client, identity)
+            self._clients[where] = (token, workspace)
+        return workspace
+
+    async def authorize(
+        self, enterprise_id: str | None, team_id: str | None
+    ) -> AuthorizeResult | None:
+        """Tell Bolt with which token a request is answered; None: Moot is not installed there.
+
+        Slack is not asked: everything was kept when the app was installed. What Bolt hears from
+        here as a refusal of Slack's, it acknowledges, and Slack never sends it again.
+        Where the app is installed for a whole organisation, an event may name no workspace.
+
+        Raises:
+            TokenUnreadable: Its key is not here.
+            StoreError: The database does not answer.
+        """
+        try:
+            bot = await self._bot(_Where(enterprise_id, team_id))
+        except NotInstalled:
+            return None
+        except TokenUnreadable as error:
+            _log.error("token not readable", team=team_id, reason=str(error))
+            raise
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            team=bot.team_name,
+            bot_id=bot.bot_id,
+            bot_user_id=bot.bot_user_id,
+            bot_token=bot.bot_token,
+        )
+
+    async def teams(self) -> Sequence[str]:
+        """Return the ids of the workspaces with a token, their own or their organisation's.
+
+        Of an organisation that has the app as a whole, those are known that it was used in.
+        """
+        table = self._inner.bots
+        with explained(self._inner.engine):
+            async with self._inner.engine.connect() as connection:
+                wanted = select(table.c.team_id, table.c.enterprise_id).distinct()
+                rows = (await connection.execute(wanted)).all()
+        own = {row.team_id for row in rows if row.team_id}
+        whole = {row.enterprise_id for row in rows if not row.team_id}
+        of_whole = select(ORGANISATIONS.c.workspace).where(ORGANISATIONS.c.enterprise.in_(whole))
+        found = await self._database.read(lambda c: c.execute(of_whole).scalars().all())
+        return sorted(own.union(found))
+
+    async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
+        """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
+        await self.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
+        self._cached, self._clients = {}, {}
+        _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
+
+    async def close(self) -> None:
+        """Let tokens that are being rotated be saved, for a few seconds."""
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=_STOP_SECONDS)
+
+    # --- organisations: posts know only the workspace ---
+
+    async def note_organisation(self, workspace: str, enterprise: str) -> None:
+        """Keep that a workspace belongs to an organisation; it does so for ever."""
+        if self._organisations.get(workspace) != enterprise:
+            values = {"workspace": workspace, "enterprise": enterprise}
+            await self._database.write(lambda c: insert_new(c, ORGANISATIONS, values))
+            self._organisations[workspace] = enterprise
+
+    async def _organisation_of(self, workspace: str) -> str | None:
+        """A workspace's organisation; None: it stands alone."""
+        if workspace not in self._organisations:
+            wanted = select(ORGANISATIONS.c.enterprise).where(
+                ORGANISATIONS.c.workspace == workspace
+            )
+            found = await self._database.read(lambda c: c.execute(wanted).scalar())
+            if found is None:
+                return None
+            self._organisations[workspace] = str(found)
+        return self._organisations[workspace]
+
+    # --- a workspace's token, rotated in time ---
+
+    async def _bot(self, where: _Where) -> Bot:
+        """Find an installation, to the end even if who asks for it is in a hurry.
+
+        A token that was rotated and not saved would be lost: Slack gives it away once.
+        """
+        if bot := self._remembered(where):
+            return bot
+        task = asyncio.create_task(self._looked_up(where), name=f"installation/{where.team}")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    def _remembered(self, where: _Where) -> Bot | None:
+        until, bot = self._cached.get(where, (0.0, None))
+        return bot if time.monotonic() < until else None
+
+    async def _looked_up(self, where: _Where) -> Bot:
+        async with self._locks[where]:
+            if bot := self._remembered(where):
+                return bot
+            cached = self._cached  # another one if somebody leaves meanwhile
+            if (bot := await self._installed(where)) is None:
+                raise NotInstalled("Moot is not installed in this workspace.")
+            bot = await self._rotated(where, bot)
+            cached[where] = (time.monotonic() + CACHE_SECONDS, bot)
+            return bot
+
+    async def _installed(self, where: _Where) -> Bot | None:
+        """The installation of a workspace, else that of its organisation."""
+        own = await self.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
+        if own or not where.enterprise:
+            return own
+        return await self.async_find_bot(
+            enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
+        )
+
+    async def _rotated(self, where: _Where, bot: Bot) -> Bot:
+        """The installation with a token that is good for a while yet."""
+        try:
+            rotated = await self._rotator.perform_bot_token_rotation(
+                bot=bot, minutes_before_expiration=ROTATE_MINUTES
+            )
+        except (SlackTokenRotationError, *UNREACHED) as error:
+            # Another replica may have been faster: a refresh token is good for one rotation.
+            again = await self._installed(where)
+            if again and again.bot_token != bot.bot_token:
+                return again
+            # It is rotated long before it expires: this one is still good.
+            _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
+            return bot
+        if rotated is None:
+            return bot
+
+        def again_later(error: StoreError, wait: float) -> float:
+            _log.warning("rotated token not saved yet", reason=str(error))
+            return wait
+
+        # Patiently: the one in the database cannot be rotated any more.
+        await retry(
+            lambda: self.async_save_bot(rotated),
+            _SAVE_RETRIES,
+            asyncio.sleep,
+            on=StoreError,
+            again=again_later,
+        )
+        _log.info("token rotated", team=where.team)
+        return rotated
+
+    # --- the SDK's interface of an installation store ---
 
     async def async_save(self, installation: Installation) -> None:
         """Keep the bot's part of an installation."""
         if installation.enterprise_id and installation.team_id:
-            await self._organisations.note(installation.team_id, installation.enterprise_id)
+            await self.note_organisation(installation.team_id, installation.enterprise_id)
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep a bot, its tokens encrypted with the newest key. Doing it twice does no harm."""
         with explained(self._inner.engine):
             await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
-
-    async def renew(self) -> None:
-        """Encrypt every token with the newest key, so that the older ones can be retired."""
-        table = self._inner.bots
-        with explained(self._inner.engine):
-            async with self._inner.engine.begin() as connection:
-                # In order: replicas that start together must not lock rows crosswise.
-                stored = await connection.execute(table.select().order_by(table.c.id))
-                for row in stored.mappings().all():
-                    await self._renew(connection, row)
-
-    async def _renew(self, connection: AsyncConnection, row: RowMapping) -> None:
-        """Encrypt the tokens of a row anew, unless another replica has rotated them since."""
-        renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
-        if all(row[name] == token for name, token in renewed.items()):
-            return
-        table = self._inner.bots
-        unchanged = (table.c.id == row["id"]) & (table.c.bot_token == row["bot_token"])
-        await connection.execute(table.update().where(unchanged).values(renewed))
 
     async def async_find_bot(
         self,
@@ -120,14 +327,6 @@ class BotTokens(AsyncInstallationStore):
             )
         return _with_secrets(found, self._cipher.decrypt) if found else None
 
-    async def teams(self) -> Sequence[str]:
-        """Return the ids of the workspaces that have a token of their own."""
-        table = self._inner.bots
-        with explained(self._inner.engine):
-            async with self._inner.engine.connect() as connection:
-                of_team = select(table.c.team_id).where(table.c.team_id.is_not(None)).distinct()
-                return tuple((await connection.execute(of_team)).scalars())
-
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget every token of a workspace, or of an organisation (`team_id` None)."""
         with explained(self._inner.engine):
@@ -138,18 +337,45 @@ class BotTokens(AsyncInstallationStore):
     ) -> None:
         """Do nothing: people's tokens are not kept."""
 
+    async def renew(self) -> None:
+        """Encrypt every token with the newest key, so that the older ones can be retired."""
+        table = self._inner.bots
+        with explained(self._inner.engine):
+            async with self._inner.engine.begin() as connection:
+                # In order: replicas that start together must not lock rows crosswise.
+                stored = await connection.execute(table.select().order_by(table.c.id))
+                for row in stored.mappings().all():
+                    await self._renew(connection, row)
+
+    async def _renew(self, connection: AsyncConnection, row: RowMapping) -> None:
+        """Encrypt the tokens of a row anew, unless another replica has rotated them since."""
+        renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
+        if all(row[name] == token for name, token in renewed.items()):
+            return
+        table = self._inner.bots
+        unchanged = (table.c.id == row["id"]) & (table.c.bot_token == row["bot_token"])
+        await connection.execute(table.update().where(unchanged).values(renewed))
+
 
 @asynccontextmanager
 async def token_tables(
-    url: str, client_id: str, cipher: Cipher, organisations: Organisations
-) -> AsyncGenerator[tuple[BotTokens, States]]:
+    url: str,
+    client_id: str,
+    *,
+    database: Database,
+    cipher: Cipher,
+    rotator: AsyncTokenRotator,
+    client: Callable[[str], AsyncWebClient],
+) -> AsyncGenerator[tuple[Tokens, States]]:
     """Open the tables of installations and of states, made if they are not there.
 
     Args:
         url: The database as SQLAlchemy writes it.
         client_id: The app's.
+        database: The same database.
         cipher: What tokens are encrypted with.
-        organisations: Told which organisation a workspace belongs to.
+        rotator: Asks Slack for a new token.
+        client: Makes the client of a token.
 
     Raises:
         StoreError: The database does not answer.
@@ -162,9 +388,10 @@ async def token_tables(
             async with engine.begin() as connection:
                 await connection.run_sync(bots.metadata.create_all, tables=[bots.bots])
                 await connection.run_sync(states.metadata.create_all)
-        tokens = BotTokens(bots, cipher, organisations)
+        tokens = Tokens(bots, database=database, cipher=cipher, rotator=rotator, client=client)
         await tokens.renew()
         yield tokens, states
+        await tokens.close()
     finally:
         await engine.dispose()
 

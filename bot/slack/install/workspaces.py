@@ -17,16 +17,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
 from bot.slack.connection.identity import identify
-from bot.slack.install.installed_clients import InstalledClients
 from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import BotTokens, token_tables
+from bot.slack.install.tokens import Tokens, token_tables
 from bot.slack.manifest import manifest
 from bot.slack.origins import installation_of
 from bot.slack.outbox.methods import slack_client, slack_session
 from bot.store.expiry import deleting_daily
-from bot.store.organisations import Organisations
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
+from core.store.database import Database
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +37,7 @@ class Installation:
     clients: WorkspaceClients
     #: The client that Bolt copies for each request.
     client: AsyncWebClient
-    #: Finds the token of a request. Never asks Slack: see `InstalledClients.authorize`.
+    #: Finds the token of a request. Never asks Slack: see `Tokens.authorize`.
     authorize: Callable[..., Awaitable[Any]]
     #: Sees every request before the listeners do; None: there is nothing to see.
     watch: Callable[..., Awaitable[None]] | None = None
@@ -78,13 +77,13 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
 
 @asynccontextmanager
 async def many_workspaces(
-    access: SlackAccess, organisations: Organisations, url: str
+    access: SlackAccess, database: Database, url: str
 ) -> AsyncGenerator[Installation]:
     """Serve every workspace that installs the app.
 
     Args:
         access: The app's own credentials, and where Slack is.
-        organisations: Keeps which organisation a workspace belongs to.
+        database: Keeps tokens, and which organisation a workspace belongs to.
         url: The same database, for the SDK's tables.
 
     Raises:
@@ -93,56 +92,51 @@ async def many_workspaces(
     if access.oauth is None:
         raise ConfigurationBroken("Many workspaces need SLACK_CLIENT_ID.")
     oauth, cipher = access.oauth, Cipher(access.oauth.token_keys)
-    async with (
-        slack_session() as session,
-        token_tables(url, oauth.client_id, cipher, organisations) as (tokens, states),
-        deleting_daily(states, SystemClock(), age=timedelta()),
-        AsyncExitStack() as closing,
-    ):
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(slack_session())
         nobody = slack_client("", access.api_url, session)
-        rotator = AsyncTokenRotator(
-            client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
+        tokens, states = await stack.enter_async_context(
+            token_tables(
+                url,
+                oauth.client_id,
+                database=database,
+                cipher=cipher,
+                rotator=AsyncTokenRotator(
+                    client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
+                ),
+                client=lambda token: slack_client(token, access.api_url, session),
+            )
         )
-        clients = InstalledClients(
-            tokens,
-            organisations,
-            rotator,
-            lambda token: slack_client(token, access.api_url, session),
-        )
-        closing.push_async_callback(clients.close)
+        await stack.enter_async_context(deleting_daily(states, SystemClock(), age=timedelta()))
 
-        # Bolt would fill in the parameter `self` of a method as well, so it gets a function.
+        # Bolt would fill in the parameter `self` of a method as well, so it gets functions.
         async def authorize(
             enterprise_id: str | None, team_id: str | None
         ) -> AuthorizeResult | None:
-            return await clients.authorize(enterprise_id, team_id)
+            return await tokens.authorize(enterprise_id, team_id)
+
+        async def note_organisation(
+            body: dict[str, Any], next_: Callable[[], Awaitable[None]]
+        ) -> None:
+            origin = installation_of(body)
+            if origin.workspace and origin.organisation:
+                await tokens.note_organisation(origin.workspace, origin.organisation)
+            await next_()
 
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Installation(
             name="many workspaces",
-            clients=clients,
+            clients=tokens,
             client=nobody,
             authorize=authorize,
-            watch=_noting(organisations),
+            watch=note_organisation,
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
 
 
-def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
-    """Return a middleware that keeps which organisation a workspace belongs to."""
-
-    async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
-        found = installation_of(body)
-        if found.workspace and found.organisation:
-            await organisations.note(found.workspace, found.organisation)
-        await next_()
-
-    return note
-
-
 def _settings(
-    api_url: str, oauth: OAuthAccess, tokens: BotTokens, states: AsyncOAuthStateStore
+    api_url: str, oauth: OAuthAccess, tokens: Tokens, states: AsyncOAuthStateStore
 ) -> AsyncOAuthSettings:
     """The settings of the SDK's installation flow."""
     # None: the SDK's own choice, Slack itself.

@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.install.installed_clients import InstalledClients
+from bot.slack.install.tokens import Tokens
 from bot.slack.outbox.methods import slack_client
-from bot.store.organisations import Organisations
-from bot.store.tables import prepare
 from bot.testing import quick_workspace
-from core.store.database import Database
 from slack_on_loopback import run_workspace
-from tests.bot.slack.test_token_tables import HURRIED, KEY, a_bot, open_tables, tokens_of
+from tests.bot.slack.test_token_tables import HURRIED, KEY, a_bot, open_both, tokens_of
 
 
 class Rotating(AsyncTokenRotator):
@@ -43,41 +41,36 @@ class Rotating(AsyncTokenRotator):
 
 
 @asynccontextmanager
-async def clients_with(rotator: Rotating, folder: Path) -> AsyncGenerator[InstalledClients]:
+async def tokens_with(rotator: Rotating, folder: Path) -> AsyncGenerator[Tokens]:
     url = f"sqlite+aiosqlite:///{folder}/moot.db{HURRIED}"
-    async with (
-        run_workspace(quick_workspace()) as workspace,
-        open_tables(url, KEY) as tokens,
-        await Database.open(f"sqlite+aiosqlite:///{folder}/others.db") as database,
-    ):
-        await prepare(database)
-        await tokens.async_save_bot(a_bot("old"))
-        yield InstalledClients(
-            tokens,
-            Organisations(database),
-            rotator,
-            lambda _: slack_client(workspace.bot_token, workspace.api_url),
-        )
+    async with run_workspace(quick_workspace()) as workspace:
+
+        def client(_token: str) -> AsyncWebClient:
+            return slack_client(workspace.bot_token, workspace.api_url)
+
+        async with open_both(url, KEY, rotator=rotator, client=client) as (tokens, _):
+            await tokens.async_save_bot(a_bot("old"))
+            yield tokens
 
 
 async def test_a_rotated_token_is_saved_once_the_database_takes_it(tmp_path: Path):
     rotator = Rotating()
     rotator.go_on.set()
-    async with clients_with(rotator, tmp_path) as clients:
+    async with tokens_with(rotator, tmp_path) as tokens:
         rotator.locked = sqlite3.connect(tmp_path / "moot.db")
-        await clients.of("T1")
+        await tokens.of("T1")
         rotator.locked.close()
-        assert await tokens_of(clients.tokens) == ("new", "refresh new")
+        assert await tokens_of(tokens) == ("new", "refresh new")
 
 
 async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(tmp_path: Path):
     rotator = Rotating()
-    async with clients_with(rotator, tmp_path) as clients:
-        hurried = asyncio.create_task(clients.of("T1"))
+    async with tokens_with(rotator, tmp_path) as tokens:
+        hurried = asyncio.create_task(tokens.of("T1"))
         await rotator.asked.wait()
         hurried.cancel()
         with pytest.raises(asyncio.CancelledError):
             await hurried
         rotator.go_on.set()
-        await clients.close()
-        assert await tokens_of(clients.tokens) == ("new", "refresh new")
+        await tokens.close()
+        assert await tokens_of(tokens) == ("new", "refresh new")

@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 from slack_sdk.oauth.installation_store.models.bot import Bot
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.app import running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import STATE_SECONDS, BotTokens, States, token_tables
-from bot.store.organisations import Organisations
+from bot.slack.install.tokens import STATE_SECONDS, States, Tokens, token_tables
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace
 from core.clock import SystemClock
@@ -50,21 +51,32 @@ def a_bot(token: str) -> Bot:
 
 
 @asynccontextmanager
-async def open_tables(url: str, *keys: str) -> AsyncGenerator[BotTokens]:
+async def open_tables(url: str, *keys: str) -> AsyncGenerator[Tokens]:
     async with open_both(url, *keys) as (tokens, _):
         yield tokens
 
 
 @asynccontextmanager
-async def open_both(url: str, *keys: str) -> AsyncGenerator[tuple[BotTokens, States]]:
+async def open_both(
+    url: str,
+    *keys: str,
+    rotator: AsyncTokenRotator | None = None,
+    client: Callable[[str], AsyncWebClient] = AsyncWebClient,
+) -> AsyncGenerator[tuple[Tokens, States]]:
     async with await Database.open(url.removesuffix(HURRIED)) as database:
         await prepare(database)
-        organisations = Organisations(database)
-        async with token_tables(url, "1.2", Cipher(keys), organisations) as found:
+        async with token_tables(
+            url,
+            "1.2",
+            database=database,
+            cipher=Cipher(keys),
+            rotator=rotator or AsyncTokenRotator(client_id="1.2", client_secret="-"),
+            client=client,
+        ) as found:
             yield found
 
 
-async def tokens_of(tokens: BotTokens) -> tuple[str | None, str | None]:
+async def tokens_of(tokens: Tokens) -> tuple[str | None, str | None]:
     found = await tokens.async_find_bot(enterprise_id=None, team_id="T1")
     return (found.bot_token, found.bot_refresh_token) if found else (None, None)
 
