@@ -20,9 +20,16 @@ _INVISIBLE = (
     "]"
 )
 
+# Scripts whose letters a joiner binds or parts: Arabic and Syriac to Thaana, those of India, Khmer.
+_JOINED = (
+    "[\u0600-\u085f\u08a0-\u0dff\u0f00-\u109f\u1780-\u17ff\u1800-\u18af\ufb50-\ufdff\ufe70-\ufefc]"
+)
+#: A joiner that is part of how a word is spelled, as in Persian and Sinhala.
+SPELLING_JOINER = f"(?<={_JOINED})[\u200c\u200d](?={_JOINED})"
+
 _INVISIBLE_SIGN = re.compile(_INVISIBLE)
 _KEEP_OR_DROP = re.compile(
-    f"({_ONE_EMOJI}(?:\u200d{_ONE_EMOJI})*|[0-9#*]\ufe0f\u20e3)|{_INVISIBLE}"
+    f"({_ONE_EMOJI}(?:\u200d{_ONE_EMOJI})*|[0-9#*]\ufe0f\u20e3|{SPELLING_JOINER})|{_INVISIBLE}"
 )
 
 

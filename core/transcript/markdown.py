@@ -13,15 +13,41 @@ from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.emphasis import tokenize
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from core.redaction import clean
 
+#: Letters of scripts that put no spaces between words: Chinese, Japanese, Korean, Thai, Khmer, …
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fff\u3040-\u9fff\ua960-\ua97f"
+    "\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
+)
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the parser's interface
+    """Emphasis as CommonMark has it, and beside a letter of a script without spaces.
+
+    CommonMark takes `**` between a sign of punctuation and a letter for the end of a word's
+    formatting only if a space follows, which a Chinese or Korean text would not have there.
+    """
+    start, known = state.pos, len(state.delimiters)
+    if not tokenize(state, silent):
+        return False
+    before, after = state.src[start - 1 : start], state.src[state.pos : state.pos + 1]
+    for delimiter in state.delimiters[known:]:
+        if state.src[start] == "*":
+            delimiter.open |= bool(_UNSPACED.match(before)) and not after.isspace() and after != ""
+            delimiter.close |= bool(_UNSPACED.match(after)) and not before.isspace() and start > 0
+    return True
+
 
 def _parser(*without: str) -> MarkdownIt:
     """The one configuration; definitions of references stay text: they would vanish otherwise."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.inline.ruler.at("emphasis", _emphasis)
     return parser.disable(["reference", *without])
 
 

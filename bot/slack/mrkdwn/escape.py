@@ -10,6 +10,7 @@ OWASP Top 10 for LLM Applications (invisible characters).
 import re
 from urllib.parse import urlsplit
 
+from core.redaction import SPELLING_JOINER
 from core.transcript.markdown import misleads
 
 #: Breaks up what Slack would otherwise read as one word or sign; nobody sees it.
@@ -28,8 +29,9 @@ _UNSEEN = re.compile(
     "[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-# Flags of regions are spelled in tags, families with joiners: emoji are kept whole.
-_REGION_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{3,6}\U000e007f")
+# Flags of regions are spelled in tags, families with joiners: emoji are kept whole. So are words of
+# scripts in which joiners are part of the spelling.
+_KEPT_WHOLE = re.compile(f"\U0001f3f4[\U000e0061-\U000e007a]{{3,6}}\U000e007f|{SPELLING_JOINER}")
 _LONE_JOINER = re.compile("(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
@@ -44,10 +46,9 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text  # names and short lines, mostly
     text = _NEW_LINES.sub("\n", _SURROGATE.sub("\ufffd", text))
-    flags = _REGION_FLAG.findall(text)
-    parts = _REGION_FLAG.split(text)
-    parts = [_LONE_JOINER.sub("", _UNSEEN.sub("", part)) for part in parts]
-    return "".join(part + flag for part, flag in zip(parts, [*flags, ""], strict=True))
+    whole = _KEPT_WHOLE.findall(text)
+    parts = [_LONE_JOINER.sub("", _UNSEEN.sub("", part)) for part in _KEPT_WHOLE.split(text)]
+    return "".join(part + sign for part, sign in zip(parts, [*whole, ""], strict=True))
 
 
 def literal(text: str) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import GAP, LINK, clean, link, plain
 from bot.slack.mrkdwn.split import SMALLEST_LIMIT, split
+from core import redaction
 
 MENTION = re.compile(r"<[!@#][^>]*>|@(?:channel|here|everyone|group)(?![a-z0-9])", re.IGNORECASE)
 
@@ -341,3 +342,31 @@ def test_a_table_of_a_hundred_rows_is_one():
 
 def test_a_gist_of_a_text_with_many_signs_is_made_of_its_beginning():
     assert gist("*a* " * 900, 2000).startswith("a a a a")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("**结论：**用PostgreSQL", f"*结论：*{GAP}用PostgreSQL"),  # noqa: RUF001 - as it is written
+        ("**「推荐」**方案", f"*「推荐」*{GAP}方案"),
+        ("这是**「推荐」**方案", f"这是{GAP}*「推荐」*{GAP}方案"),
+        ("**결론:**은 PostgreSQL", f"*결론:*{GAP}은 PostgreSQL"),
+        ("用 ** 号", "用 ** 号"),
+        ("**Note:**this", "**Note:**this"),
+    ],
+)
+def test_emphasis_ends_beside_letters_of_scripts_without_spaces(written: str, shown: str) -> None:
+    assert mrkdwn(written) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("می\u200cشود", "می\u200cشود"),
+        ("ශ්\u200dරී", "ශ්\u200dරී"),
+        ("pass\u200cword\u200d", "password"),
+        ("می\u200c\u200dخ", "میخ"),
+    ],
+)
+def test_joiners_stay_where_a_script_spells_words_with_them(written: str, shown: str) -> None:
+    assert clean(written) == shown == redaction.clean(written)
