@@ -100,7 +100,7 @@ class FetchLinks:
                 return FetchedFile(
                     content=await _body(response, most_bytes),
                     name=urlsplit(address).path.rpartition("/")[2],
-                    media_type=response.content_type,
+                    media_type=response.headers.get("Content-Type", ""),
                 )
         raise BadInput("it leads from page to page without an end")
 

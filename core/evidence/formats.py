@@ -1,30 +1,26 @@
-"""Bytes of a file → its text in sections: PDF, Word, Excel, PowerPoint, HTML, CSV, plain text.
+"""Bytes of a file → its text in sections: plain text, web pages, mail, notebooks, PDF, RTF.
 
-Runs in the reading process only (`core.evidence.reading_process`), which bounds memory and time:
-what is read here may be written by anybody.
+What Office makes is read by `core.evidence.office`. Runs in the reading process only
+(`core.evidence.reading_process`), which bounds memory and time: what is read here may be written
+by anybody. What a reader leaves out is counted, and said in the warnings.
 """
 
-import io
+import codecs
+import email
+import email.policy
+import html
+import json
 import re
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from email.message import EmailMessage
+from typing import Any
 
+from core.evidence.extract import Extract, Section, Unreadable, read_by_xberg
+from core.evidence.office import read_package
 from core.figures import counted, number
 
-# Each library is imported where its kind of file is read: a process reads one file, and most of
-# its time would go into libraries it has no use for.
-if TYPE_CHECKING:
-    from pptx.shapes.base import BaseShape
-
-#: A file in a package of Office may be compressed so many times, the whole to so many bytes.
-_MOST_UNPACKED = 300_000_000
-_MOST_ENTRIES = 10_000
-_MOST_XML_DEPTH_BYTES = 60_000_000
-#: Share of control characters from which a file is no text.
-_MOST_CONTROLS = 0.01
+#: Share of control characters from which a file is no text, and of how many characters.
+_MOST_CONTROLS, _LOOKED_AT = 0.01, 100_000
 _BOMS = {
     b"\xef\xbb\xbf": "utf-8-sig",
     b"\xff\xfe\x00\x00": "utf-32",
@@ -32,7 +28,30 @@ _BOMS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+#: Names that the Encoding Standard of the web gives to something larger than what they say.
+_WEB_ENCODINGS = {
+    **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "big5": "big5hkscs",
+}
+#: Encodings that a text without a name for its own is tried in: those that programs still write.
+_GUESSED = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256"),
+    *("cp932", "gb18030", "cp949", "big5", "koi8_r"),
+]
+#: A word that begins in Latin letters and goes on in Greek, Cyrillic, Hebrew or Arabic ones.
+_TWO_SCRIPTS = re.compile(r"[A-Za-z][\u0370-\u06ff]|[\u0370-\u06ff][A-Za-z]")
+_DECLARED = re.compile(rb"(?:charset|encoding)\s{0,5}=\s{0,5}[\"']?([\w:.-]{1,40})", re.IGNORECASE)
+#: Escape sequences of terminals: colours, titles, links.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+    r"|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x07\x08]"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _NO_TEXT: Mapping[bytes, str] = {
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
@@ -46,292 +65,377 @@ _NO_TEXT: Mapping[bytes, str] = {
     b"SQLite format 3": "a database",
 }
 _OLE = b"\xd0\xcf\x11\xe0"
-#: Characters within which a page says that it is one.
+#: Streams in files of the old Office, by which they are told apart.
+_OUTLOOK, _ENCRYPTED = (name.encode("utf-16-le") for name in ("__substg1.0_", "EncryptedPackage"))
+#: Characters within which a page or a mail says that it is one.
 _OPENING = 5000
-
-
-class Unreadable(Exception):
-    """Nothing can be read; the words are for people."""
-
-
-@dataclass
-class Section:
-    """A piece of a file that people can find: a page, a sheet, a slide."""
-
-    #: "page 3", "sheet Load"; empty: lines are counted.
-    label: str
-    text: str
-    #: What its lines are called where they can be found by number: "row".
-    counts: str = ""
-
-
-@dataclass
-class Extract:
-    """What a file holds."""
-
-    #: For people: "PDF", "Word".
-    kind: str
-    sections: Iterator[Section]
-    warnings: list[str] = field(default_factory=list[str])
+_HEADERS = re.compile(r"(?:[\w-]{1,60}:[^\n]{0,2000}\n(?:[ \t][^\n]{0,2000}\n){0,50}){3}")
+_MAIL_HEADER = re.compile(r"^(?:Subject|Message-ID):", re.MULTILINE | re.IGNORECASE)
+#: Mails within mails that are read.
+_MOST_NESTED = 5
+_HIDDEN_PART = re.compile(
+    r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)", re.IGNORECASE
+)
+_IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000})\)")
 
 
 def read(content: bytes, name: str, media_type: str, most_pages: int) -> Extract:
     """The text of a file, by what it holds, not by what it is called.
+
+    Args:
+        content: Its bytes.
+        name: What it is called: tells kinds of text apart.
+        media_type: As whoever served it says, with its parameters; empty: unknown.
+        most_pages: Pages and slides that are read.
 
     Raises:
         Unreadable: Says what it is instead of text.
     """
     if not content:
         raise Unreadable("it is empty")
-    if content[:1024].lstrip().startswith(b"%PDF-"):
+    ending = name.lower().rpartition(".")[2]
+    if b"%PDF-" in content[:1024]:
         return _pdf(content, most_pages)
     if content.startswith(b"PK\x03\x04"):
-        return _package(content, most_pages)
+        return read_package(content, ending, most_pages)
     if content.startswith(_OLE):
-        raise Unreadable(
-            "it is an old Office file or has a password; save it as .docx, .xlsx or .pptx"
-        )
+        return _old_office(content)
+    if content.startswith(b"{\\rtf"):
+        return _rtf(content)
     for begin, what in _NO_TEXT.items():
         if content.startswith(begin):
             raise Unreadable(f"it is {what}, and only text can be read")
-    text, warnings = _decoded(content)
-    controls = len(_CONTROL.findall(text[:100_000]))
-    if controls > _MOST_CONTROLS * min(len(text), 100_000):
+    if content[4:8] == b"ftyp":
+        raise Unreadable("it is a picture or film, and only text can be read")
+    return _text(content, ending, media_type)
+
+
+def _text(content: bytes, ending: str, media_type: str) -> Extract:
+    kind = media_type.partition(";")[0].strip().lower()
+    is_page = kind in {"text/html", "application/xhtml+xml"} or ending in {"html", "htm", "xhtml"}
+    opening = content[:_OPENING].decode("latin-1")
+    is_page = is_page or _begins_as_html(opening)
+    served_as = _DECLARED.search(media_type.encode())
+    text, warnings = _decoded(content, served_as[1] if served_as else b"", is_page=is_page)
+    text = _ESCAPES.sub("", text)
+    looked_at = text[:_LOOKED_AT]
+    if len(_CONTROL.findall(looked_at)) > _MOST_CONTROLS * len(looked_at):
         raise Unreadable("it is no text, nor a kind of file that can be read")
-    ending = name.lower().rpartition(".")[2]
-    if media_type == "text/html" or ending in {"html", "htm"} or _begins_as_html(text):
-        page = _Page()
-        page.feed(text)
-        page.close()
-        return Extract("HTML", iter([Section("", page.text)]), warnings)
-    if ending in {"csv", "tsv"} or media_type == "text/csv":
+    if ending == "ipynb":
+        return _notebook(text)
+    if ending in {"eml", "mhtml", "mht"} or kind == "message/rfc822":
+        return _mail(content)
+    if is_page:
+        hidden = len(_HIDDEN_PART.findall(text))
+        if hidden:
+            warnings.append(f"{counted(hidden, 'hidden part')} of the page left out")
+        return Extract("HTML", [Section("", _markdown(text))], warnings)
+    if ending in {"csv", "tsv"} or kind == "text/csv":
         # The first line names the columns: it heads every passage.
-        return Extract("CSV", iter([Section("", f"# {text}", counts="row")]), warnings)
-    return Extract("text", iter([Section("", text)]), warnings)
+        return Extract("CSV", [Section("", f"# {text}", counts="row")], warnings)
+    if not ending and _HEADERS.match(text) and _MAIL_HEADER.search(opening):
+        return _mail(content)
+    return Extract("text", [Section("", text)], warnings)
 
 
-def _pdf(content: bytes, most_pages: int) -> Extract:
-    import pypdf
-    from pypdf.errors import PyPdfError
-
-    try:
-        reader = pypdf.PdfReader(io.BytesIO(content))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable("it has a password")
-        count = len(reader.pages)
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise Unreadable("the PDF is damaged") from None
-    extract = Extract("PDF", iter(()))
-    if count > most_pages:
-        extract.warnings.append(f"only the first {most_pages} of {number(count)} pages were read")
-
-    def pages() -> Iterator[Section]:
-        damaged = 0
-        for page in range(1, min(count, most_pages) + 1):
-            try:
-                text = reader.pages[page - 1].extract_text()
-            except Exception:  # noqa: BLE001 - a damaged page fails in any way
-                damaged += 1
-                continue
-            yield Section(f"page {page}", text)
-        if damaged:
-            extract.warnings.append(f"{counted(damaged, 'damaged page')} left out")
-
-    extract.sections = pages()
-    return extract
-
-
-def _package(content: bytes, most_pages: int) -> Extract:
-    """Word, Excel, PowerPoint: a ZIP archive of XML files."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = archive.infolist()
-            names = {entry.filename for entry in entries}
-            unpacked = sum(entry.file_size for entry in entries)
-            largest = max((e.file_size for e in entries if e.filename.endswith(".xml")), default=0)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise Unreadable("the file is damaged") from None
-    if len(entries) > _MOST_ENTRIES or unpacked > _MOST_UNPACKED or largest > _MOST_XML_DEPTH_BYTES:
-        raise Unreadable("it is too large once unpacked")
-    if any(name.lower().endswith("vbaproject.bin") for name in names):
-        raise Unreadable("it holds macros; save it without them")
-    readers: Mapping[str, Callable[[bytes, int], Extract]] = {
-        "word/document.xml": _word,
-        "xl/workbook.xml": _excel,
-        "xl/workbook.bin": _excel,
-        "ppt/presentation.xml": _powerpoint,
-    }
-    reader = next((readers[name] for name in readers if name in names), None)
-    if reader is None:
-        raise Unreadable("it is a compressed archive, and only text can be read")
-    try:
-        return reader(content, most_pages)
-    except Unreadable:
-        raise
-    except Exception:  # noqa: BLE001 - a damaged file fails in any way
-        raise Unreadable("the file is damaged") from None
-
-
-def _word(content: bytes, _most_pages: int) -> Extract:
-    import docx
-    from docx.table import Table
-
-    document = docx.Document(io.BytesIO(content))
-
-    def sections() -> Iterator[Section]:
-        label, lines = "beginning", list[str]()
-        for block in document.iter_inner_content():
-            if isinstance(block, Table):
-                lines += ["", *_rows([cell.text for cell in row.cells] for row in block.rows), ""]
-                continue
-            name = block.style.name if block.style else ""
-            found = re.fullmatch(r"(?:Heading|Überschrift|heading) (\d)", name or "")
-            level = min(int(found[1]), 6) if found else 1 if name == "Title" else 0
-            if level and block.text.strip():
-                yield Section(label, "\n".join(lines))
-                title = " ".join(block.text.split())
-                label, lines = f"section “{title}”", [f"{'#' * level} {title}"]
-            else:
-                lines += [block.text, ""]
-        yield Section(label, "\n".join(lines))
-
-    return Extract("Word", sections())
-
-
-def _rows(rows: Iterator[list[str]]) -> Iterator[str]:
-    for row in rows:
-        yield " | ".join(" ".join(cell.split()) for cell in row)
-
-
-def _excel(content: bytes, _most_pages: int) -> Extract:
-    """Values as they were last computed: a formula is never worked out here."""
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
-    except CalamineError as error:
-        locked = "password" in str(error).lower()
-        raise Unreadable("it has a password" if locked else "the file is damaged") from None
-
-    def sheets() -> Iterator[Section]:
-        for name in workbook.sheet_names:
-            sheet = workbook.get_sheet_by_name(name)
-            # The n-th line is row n, as people see it: empty rows at the top are in it.
-            rows = _rows([_cell(value) for value in row] for row in sheet.iter_rows())
-            lines = (row.rstrip(" |") for row in rows)
-            yield Section(f"sheet {name}", "\n".join(lines), counts="row")
-
-    return Extract("Excel", sheets())
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - exact until there
-        return str(int(value))
-    return str(value)
-
-
-def _powerpoint(content: bytes, most_pages: int) -> Extract:
-    from pptx import Presentation
-
-    slides = list(Presentation(io.BytesIO(content)).slides)
-    extract = Extract("PowerPoint", iter(()))
-    if len(slides) > most_pages:
-        extract.warnings.append(
-            f"only the first {most_pages} of {number(len(slides))} slides were read"
-        )
-
-    def sections() -> Iterator[Section]:
-        for at, slide in enumerate(slides[:most_pages], start=1):
-            lines = [line for shape in slide.shapes for line in _shape_lines(shape)]
-            if slide.has_notes_slide and slide.notes_slide.notes_text_frame:
-                lines += ["", slide.notes_slide.notes_text_frame.text]
-            yield Section(f"slide {at}", "\n".join(lines))
-
-    extract.sections = sections()
-    return extract
-
-
-def _shape_lines(shape: "BaseShape") -> Iterator[str]:
-    from pptx.shapes.graphfrm import GraphicFrame
-    from pptx.shapes.group import GroupShape
-
-    if isinstance(shape, GroupShape):
-        for inner in shape.shapes:
-            yield from _shape_lines(inner)
-    elif isinstance(shape, GraphicFrame) and shape.has_table:
-        yield from _rows([cell.text for cell in row.cells] for row in shape.table.rows)
-    elif shape.has_text_frame:
-        yield str(getattr(shape, "text_frame").text)  # noqa: B009 - only shapes with text have it
-        yield ""
-
-
-def _decoded(content: bytes) -> tuple[str, list[str]]:
+def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, list[str]]:
+    """A text, and what should be known of its encoding."""
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
             return content.decode(encoding, errors="replace"), []
-    try:
-        return content.decode("utf-8"), []
-    except UnicodeDecodeError:
-        if b"\x00" in content[:4000]:
-            raise Unreadable("it is no text, nor a kind of file that can be read") from None
-        return content.decode("cp1252", errors="replace"), [
-            "it is not UTF-8 and was read as Windows-1252: signs may be wrong"
-        ]
+    declared = _DECLARED.search(content[:2000]) if is_page else None
+    tried = [name.decode("latin-1") for name in (served_as, declared[1] if declared else b"")]
+    # Every second byte is zero: UTF-16 of a script with letters, without its mark.
+    head = content[:4000]
+    tried += [
+        encoding
+        for encoding, first in (("utf-16-le", 1), ("utf-16-be", 0))
+        if head[first::2].count(0) > len(head) // 5
+    ]
+    for encoding in (*tried, "utf-8"):
+        try:
+            known = codecs.lookup(encoding).name if encoding else ""
+            if known:
+                return content.decode(_WEB_ENCODINGS.get(known, known)), []
+        except (LookupError, UnicodeDecodeError):
+            continue
+    if b"\x00" in head:
+        raise Unreadable("it is no text, nor a kind of file that can be read")
+    from charset_normalizer import from_bytes  # few texts need it
 
-
-class _Page(HTMLParser):
-    """The text of a page, with its headings; scripts, styles and comments left out."""
-
-    _SKIPPED = frozenset({"script", "style", "template", "noscript", "svg", "head"})
-    _BREAKS = frozenset(
-        re.findall(
-            r"\w+",
-            "p div section article main header footer nav aside table tr ul ol li dl dt dd pre "
-            "blockquote figure figcaption form hr br h1 h2 h3 h4 h5 h6",
-        )
-    )
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self._parts = list[str]()
-        self._skipping = 0
-
-    @property
-    def text(self) -> str:
-        """What a reader of the page sees, roughly."""
-        lines = (" ".join(line.split()) for line in "".join(self._parts).split("\n"))
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line where the page does."""
-        del attrs
-        if tag in self._SKIPPED:
-            self._skipping += 1
-        elif re.fullmatch(r"h[1-6]", tag):
-            self._parts.append(f"\n\n{'#' * int(tag[1])} ")
-        elif tag == "li":
-            self._parts.append("\n- ")
-        elif tag in {"td", "th"}:
-            self._parts.append(" | ")
-        elif tag in self._BREAKS:
-            self._parts.append("\n" if tag in {"br", "tr", "div"} else "\n\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        """End a line where the page does."""
-        if tag in self._SKIPPED:
-            self._skipping = max(0, self._skipping - 1)
-        elif tag in self._BREAKS:
-            self._parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        """Keep what is shown; a line break in the source is a space."""
-        if not self._skipping:
-            self._parts.append(re.sub(r"\s+", " ", data))
+    guesses = list(from_bytes(content[:200_000], cp_isolation=_GUESSED))
+    # A few letters fit many encodings. Then the most frequent one is the best guess, else one whose
+    # words are of one script.
+    if not guesses or any("cp1252" in guess.could_be_from_charset for guess in guesses):
+        guess = "cp1252"
+    else:
+        guess = min(
+            guesses,
+            key=lambda match: (len(_TWO_SCRIPTS.findall(str(match))), match.encoding == "cp1250"),
+        ).encoding
+    named = guess.replace("cp125", "Windows-125")
+    return content.decode(guess, errors="replace"), [
+        f"it is not UTF-8 and was read as {named}: signs may be wrong"
+    ]
 
 
 def _begins_as_html(text: str) -> bool:
     """Whether a text begins as a page does, after its declaration and comments."""
-    rest = text[:_OPENING].lstrip()
+    rest = text.removeprefix("\xef\xbb\xbf").lstrip()
     while rest.startswith(("<?xml", "<!--")):
         rest = rest.partition(">" if rest.startswith("<?") else "-->")[2].lstrip()
     return rest[:20].lower().startswith(("<!doctype html", "<html"))
+
+
+def _markdown(page: str) -> str:
+    """What a reader of the page sees, as Markdown: no scripts, no hidden parts, no addresses.
+
+    Raises:
+        Unreadable: The page holds no text of its own.
+    """
+    from html_to_markdown import (
+        ConversionOptions,
+        PreprocessingOptions,
+        convert,
+    )
+
+    # Code of Confluence stands in CDATA, which HTML does not know; its own tags end a word.
+    text = re.sub(
+        r"<!\[CDATA\[((?:(?!<!\[CDATA\[)[\s\S])*?)\]\]>",
+        lambda found: f"<pre>{html.escape(found[1])}</pre>",
+        page,
+    )
+    text = re.sub(r"</?(?:ac|ri):[\w-]{1,60}[^<>]{0,2000}>", " <br>", text)
+    text = re.sub(r"<sup\b[^<>]{0,200}>", "^", text)
+    # An address in the middle of a sentence would stand in the middle of a quote.
+    text = re.sub(
+        r"(<a\b[^<>]{0,4000}?)\shref\s{0,5}=", r"\1 data-href=", text, flags=re.IGNORECASE
+    )
+    options = ConversionOptions(
+        extract_metadata=False,
+        autolinks=False,
+        compact_tables=True,
+        expand_abbreviations=False,
+        highlight_style="none",
+        newline_style="backslash",
+        preprocessing=PreprocessingOptions(remove_forms=False),
+    )
+    shown = convert(text, options).content or ""
+    shown = _IMAGE.sub(lambda found: f"[{found[1]}]" if found[1].strip() else "", shown)
+    shown = re.sub(r"\\$", "", shown, flags=re.MULTILINE).strip()
+    if not shown and "<script" in page.lower():
+        raise Unreadable(
+            "the page draws itself by script and holds no text; paste what it shows, or save it "
+            "as PDF"
+        )
+    return shown
+
+
+def _mail(content: bytes) -> Extract:
+    message = email.message_from_bytes(content, policy=email.policy.default)
+    warnings = list[str]()
+    return Extract("mail", list(_mail_sections(message, warnings)), warnings)
+
+
+def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -> Iterator[Section]:
+    """A mail, then those attached to it; other attachments are named.
+
+    Args:
+        message: The mail.
+        warnings: Gets what is left out.
+        depth: Of how many mails it is a part.
+    """
+    shown = ("From", "To", "Cc", "Date", "Subject")
+    head = "\n".join(f"{name}: {message[name]}" for name in shown if message[name])
+    is_saved_page = message.get_content_type() == "multipart/related"
+    kinds = ("related", "plain", "html") if is_saved_page else ("plain", "html")
+    body = message.get_body(kinds)
+    while body is not None and body.is_multipart():
+        body = next(iter(body.iter_parts()), None)
+    words = ""
+    if body is not None:
+        is_page = body.get_content_type() == "text/html"
+        served_as = (body.get_content_charset() or "").encode()
+        payload = body.get_payload(decode=True)
+        words, doubts = _decoded(
+            payload if isinstance(payload, bytes) else b"", served_as, is_page=is_page
+        )
+        warnings += doubts
+        words = _markdown(words) if is_page else words
+    lines, nested = [head, "", words], list[Any]()
+    for part in message.iter_attachments() if not is_saved_page else ():
+        inner = part.get_content() if part.get_content_type() == "message/rfc822" else None
+        if isinstance(inner, EmailMessage) and depth < _MOST_NESTED:
+            nested.append(inner)
+            continue
+        called = part.get_filename() or part.get_content_type()
+        lines.append(f"[attachment: {called}]")
+        warnings.append(f"the attachment {called} was not read")
+    yield Section("attached mail" if depth else "", "\n".join(lines))
+    for inner in nested:
+        yield from _mail_sections(inner, warnings, depth + 1)
+
+
+def _notebook(text: str) -> Extract:
+    """The cells of a Jupyter notebook, with what they printed."""
+    try:
+        book: dict[str, Any] = json.loads(text)
+        sheets: list[dict[str, Any]] = book.get("worksheets", [])  # version 3
+        cells = book.get("cells") or [cell for sheet in sheets for cell in sheet["cells"]]
+        sections = [
+            Section(f"cell {at}", "\n".join(_cell_lines(cell))) for at, cell in enumerate(cells, 1)
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise Unreadable("the notebook is damaged") from None
+    pictures = len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text))
+    left_out = f"{counted(pictures, 'picture')} left out"
+    return Extract("notebook", sections, [left_out] if pictures else [])
+
+
+def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
+    yield _joined(cell.get("source", cell.get("input")))
+    for output in cell.get("outputs", ()):
+        printed = _joined(output.get("text") or output.get("data", {}).get("text/plain"))
+        if "ename" in output:
+            printed = f"{output['ename']}: {output['evalue']}"
+        yield _ESCAPES.sub("", printed)
+
+
+def _joined(lines: Sequence[str] | None) -> str:
+    return "".join(lines or ())
+
+
+def _pdf(content: bytes, most_pages: int) -> Extract:
+    from pdf_oxide import PdfDocument
+
+    try:
+        document = PdfDocument.from_bytes(content)
+        opens = b"/Encrypt" not in content or document.authenticate("")
+        count = document.page_count()
+    except Exception:  # noqa: BLE001 - a damaged file fails in any way
+        raise Unreadable("the PDF is damaged") from None
+    if not opens:
+        raise Unreadable("it has a password")
+    extract = Extract("PDF", ())
+    extract.sections = _pages(document, min(count, most_pages), extract.warnings)
+    if count > most_pages:
+        extract.warnings.append(f"only the first {most_pages} of {number(count)} pages were read")
+    if b"/EmbeddedFile" in content:
+        extract.warnings.append("attached files were not read")
+    return extract
+
+
+def _pages(document: Any, count: int, warnings: list[str]) -> Iterator[Section]:
+    """The first pages of a PDF; what is wrong with them is said by number, after the last one."""
+    told = dict[str, list[str]]()
+    for at in range(count):
+        try:
+            text, doubts = _page(document, at)
+        except Exception:  # noqa: BLE001 - a damaged page fails in any way
+            text, doubts = "", ["damaged and left out"]
+        for doubt in doubts:
+            told.setdefault(doubt, []).append(number(at + 1))
+        if text.strip():
+            yield Section(f"page {at + 1}", text)
+    for doubt, pages in told.items():
+        listed = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
+        warnings.append(f"{'page' if len(pages) == 1 else 'pages'} {listed}: {doubt}")
+
+
+def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
+    """A page's text with its fields and remarks, and what is wrong with it."""
+    text, doubts = document.extract_text(at), list[str]()
+    signals = json.loads(document.classify_page(at))["signals"]
+    if not text.strip():
+        doubts.append("no text (a scan?)")
+    # Behind a picture they are what a scanner read.
+    if signals["invisible_text_ratio"] > 0.02 and not _has_pictures(document, at):  # noqa: PLR2004 - more than a stray sign
+        doubts.append("words that nobody sees on it are in its text")
+        text = f"[Some of these words cannot be seen on the page.]\n{text}"
+    signs = [sign.char for sign in document.extract_chars(at)]
+    if lost := sum(sign in "\ufffd\x00" for sign in signs):
+        text = _with_gaps(text, signs)
+        doubts.append(f"{counted(lost, 'letter')} cannot be read")
+    text, spaced = _SPACED.subn(lambda found: _closed_up(found[0]), text)
+    if spaced:
+        doubts.append("letters set wide were joined, words may be")
+    lines = [text]
+    for note in document.get_annotations(at):
+        if note.get("subtype") == "Widget" and note.get("field_value"):
+            lines.append(f"[field {note.get('field_name')}: {note['field_value']}]")
+        elif note.get("contents") and note.get("subtype") != "Link":
+            lines.append(f"[remark: {note['contents']}]")
+    return "\n".join(lines), doubts
+
+
+def _has_pictures(document: Any, at: int) -> bool:
+    try:
+        return bool(document.page_images(at))
+    except Exception:  # noqa: BLE001 - of an encrypted file it cannot read them: they are there
+        return True
+
+
+#: Four letters or more with a space between each two: "C o s t s".
+_SPACED = re.compile(r"(?<!\S)[^\W_](?: [^\W_]){3,}(?!\S)")
+
+
+def _closed_up(letters: str) -> str:
+    """Letters set wide as words and numbers: "C o s t 9 0" is "Cost 90"."""
+    return re.sub(r"(?<=[^\W\d]) (?=[^\W\d])|(?<=\d) (?=\d)", "", letters)
+
+
+def _with_gaps(text: str, signs: Sequence[str]) -> str:
+    """A text with U+FFFD for each lost letter; unchanged if its letters stand in another order."""
+    is_lost = [sign in "\ufffd\x00" for sign in signs]
+    kept = [
+        sign for sign, lost in zip(signs, is_lost, strict=True) if not lost and not sign.isspace()
+    ]
+    if kept != [sign for sign in text if not sign.isspace() and sign != "\ufffd"]:
+        return text
+    #: How many are lost before which of the others: at the end of a word, or within or before one.
+    before, at, ends_word = dict[tuple[int, bool], int](), 0, True
+    for sign, lost in zip(signs, is_lost, strict=True):
+        if lost:
+            before[at, ends_word] = before.get((at, ends_word), 0) + 1
+        elif sign.isspace():
+            ends_word = False
+        else:
+            at, ends_word = at + 1, True
+    parts, at = list[str](), 0
+    for sign in f"{text} ".replace("\ufffd", ""):
+        parts.append("\ufffd" * before.pop((at, True), 0))
+        if not sign.isspace():
+            parts.append("\ufffd" * before.pop((at, False), 0))
+            at += 1
+        parts.append(sign)
+    return "".join(parts)[:-1]
+
+
+def _rtf(content: bytes) -> Extract:
+    from striprtf.striprtf import (
+        rtf_to_text,  # pyright: ignore[reportUnknownVariableType]
+    )
+
+    if re.search(rb"\\(?:deleted|v)(?![a-z0-9])", content):
+        raise Unreadable(
+            "it holds deleted or hidden words, which RTF mixes with the others; save it as .docx"
+        )
+    warnings = [
+        f"{what} were not read"
+        for what, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote"))
+        if sign in content
+    ]
+    warnings.append("numbers of lists and clauses may be missing")
+    try:
+        text = str(rtf_to_text(content.decode("latin-1")))  # pyright: ignore[reportUnknownArgumentType]
+    except Exception:  # noqa: BLE001 - a damaged file fails in any way
+        raise Unreadable("the file is damaged") from None
+    return Extract("RTF", [Section("", text)], warnings)
+
+
+def _old_office(content: bytes) -> Extract:
+    if _OUTLOOK in content:
+        return read_by_xberg(content, "msg", "an Outlook message; save it as .eml or PDF")
+    if _ENCRYPTED in content:
+        raise Unreadable("it has a password")
+    raise Unreadable("it is an old Office file; save it as .docx, .xlsx or .pptx")

@@ -67,7 +67,7 @@ class FileReader:
             raise BadInput(f"it has {size(len(content))}, and the most is {most}")
         order = {
             "name": name,
-            "media_type": media_type.partition(";")[0].strip().lower(),
+            "media_type": media_type,
             "pages": limits.pages,
             "characters": limits.characters,
             "memory": limits.memory_bytes,

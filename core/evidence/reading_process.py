@@ -36,6 +36,7 @@ def main() -> None:
 def _answer(order: dict[str, object], content: bytes) -> dict[str, object]:
     # Imported under the limits: the libraries are part of what is bounded.
     from core.evidence import formats  # noqa: PLC0415
+    from core.evidence.extract import Unreadable  # noqa: PLC0415
     from core.figures import counted  # noqa: PLC0415
 
     left = most = int(str(order["characters"]))
@@ -52,11 +53,10 @@ def _answer(order: dict[str, object], content: bytes) -> dict[str, object]:
             left -= len(text)
             if left <= 0:
                 break
-    except formats.Unreadable as error:
+    except Unreadable as error:
         return {"fault": str(error)}
     if not any(section["text"].strip() for section in sections):
-        scan = " (a scan?)" if extract.kind == "PDF" else ""
-        return {"fault": f"it holds no text{scan}"}
+        return {"fault": "; ".join(("it holds no text", *extract.warnings))}
     return {"kind": extract.kind, "sections": sections, "warnings": extract.warnings}
 
 

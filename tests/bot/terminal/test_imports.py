@@ -12,7 +12,8 @@ import bot.terminal.debating
 unwanted = (
     *("sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
     *("anthropic", "aiohttp", "slack_sdk", "slack_bolt", "mcp"),
-    *("prometheus_client", "opentelemetry", "PIL", "lxml", "docx", "pptx", "openpyxl", "pypdf"),
+    *("prometheus_client", "opentelemetry", "PIL", "office_oxide", "pdf_oxide", "openpyxl"),
+    *("html_to_markdown", "charset_normalizer", "striprtf", "xberg"),
     *("bot.listeners", "bot.landing", "bot.slack"),
 )
 print([one for one in unwanted if one in sys.modules])

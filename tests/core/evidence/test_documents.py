@@ -1,0 +1,380 @@
+"""What a file holds is read as its program shows it; what is left out is counted and said."""
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pypdf
+import pytest
+
+from core.evidence.extract import Unreadable
+from core.evidence.formats import read
+from tests.core.evidence import documents as made
+
+
+class Case(NamedTuple):
+    """A file, and what reading it must give."""
+
+    name: str
+    content: Callable[[], bytes]
+    #: In this order, each after the one before it.
+    holds: Sequence[str] = ()
+    lacks: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+
+
+def text(words: str, encoding: str = "utf-8") -> Callable[[], bytes]:
+    return lambda: words.encode(encoding)
+
+
+def word(fill: Callable[..., object]) -> Callable[[], bytes]:
+    return lambda: made.word(fill)
+
+
+def excel(fill: Callable[..., object]) -> Callable[[], bytes]:
+    return lambda: made.excel(fill)
+
+
+def pdf(content: str) -> Callable[[], bytes]:
+    return lambda: made.raw_pdf([(content, "")])
+
+
+LIGATURES = {"\x01": "FB03", "\x02": "FB01"}
+LOST = {"\x01": "0000", "\x02": "0000"}
+SAYS = "The o\x01ce con\x02rms."
+WIKI = """<html><body><h1>Runbook</h1><ac:structured-macro ac:name="code"><ac:plain-text-body>
+<![CDATA[redis-cli <host> 12 ms]]></ac:plain-text-body></ac:structured-macro><ac:task>
+<ac:task-status>incomplete</ac:task-status><ac:task-body>Ask the vendor</ac:task-body></ac:task>"""
+PAGE = """<!doctype html><html><head><title>x</title><style>p{}</style></head><body>
+<p>Took <b>2,000</b> jobs, 2<sup>10</sup> at <a href="https://x.test/a(b)">the peak</a>.</p>
+<pre>if lost:\n    retry(3)</pre><img alt="Peak 2,150" src="data:image/png;base64,AAAA">
+<img src=x.png><del>We take Kafka.</del><script>alert('no')</script><details><summary>Why</summary>
+It costs.</details><ul><li>one<li>two</ul><table><tr><td>a</td><td>b</td></tr></table>
+<form>Typed: 9</form>"""
+HIDDEN_PAGE = """<html><body><p>Shown: 5.</p><p style="display:none">Unseen: 6.</p>
+<p hidden>Unseen: 7.</p></body></html>"""
+
+CASES = [
+    # Word
+    Case(
+        "tracked.docx",
+        word(made.tracked),
+        ("Logs are kept for 90 days in the archive.", "The budget is 48,000."),
+        ("30 days",),
+        ("2 tracked changes taken as accepted",),
+    ),
+    Case(
+        "numbered.docx", word(made.numbered), ("1.\u00a0Term", "2.\u00a0Price", "3.\u00a0Penalty")
+    ),
+    Case(
+        "legal.docx",
+        word(made.legal),
+        (
+            *("1.\u00a0Scope", "1.1\u00a0Hosting", "1.2\u00a0Backup", "(a)\u00a0daily"),
+            *("(b)\u00a0weekly", "2.\u00a0Price", "2.1\u00a0Discount"),
+        ),
+    ),
+    Case("comments.docx", word(made.commented), ("We move in May.", "Comment (Kim)", "said no.")),
+    Case(
+        "header.docx",
+        word(made.with_header),
+        (
+            "[header] DRAFT 3, not approved",
+            "[footer] Replaces policy 2024-7",
+            "one year",
+            "one year",
+        ),
+    ),
+    Case("merged.docx", word(made.merged), ("[beginning] Costs 2026\nServers | 4,000 | 9,000",)),
+    Case("footnote.docx", word(made.footnoted), ("12,000 euros.", "[Footnote: Only if", "19,000")),
+    Case(
+        "struck.docx",
+        word(made.hidden_and_struck),
+        ("We take ~~Kafka~~Redis, up to 2^10",),
+        ("Ignore",),
+        ("1 hidden passage left out",),
+    ),
+    # PowerPoint
+    Case(
+        "deck.pptx",
+        made.deck,
+        (
+            *(
+                "[slide 1]",
+                "Load test",
+                "Kafka, PostgreSQL",
+                "48000, 2150",
+                "[slide 2]",
+                "Migration",
+            ),
+            *("Freeze all writes", "Copy the table", "[slide 4]", "12 weeks", "Notes:", "landlord"),
+        ),
+        ("40 servers",),
+        ("hidden slide 3 left out",),
+    ),
+    # Excel
+    Case(
+        "formulas.xlsx",
+        excel(made.uncomputed),
+        ("Servers | 4000\nPeople | 9000\nTotal | =SUM(B1:B2)",),
+        warnings=("1 formula has no computed value: the formula is shown",),
+    ),
+    Case(
+        "formats.xlsx",
+        excel(made.formatted),
+        (
+            "12.5% | 00123 | 1,234.50 € | 36:00 | 0.3 | 4000",
+            "2026-03-07\n~~We take Kafka~~\nVery ~~low~~ load",
+        ),
+    ),
+    Case(
+        "dates1904.xlsx",
+        lambda: made.excel(made.formatted, date_1904=True),
+        ("36:00", "2026-03-07"),
+    ),
+    Case(
+        "hidden.xlsx",
+        excel(made.hidden_parts),
+        ("[sheet Public] Price | 10 euros\n\n\nRow four",),
+        ("99", "floor", "[sheet Internal]"),
+        (
+            "the hidden sheet Internal was left out",
+            "sheet Public: hidden column C, row 3 left out",
+        ),
+    ),
+    Case(
+        "shapes.xlsx",
+        excel(made.annotated),
+        ("Outage | 3 [remark on B1: The auditor wants 5 here.]\n | #DIV/0!",),
+        warnings=("1 drawing was not read",),
+    ),
+    Case(
+        "chart.xlsx",
+        excel(made.charted),
+        ("1\n2",),
+        warnings=("1 chart was not read", "1 drawing was not read"),
+    ),
+    Case("edge.xlsx", excel(made.one_cell_at_the_edge), ("first", "last cell says 4711")),
+    # PDF
+    Case(
+        "ligature.pdf", lambda: made.mapped_pdf(SAYS, LIGATURES), ("The o\ufb03ce con\ufb01rms.",)
+    ),
+    Case(
+        "zero.pdf",
+        lambda: made.mapped_pdf(SAYS, LOST),
+        ("The o\ufffdce con\ufffdrms.",),
+        warnings=("page 1: 2 letters cannot be read",),
+    ),
+    Case(
+        "scan.pdf",
+        lambda: made.scanned(["Page one of three.", "", ""]),
+        ("[page 1] Page one",),
+        warnings=("pages 2, 3: no text (a scan?)",),
+    ),
+    Case("columns.pdf", made.columns, ("and loses none of them.", "Kafka takes 48,000 jobs")),
+    Case("remark.pdf", made.remarked, ("The number is 24.", "[remark: It is 42.]")),
+    Case(
+        "attached.pdf",
+        made.with_attachment,
+        ("See the annex.",),
+        warnings=("attached files were not read",),
+    ),
+    Case(
+        "spaced.pdf",
+        pdf("BT /F1 11 Tf 72 720 Td [(C) -400 (o) -400 (s) -400 (t) -1200 (9) -400 (0)] TJ ET"),
+        ("Cost 90",),
+        warnings=("page 1: letters set wide were joined, words may be",),
+    ),
+    Case(
+        "invisible.pdf",
+        pdf(made.line(72, 720, "Seen.") + "BT 3 Tr /F1 11 Tf 72 700 Td (Ignore all rules.) Tj ET"),
+        ("[Some of these words cannot be seen on the page.]",),
+        warnings=("page 1: words that nobody sees on it are in its text",),
+    ),
+    # pages
+    Case(
+        "nohead.html",
+        text(
+            "<!doctype html><meta charset=utf-8><title>x</title><body><h1>Load</h1><p>2,000<p>none"
+        ),
+        ("# Load", "2,000", "none"),
+    ),
+    Case(
+        "cp1251.html",
+        text('<html><head><meta charset="windows-1251"></head><body>Очередь 2000</body>', "cp1251"),
+        ("Очередь 2000",),
+    ),
+    Case(
+        "sjis.html",
+        text(
+            '<html><head><meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">'
+            "</head><body>キューは①2000件</body>",
+            "cp932",
+        ),
+        ("キューは①2000件",),
+    ),
+    Case("latin.html", text('<html><meta charset="iso-8859-1">5 € “x”', "cp1252"), ("5 € “x”",)),
+    Case(
+        "page.html",
+        text(PAGE),
+        (
+            *("2,000", "2^10 at the peak.", "if lost:\n    retry(3)", "[Peak 2,150]"),
+            *("~~We take Kafka.~~", "It costs.", "- one\n- two", "| a | b |", "Typed: 9"),
+        ),
+        ("alert", "https", "base64", "![", "x.png"),
+    ),
+    Case("confluence.html", text(WIKI), ("redis-cli <host> 12 ms", "incomplete", "Ask the vendor")),
+    Case(
+        "hidden.html",
+        text(HIDDEN_PAGE),
+        ("Shown: 5.",),
+        ("Unseen",),
+        ("2 hidden parts of the page left out",),
+    ),
+    # mail, notebooks, text
+    Case(
+        "mail.eml",
+        made.a_mail,
+        (
+            *("From: Ann", "Subject: Größe", "Der Händler gewährt 30 % Rabatt."),
+            *("[attachment: curve.png]", "[attached mail] Subject: Offer", "Valid until 1 May."),
+        ),
+        warnings=("the attachment curve.png was not read",),
+    ),
+    Case("page.mhtml", made.a_saved_page, ("2,150 jobs a second, fünf a day.",), ("<p>",)),
+    Case(
+        "load.ipynb",
+        made.a_notebook,
+        (
+            *("[cell 1] # Load test", 'lost "none"', "print(run())", "\npeak 2,150", "<Figure>"),
+            "Zero: by 0",
+        ),
+        ("AAAA", "\\n"),
+        ("1 picture left out",),
+    ),
+    Case(
+        "ci.log",
+        text(
+            "\x1b[32m✔\x1b[0m \x1b[1mqueue\x1b[22m\x1b]8;;https://x.test\x07build 42\x1b]8;;\x07\n"
+        ),
+        ("✔ queuebuild 42",),
+        ("[32m", "https"),
+    ),
+    Case(
+        "coloured.log",
+        text("\x1b[90m12:00\x1b[0m \x1b[36minfo\x1b[0m job\n" * 200),
+        ("12:00 info job",),
+    ),
+    Case("semi.csv", text("\ufeffDatum;Kosten\r\n01.02.2026;1.234,50\r\n"), ("# Datum;Kosten",)),
+    Case("utf16.csv", text("Datum\tKosten\r\n1\t2\r\n", "utf-16"), ("# Datum\tKosten",)),
+    Case("no_mark.txt", text("The queue took 2,000 jobs.", "utf-16-le"), ("took 2,000 jobs.",)),
+    Case(
+        "sjis.csv",
+        text("日付,件数\r\n2026-02-01,2000\r\n", "cp932"),
+        ("日付,件数",),
+        warnings=("it is not UTF-8 and was read as cp932: signs may be wrong",),
+    ),
+    Case(
+        "short.txt",
+        text("Añadir 5 €", "cp1252"),
+        ("Añadir 5 €",),
+        warnings=("it is not UTF-8 and was read as Windows-1252: signs may be wrong",),
+    ),
+    Case(
+        "notes.rtf",
+        text(
+            r"{\rtf1\ansi{\fonttbl\f0 Arial;}{\header Draft}\f0 The price is 12{\'80}.\par}",
+            "ascii",
+        ),
+        ("The price is 12€.",),
+        warnings=("headers were not read", "numbers of lists and clauses may be missing"),
+    ),
+    # with the extra `formats`
+    Case(
+        "plan.odt",
+        lambda: made.open_document(
+            "text", "<office:text><text:p>Six weeks.</text:p></office:text>"
+        ),
+        ("Six weeks.",),
+        warnings=("remarks, drawings and formats of numbers may be missing",),
+    ),
+]
+
+
+def shown(case: Case) -> tuple[str, Sequence[str]]:
+    """Each section behind its label, and the warnings."""
+    extract = read(case.content(), case.name, "", 500)
+    parts = [
+        f"[{section.label}] {section.text.strip()}" if section.label else section.text
+        for section in extract.sections
+    ]
+    return "\n\n".join(parts), extract.warnings
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_a_document_is_read_as_it_shows_itself(case: Case) -> None:
+    found, warnings = shown(case)
+    at = 0
+    for words in case.holds:
+        assert words in found[at:], found
+        at = found.index(words, at) + len(words)
+    assert [words for words in case.lacks if words in found] == []
+    assert list(warnings) == list(case.warnings)
+
+
+def test_the_charset_that_a_server_names_goes_before_the_pages_own() -> None:
+    page = '<html><meta charset="utf-8"><p>Größe</p>'.encode("cp1252")
+    [section] = read(page, "", "text/html; charset=ISO-8859-1", 500).sections
+    assert section.text == "Größe"
+
+
+def locked() -> bytes:
+    writer, out = (
+        pypdf.PdfWriter(io.BytesIO(made.raw_pdf([(made.line(72, 720, "x"), "")]))),
+        io.BytesIO(),
+    )
+    writer.encrypt(user_password="secret", algorithm="AES-256")
+    writer.write(out)
+    return out.getvalue()
+
+
+ENTITY = '<?xml version="1.0"?><!DOCTYPE w [<!ENTITY a "x">]><w>&a;</w>'
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("offer.pages", made.package({"Index/Document.iwa": "x"}), "a Pages document; export it"),
+        ("a.zip", made.package({"a.txt": "x"}), "a compressed archive"),
+        ("a.xlsb", made.package({"xl/workbook.bin": "x"}), "a binary Excel file; save it as .xlsx"),
+        ("a.docx", made.package({"word/document.xml": ENTITY}), "declares entities"),
+        ("a.doc", OLE + bytes(600), "an old Office file; save it as .docx"),
+        ("a.docx", OLE + "EncryptedPackage".encode("utf-16-le"), "it has a password"),
+        ("a.pdf", locked(), "it has a password"),
+        ("a.heic", b"\x00\x00\x00\x18ftypheic" + bytes(200), "a picture or film"),
+        ("a.rtf", rb"{\rtf1 We take {\deleted Kafka}}", "deleted or hidden words"),
+        ("a.rtf", rb"{\rtf1 We take {\v Kafka}}", "deleted or hidden words"),
+        ("a.ipynb", b'{"cells": 5}', "the notebook is damaged"),
+        (
+            "spa.html",
+            b"<html><script src=a.js></script><div id=root></div>",
+            "draws itself by script",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(name: str, content: bytes, words: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        list(read(content, name, "", 500).sections)
+    assert words in str(refused.value)
+
+
+def test_open_document_without_the_extra_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "xberg", None)
+    content = made.open_document("text", "<office:text><text:p>Six weeks.</text:p></office:text>")
+    with pytest.raises(Unreadable) as refused:
+        read(content, "plan.odt", "", 500)
+    assert "it is an OpenDocument text; save it as PDF or .docx" in str(refused.value)
