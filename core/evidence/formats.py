@@ -1,8 +1,8 @@
 """Bytes of a file → its text in sections: plain text, web pages, mail, notebooks, PDF, RTF.
 
-What Office makes is read by `core.evidence.office`. Runs in the reading process only
-(`core.evidence.reading_process`), which bounds memory and time: what is read here may be written
-by anybody. What a reader leaves out is counted, and said in the warnings.
+What Office makes is read by `core.evidence.office`. Runs in the sandbox only, which bounds memory
+and time: what is read here may be written by anybody. What a reader leaves out is counted, and said
+in the warnings.
 """
 
 import codecs
@@ -11,7 +11,7 @@ import email.policy
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.message import EmailMessage
 from typing import Any
 
@@ -77,6 +77,34 @@ _HIDDEN_PART = re.compile(
     r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)", re.IGNORECASE
 )
 _IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000})\)")
+
+
+def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
+    """What a file holds: the work of the sandbox.
+
+    Args:
+        order: The file's name and media type, how many pages and characters are read.
+        content: Its bytes.
+        limit: Bounds this process.
+    """
+    limit()
+    left = most = int(order["characters"])
+    sections = list[dict[str, str]]()
+    try:
+        extract = read(content, order["name"], order["media_type"], int(order["pages"]))
+        for section in extract.sections:
+            text = section.text.strip("\n") if not section.counts else section.text.rstrip("\n")
+            if len(text) > left:
+                extract.warnings.append(f"only the first {counted(most, 'character')} were read")
+            sections.append({"label": section.label, "text": text[:left], "counts": section.counts})
+            left -= len(text)
+            if left <= 0:
+                break
+    except Unreadable as error:
+        return {"fault": str(error)}
+    if not any(section["text"].strip() for section in sections):
+        return {"fault": "; ".join(("it holds no text", *extract.warnings))}
+    return {"sections": sections, "warnings": extract.warnings}
 
 
 def read(content: bytes, name: str, media_type: str, most_pages: int) -> Extract:

@@ -1,6 +1,6 @@
 """Files of office programs, as text in sections: Word, PowerPoint, Excel, OpenDocument, EPUB.
 
-Runs in the reading process only, like `core.evidence.formats`. Text is as it would be with all
+Runs in the sandbox only, like `core.evidence.formats`. Text is as it would be with all
 tracked changes accepted, cells are as the sheet shows them. Hidden slides, sheets, rows and columns
 are left out, and counted.
 """

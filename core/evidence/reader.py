@@ -57,7 +57,7 @@ class EvidenceReader:
             raise BadInput(f"no {reference.kind.value}s are read here")
         found = await fetch(reference, place, self._files.most_bytes)
         if not isinstance(found, SourceText):
-            found = await self._files.read(found.content, found.name, found.media_type)
+            found = await self._files.read(found.content, found.name, found.media_type, place)
         return with_hunks(found)
 
 

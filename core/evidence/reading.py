@@ -1,46 +1,32 @@
-"""Reads files in a process of their own, so that none blocks, crashes or fills this one."""
+"""Reads files in the sandbox; joins sections to the text of a source."""
 
 import asyncio
 import hashlib
-import json
-import signal
-import sys
 import unicodedata
-from asyncio.subprocess import Process
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from core.errors import BadInput
+from core.evidence.sandbox import Allowance, FairGate, SandboxEnded, run
 from core.figures import size
-from core.models import Mark, SourceText
+from core.models import Mark, Place, SourceText, Value
 from core.redaction import clean, redact
 from core.settings import EvidenceLimits
 
-_PROCESS = Path(__file__).with_name("reading_process.py")
 #: Files read at the same moment.
 _AT_ONCE = 2
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(Value):
     label: str
     text: str
     counts: str = ""
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(Value):
     fault: str = ""
-    kind: str = ""
     sections: tuple[_Section, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-_ANSWER = TypeAdapter(_Answer)
 
 
 class FileReader:
@@ -48,15 +34,23 @@ class FileReader:
 
     def __init__(self, limits: EvidenceLimits) -> None:
         self._limits = limits
-        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._gate = FairGate(_AT_ONCE)
 
     @property
     def most_bytes(self) -> int:
         """The size of the largest file that is read."""
         return self._limits.file_bytes
 
-    async def read(self, content: bytes, name: str, media_type: str = "") -> SourceText:
+    async def read(
+        self, content: bytes, name: str, media_type: str = "", place: Place | None = None
+    ) -> SourceText:
         """The text of a file.
+
+        Args:
+            content: Its bytes.
+            name: What it is called.
+            media_type: As whoever served it says.
+            place: Where the debate is held: channels share the reading fairly.
 
         Raises:
             BadInput: It cannot be read; says why, as the end of a sentence: "it is a picture".
@@ -70,11 +64,17 @@ class FileReader:
             "media_type": media_type,
             "pages": limits.pages,
             "characters": limits.characters,
-            "memory": limits.memory_bytes,
-            "seconds": int(limits.seconds),
         }
-        async with self._gate:
-            answer = await self._ask(json.dumps(order).encode() + b"\n" + content)
+        seconds = limits.seconds
+        allowance = Allowance(memory=limits.memory_bytes, cpu=seconds, whole=2 * seconds)
+        async with self._gate.entered(f"{place.workspace}/{place.channel}" if place else ""):
+            try:
+                written = await run("file", order, allowance, does="reads files", content=content)
+                answer = _Answer.model_validate(written)
+            except TimeoutError:
+                raise BadInput("reading it takes too long") from None
+            except (SandboxEnded, ValidationError):
+                raise BadInput("reading it takes too much memory, or it is damaged") from None
         if answer.fault:
             raise BadInput(answer.fault)
         # Apart from the event loop, too: 400,000 characters take half a second to be redacted.
@@ -84,57 +84,6 @@ class FileReader:
             sha256=hashlib.sha256(content).hexdigest(),
             warnings=answer.warnings,
         )
-
-    async def _ask(self, order: bytes) -> _Answer:
-        process = await started(_PROCESS, "reads files")
-        try:
-            async with asyncio.timeout(2 * self._limits.seconds):
-                written, _ = await process.communicate(order)
-        except TimeoutError:
-            return _Answer(fault="reading it takes too long")
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-        if process.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
-            return _Answer(fault="reading it takes too long")
-        try:
-            return _ANSWER.validate_json(written)
-        except ValidationError:
-            return _Answer(fault="reading it takes too much memory, or it is damaged")
-
-
-async def started(script: Path, does: str, descriptors: Sequence[int] = ()) -> Process:
-    """Start a process of ours that meets content of others; no key of ours reaches it.
-
-    Args:
-        script: A module of this project, by its file.
-        does: What the process is for: "reads files".
-        descriptors: Open files that it gets.
-
-    Raises:
-        BadInput: It cannot be started.
-    """
-    try:
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            str(script),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            pass_fds=descriptors,
-            env={"PYTHONPATH": str(script.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
-        )
-    except OSError as error:
-        raise not_started(does, error) from None
-
-
-def not_started(does: str, error: OSError) -> BadInput:
-    """What to say where no memory, no process or no file is left for a process that does this."""
-    why = error.strerror or "no reason given"
-    return BadInput(f"Moot cannot start the process that {does} ({why})")
 
 
 def joined(

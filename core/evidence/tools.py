@@ -1,30 +1,24 @@
 """Asks tools of MCP servers that an administrator listed; what they answer is a source.
 
-A server is somebody else's program. Another process speaks with it (`tool_process`), within limits
-of memory, time and size, so that none can block, crash or fill this one.
+A server is somebody else's program. The sandbox speaks with it (`tool_call`), within limits of
+memory, time and size, so that none can block, crash or fill this process.
 """
 
 import asyncio
 import base64
 import binascii
-import json
-import os
 import re
-import signal
 import unicodedata
-from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
-from core.evidence.reading import joined, not_started, started
+from core.evidence.reading import joined
+from core.evidence.sandbox import Allowance, SandboxEnded, run
 from core.figures import counted, duration
 from core.llm.quoting import clean
 from core.models import Person, Place, SourceKind, SourceReference, SourceText, Value
@@ -37,14 +31,10 @@ NOT_INSTALLED = (
     'what asks them is not installed: it is the extra "mcp" (`make extras` in a checkout; '
     "docs/deploy.md says how elsewhere)"
 )
-_PROCESS = Path(__file__).with_name("tool_process.py")
-_ASKS = "asks the server"
 #: Servers asked at the same moment.
 _AT_ONCE = 4
-#: Seconds the asking process has beyond the server's time: to load the SDK and to say goodbye.
-_MARGIN = 10.0
-#: Seconds a server has to end by itself.
-_GOODBYE = 1.0
+#: Seconds beyond the server's time: to load the SDK and to say goodbye; of computing.
+_MARGIN, _CPU_MARGIN = 12.0, 5.0
 _LONGEST_SAYING = 200
 _PLACEHOLDER = re.compile(r"\{(question|words)\}")
 _MOST_WORDS, _LONG = 12, 4
@@ -58,8 +48,7 @@ class _Called(Value):
     question: str
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(Value):
     """A piece of a tool's answer: a text, or a file in base 64."""
 
     text: str = ""
@@ -68,8 +57,7 @@ class _Part:
     name: str = ""
 
 
-@dataclass(frozen=True)
-class _ToolAnswer:
+class _ToolAnswer(Value):
     #: Why there is no answer, in words that may come after "I could not read it: ".
     fault: str = ""
     #: What the server itself says went wrong.
@@ -77,9 +65,6 @@ class _ToolAnswer:
     parts: tuple[_Part, ...] = ()
     #: Parts that are no text.
     left_out: int = 0
-
-
-_ANSWER = TypeAdapter(_ToolAnswer)
 
 
 def tool_references(
@@ -166,6 +151,8 @@ class FetchTools:
         if server.key_variable and not key:
             raise BadInput(f"{server.key_variable} is not set")
         order = {
+            "command": list(server.command),
+            "environment": dict(self._environment(server.variables)) if server.command else {},
             "url": server.url,
             "key": key,
             "tool": tool.name,
@@ -173,7 +160,6 @@ class FetchTools:
             "is_vouched_for": tool.read_only,
             "seconds": server.seconds,
             "bytes": most_bytes,
-            "memory": self._limits.memory_bytes,
         }
         async with self._gate:
             answer = await self._ask(server, order)
@@ -227,96 +213,20 @@ class FetchTools:
         return joined([one for one in sections if one[2]], warnings=tuple(warnings))
 
     async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _ToolAnswer:
-        late = f"the server does not answer in {duration(server.seconds)}"
-        async with AsyncExitStack() as running:
-            asking, reads, writes = await self._begin(server, running)
-            whole = json.dumps({**order, "reads": reads, "writes": writes}).encode()
-            try:
-                async with asyncio.timeout(server.seconds + _MARGIN):
-                    written, _ = await asking.communicate(whole)
-            except TimeoutError:
-                return _ToolAnswer(fault=late)
-        if asking.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
-            return _ToolAnswer(fault=late)
+        allowance = Allowance(
+            memory=self._limits.memory_bytes,
+            cpu=server.seconds + _CPU_MARGIN,
+            whole=server.seconds + _MARGIN,
+        )
         try:
-            return _ANSWER.validate_json(written)
-        except ValidationError:
-            return _ToolAnswer(fault="the server answers with more than can be taken")
-
-    async def _begin(self, server: ToolServer, running: AsyncExitStack) -> tuple[Process, int, int]:
-        """Start what asks, and the server's program if it has one, with pipes between them.
-
-        Args:
-            server: The server.
-            running: Ends what was started.
-
-        Returns:
-            The asking process, and its ends of the pipes; -1 where there is no program.
-
-        Raises:
-            BadInput: One of them cannot be started.
-        """
-        reads, writes = -1, -1
-        with ExitStack() as ours:
-            if server.command:
-                reads, their_out = _pipe(ours)
-                their_in, writes = _pipe(ours)
-                running.push_async_callback(_end, await self._start(server, their_in, their_out))
-            pipes = (reads, writes) if server.command else ()
-            asking = await started(_PROCESS, _ASKS, pipes)
-        running.push_async_callback(_kill, asking)
-        return asking, reads, writes
-
-    async def _start(self, server: ToolServer, reads: int, writes: int) -> Process:
-        """Start a server's program, in a group of its own that can be ended as a whole.
-
-        Raises:
-            BadInput: It cannot be started.
-        """
-        try:
-            return await asyncio.create_subprocess_exec(
-                *server.command,
-                stdin=reads,
-                stdout=writes,
-                stderr=asyncio.subprocess.DEVNULL,
-                env=dict(self._environment(server.variables)),
-                start_new_session=True,
+            return _ToolAnswer.model_validate(
+                await run("tool", order, allowance, does="asks the server")
             )
-        except (OSError, ValueError):
-            raise BadInput(f"the program {server.command[0]} cannot be started") from None
-
-
-def _pipe(ours: ExitStack) -> tuple[int, int]:
-    """A pipe's two ends, closed here once both processes have theirs.
-
-    Else neither would see that the other has closed its end.
-
-    Raises:
-        BadInput: No file is left.
-    """
-    try:
-        ends = os.pipe()
-    except OSError as error:
-        raise not_started(_ASKS, error) from None
-    for end in ends:
-        ours.callback(os.close, end)
-    return ends
-
-
-async def _end(program: Process) -> None:
-    """End a program and all it started: kindly, then at once."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(program.pid, sign)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_GOODBYE):
-                await program.wait()
-
-
-async def _kill(process: Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
+        except TimeoutError:
+            late = f"the server does not answer in {duration(server.seconds)}"
+            return _ToolAnswer(fault=late)
+        except (SandboxEnded, ValidationError):
+            return _ToolAnswer(fault="the server answers with more than can be taken")
 
 
 def _one_line(text: str) -> str:

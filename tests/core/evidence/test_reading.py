@@ -265,9 +265,7 @@ def readers_running() -> list[str]:
     """The reading processes that this one has started and that still run (Linux)."""
     listed = Path(f"/proc/self/task/{os.getpid()}/children")
     children = listed.read_text(encoding="ascii").split() if listed.exists() else []
-    return [
-        one for one in children if b"reading_process" in Path(f"/proc/{one}/cmdline").read_bytes()
-    ]
+    return [one for one in children if b"in_sandbox" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 async def test_the_reading_process_sees_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:

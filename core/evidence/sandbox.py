@@ -1,0 +1,160 @@
+"""Runs what meets content of others in a process of its own: none blocks or fills this one."""
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import Process
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+from core.errors import BadInput
+
+_SCRIPT = Path(__file__).with_name("in_sandbox.py")
+#: Seconds that a process has to end what it has started itself.
+_GOODBYE = 8.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """What one piece of work may take."""
+
+    #: Bytes of address space.
+    memory: int
+    #: Seconds of computing.
+    cpu: float
+    #: Seconds from its start to its answer.
+    whole: float
+
+
+class SandboxEnded(Exception):
+    """A process ended without an answer: it took more memory than it may, or crashed."""
+
+
+async def run(
+    work: Literal["file", "tool"],
+    order: Mapping[str, object],
+    allowance: Allowance,
+    *,
+    does: str,
+    content: bytes = b"",
+) -> dict[str, Any]:
+    """What a piece of work answers: a JSON object.
+
+    Args:
+        work: What is done (`core.evidence.in_sandbox` says by which module).
+        order: What it needs, as JSON.
+        allowance: What it may take.
+        does: What the process is for: "reads files".
+        content: Bytes that it needs besides.
+
+    Raises:
+        BadInput: No process can be started.
+        TimeoutError: It takes too long.
+        SandboxEnded: It gives no answer.
+    """
+    head = {**order, "work": work, "memory": allowance.memory, "cpu": max(1, int(allowance.cpu))}
+    process = await _started(does)
+    try:
+        async with asyncio.timeout(allowance.whole):
+            written, _ = await process.communicate(json.dumps(head).encode() + b"\n" + content)
+    finally:
+        await _end(process)
+    try:
+        answer = json.loads(written)
+    except ValueError:
+        answer = None
+    if isinstance(answer, dict):
+        return answer  # pyright: ignore[reportUnknownVariableType]
+    # Signals that the system sends at the limit of computing time.
+    if process.returncode in {-24, -9}:
+        raise TimeoutError
+    raise SandboxEnded
+
+
+async def _started(does: str) -> Process:
+    """Start a process that no key of ours reaches.
+
+    Raises:
+        BadInput: No memory, no process or no file is left for it.
+    """
+    try:
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            str(_SCRIPT),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"PYTHONPATH": str(_SCRIPT.parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+    except OSError as error:
+        why = error.strerror or "no reason given"
+        raise BadInput(f"Moot cannot start the process that {does} ({why})") from None
+
+
+async def _end(process: Process) -> None:
+    """End a process: kindly, so that it ends what it has started, then at once."""
+    for stop in (process.terminate, process.kill):
+        if process.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            stop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                await process.wait()
+
+
+class FairGate:
+    """Lets a few in at a time, by turns: whoever was in goes behind those who were not."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = self._free = at_once
+        #: Who was let in, with the number of everybody's entrances by then.
+        self._last = dict[str, int]()
+        self._entrances = count(1)
+        self._waiting = deque[tuple[str, asyncio.Future[None]]]()
+
+    @asynccontextmanager
+    async def entered(self, whose: str) -> AsyncGenerator[None]:
+        """Wait for a place, and keep it.
+
+        Args:
+            whose: Among whom places are shared: a channel.
+        """
+        if self._free:
+            self._enter(whose)
+        else:
+            place = asyncio.get_running_loop().create_future()
+            self._waiting.append((whose, place))
+            try:
+                await place
+            except asyncio.CancelledError:
+                if place.done() and not place.cancelled():  # it was given one all the same
+                    self._leave()
+                else:
+                    self._waiting.remove((whose, place))
+                raise
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _enter(self, whose: str) -> None:
+        self._free -= 1
+        self._last[whose] = next(self._entrances)
+
+    def _leave(self) -> None:
+        self._free += 1
+        if self._waiting:
+            # Among those who were not in yet, who came first.
+            chosen = min(self._waiting, key=lambda waiting: self._last.get(waiting[0], 0))
+            self._waiting.remove(chosen)
+            self._enter(chosen[0])
+            chosen[1].set_result(None)
+        elif self._free == self._at_once:
+            self._last.clear()

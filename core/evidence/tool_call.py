@@ -1,0 +1,269 @@
+"""Asks one tool of one MCP server, with the official SDK: a work of the sandbox.
+
+It has no settings and no database, and of our keys only those that its server is handed.
+"""
+
+import asyncio
+import json
+import logging
+import shutil
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+# The SDK takes a second to load: this process does, before the server's time begins.
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client._transport import ReadStream, TransportStreams
+    from mcp.shared.message import SessionMessage
+    from mcp_types import CallToolResult, Tool
+
+#: Pages of a server's list of tools that are looked through.
+_MOST_PAGES = 20
+_MOST_PARTS = 200
+_LONGEST_SAYING = 2000
+_TOO_MUCH = "the server answers with more than can be taken"
+#: What a message that is none counts as, in characters.
+_NOISE = 1000
+#: Starts a server's program. Where the system can (Linux: PR_SET_PDEATHSIG), it ends the program
+#: when this process ends.
+_LAUNCH = """
+import ctypes, os, sys
+prctl = getattr(ctypes.CDLL(None), "prctl", None)
+if prctl: prctl(1, 9)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+class Refused(Exception):
+    """There is no answer; the words are for people."""
+
+    def __init__(self, fault: str, said: str = "") -> None:
+        super().__init__(fault)
+        #: In the server's own words.
+        self.said = said
+
+
+def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
+    """What a tool answers: the work of the sandbox.
+
+    Args:
+        order: The server (`command` with `environment`, or `url` with `key`), the `tool` and its
+            `arguments`, whether somebody vouches for it, `seconds` and `bytes` that it may take.
+        limit: Bounds this process; not the server's program, which is somebody else's.
+    """
+    logging.disable()  # the SDK logs each line that is no message
+    return asyncio.run(_answer(order, limit))
+
+
+async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
+    from mcp import MCPError  # noqa: PLC0415
+    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
+
+    asking = asyncio.current_task()
+    if asking:  # the SDK ends the program it has started
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asking.cancel)
+    seconds = float(order["seconds"])
+    try:
+        async with asyncio.timeout(seconds):
+            return await _asked(order, limit)
+    except BaseException as error:  # noqa: BLE001 - the SDK's task groups wrap whatever happens
+        found = list(_leaves(error))
+    kinds = {type(leaf).__name__ for leaf in found}
+    for leaf in found:
+        if isinstance(leaf, Refused):
+            return {"fault": str(leaf), "said": leaf.said}
+    if "MemoryError" in kinds:
+        return {"fault": _TOO_MUCH}
+    for leaf in found:
+        if isinstance(leaf, MCPError) and leaf.error.code == CONNECTION_CLOSED:
+            return {"fault": "the server ended before it answered"}
+        if isinstance(leaf, MCPError):
+            return {"fault": "the server says", "said": leaf.error.message[:_LONGEST_SAYING]}
+    if kinds & {"TimeoutError", "CancelledError"}:
+        return {"fault": f"the server does not answer in {seconds:g} s"}
+    if kinds & {"ConnectError", "ConnectTimeout", "ReadError", "RemoteProtocolError"}:
+        return {"fault": "the server cannot be reached"}
+    return {"fault": "the server does not speak MCP as it should"}
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """What went wrong, without the groups around it."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            yield from _leaves(inner)  # pyright: ignore[reportUnknownArgumentType]
+    else:
+        yield error
+
+
+async def _asked(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
+    """The tool's answer, if it may be asked.
+
+    Raises:
+        Refused: It may not, or says that it failed. The SDK has many more ways to fail.
+    """
+    from mcp import Client  # noqa: PLC0415
+
+    name = str(order["tool"])
+    transport = _web(order) if order["url"] else _program(order)
+    # No callbacks: a server that wants to ask us, our models or our people is refused.
+    async with Client(_bounded(transport, int(order["bytes"]), limit), cache=None) as client:
+        _check(await _tool(client, name), is_vouched_for=bool(order["is_vouched_for"]))
+        return _parts(await client.call_tool(name, order["arguments"]))
+
+
+async def _tool(client: "Client", name: str) -> "Tool":
+    """The tool of that name, as the server describes it.
+
+    Raises:
+        Refused: There is none.
+    """
+    cursor = None
+    for _ in range(_MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        found = next((tool for tool in page.tools if tool.name == name), None)
+        if found:
+            return found
+        cursor = page.next_cursor
+        if not cursor:
+            break
+    raise Refused(f"the server has no tool called {name}")
+
+
+def _check(tool: "Tool", *, is_vouched_for: bool) -> None:
+    """Make sure that a tool only reads, as far as anybody says so.
+
+    Raises:
+        Refused: It may change something.
+    """
+    marks = tool.annotations
+    reads = marks.read_only_hint if marks else None
+    if reads is False or (reads is None and marks and marks.destructive_hint):
+        raise Refused("the server says that the tool changes things, so it is not called")
+    if reads is None and not is_vouched_for:
+        raise Refused(
+            "the server does not say that the tool only reads, and the settings do not vouch for it"
+        )
+
+
+def _parts(result: "CallToolResult") -> dict[str, Any]:
+    """An answer as texts and files.
+
+    Raises:
+        Refused: The tool says that it failed.
+    """
+    from mcp_types import BlobResourceContents, EmbeddedResource, TextContent  # noqa: PLC0415
+
+    texts = [block.text for block in result.content if isinstance(block, TextContent)]
+    if result.is_error:
+        raise Refused("the tool says", " ".join(texts)[:_LONGEST_SAYING] or "it failed")
+    parts, left_out = list[dict[str, str]](), max(0, len(result.content) - _MOST_PARTS)
+    for block in result.content[:_MOST_PARTS]:
+        match block:
+            case TextContent(text=text):
+                parts.append({"text": text})
+            case EmbeddedResource(resource=BlobResourceContents() as held):
+                name = str(held.uri).rpartition("/")[2]
+                kind = held.mime_type or ""
+                parts.append({"file": held.blob, "media_type": kind, "name": name})
+            case EmbeddedResource(resource=held):
+                parts.append({"text": getattr(held, "text", "")})
+            case _:
+                left_out += 1
+    if not parts and result.structured_content is not None:
+        whole = json.dumps(result.structured_content, ensure_ascii=False, indent=1)
+        parts.append({"text": whole})
+    return {"parts": parts, "left_out": left_out}
+
+
+class _Metered:
+    """Messages of a server, counted."""
+
+    def __init__(self, messages: "ReadStream[SessionMessage | Exception]", most: int) -> None:
+        self._messages, self._left = messages, most
+
+    async def receive(self) -> "SessionMessage | Exception":
+        """The next message.
+
+        Raises:
+            Refused: The server has sent more than is taken.
+        """
+        return self._counted(await self._messages.receive())
+
+    def _counted(self, message: "SessionMessage | Exception") -> "SessionMessage | Exception":
+        is_noise = isinstance(message, Exception)
+        self._left -= _NOISE if is_noise else len(message.message.model_dump_json())
+        if self._left < 0:
+            raise Refused(_TOO_MUCH)
+        return message
+
+    async def aclose(self) -> None:
+        """Take no more messages."""
+        await self._messages.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> "SessionMessage | Exception":
+        return self._counted(await anext(self._messages))
+
+    async def __aenter__(self) -> Self:
+        await self._messages.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None:
+        return await self._messages.__aexit__(exc_type, exc_val, exc_tb)
+
+
+@asynccontextmanager
+async def _bounded(
+    transport: "AbstractAsyncContextManager[TransportStreams]",
+    most: int,
+    limit: Callable[[], None],
+) -> "AsyncGenerator[TransportStreams]":
+    """A transport of the SDK that takes so many characters of messages."""
+    async with transport as (incoming, outgoing):
+        limit()  # the program has been started, and nothing of it read
+        yield _Metered(incoming, most), outgoing
+
+
+def _program(order: dict[str, Any]) -> "AbstractAsyncContextManager[TransportStreams]":
+    """A server that is a program, at the other end of two pipes.
+
+    Raises:
+        Refused: There is no such program.
+    """
+    from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415
+
+    command, environment = [str(word) for word in order["command"]], dict(order["environment"])
+    if shutil.which(command[0], path=environment.get("PATH")) is None:
+        raise Refused(f"the program {command[0]} cannot be started")
+    launch = [*("-I", "-S", "-c", _LAUNCH), *command]
+    parameters = StdioServerParameters(command=sys.executable, args=launch, env=environment)
+    return stdio_client(parameters)
+
+
+@asynccontextmanager
+async def _web(order: dict[str, Any]) -> "AsyncGenerator[TransportStreams]":
+    """A server at an address, which is the only one that is called."""
+    import httpx2  # noqa: PLC0415
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    headers = {"Authorization": f"Bearer {order['key']}"} if order["key"] else {}
+    async with (
+        httpx2.AsyncClient(
+            headers=headers, timeout=float(order["seconds"]), trust_env=False
+        ) as client,
+        streamable_http_client(
+            str(order["url"]), http_client=client, max_sse_event_size=int(order["bytes"])
+        ) as streams,
+    ):
+        yield streams

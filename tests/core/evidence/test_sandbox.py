@@ -1,0 +1,86 @@
+"""Places in the sandbox are shared fairly between channels."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import pytest
+
+from core.evidence.sandbox import FairGate
+
+
+async def settled(until: Callable[[], bool]) -> None:
+    for _ in range(100):
+        if until():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never happens")
+
+
+class Reading:
+    """Files under way at a gate; each is read until it is let go."""
+
+    def __init__(self, at_once: int) -> None:
+        self.gate = FairGate(at_once)
+        self.begun = list[str]()
+        self.ends = dict[str, asyncio.Event]()
+
+    async def _read(self, channel: str, name: str) -> None:
+        async with self.gate.entered(channel):
+            self.begun.append(name)
+            await self.ends[name].wait()
+
+    def start(self, channel: str, name: str) -> asyncio.Task[None]:
+        self.ends[name] = asyncio.Event()
+        return asyncio.create_task(self._read(channel, name))
+
+
+async def ended(reading: Reading, tasks: list[Awaitable[None]]) -> None:
+    for end in reading.ends.values():
+        end.set()
+    await asyncio.gather(*tasks)
+
+
+@pytest.mark.parametrize(
+    ("at_once", "order"),
+    [(1, ["a1", "b1", "c1", "a2", "a3"]), (2, ["a1", "a2", "b1", "c1", "a3"])],
+)
+async def test_a_channels_second_file_waits_behind_the_first_of_others(
+    at_once: int, order: list[str]
+) -> None:
+    reading = Reading(at_once)
+    tasks: list[Awaitable[None]] = [
+        reading.start(channel, name)
+        for channel, name in (("a", "a1"), ("a", "a2"), ("a", "a3"), ("b", "b1"), ("c", "c1"))
+    ]
+    for done, name in enumerate(order):
+        await settled(lambda done=done: len(reading.begun) == min(done + at_once, len(order)))
+        reading.ends[name].set()
+    await asyncio.gather(*tasks)
+
+    assert reading.begun == order
+
+
+async def test_who_stops_waiting_leaves_its_place_to_others() -> None:
+    reading = Reading(1)
+    first = reading.start("a", "a1")
+    await settled(lambda: reading.begun == ["a1"])
+    waiting, last = reading.start("b", "b1"), reading.start("c", "c1")
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with suppress(asyncio.CancelledError):
+        await waiting
+    # Given a place and cancelled in the same moment.
+    late = reading.start("d", "d1")
+    await asyncio.sleep(0)
+    reading.ends["a1"].set()
+    await settled(lambda: reading.begun == ["a1", "c1"])
+    reading.ends["c1"].set()
+    await asyncio.sleep(0)
+    late.cancel()
+    with suppress(asyncio.CancelledError):
+        await late
+
+    again = reading.start("e", "e1")
+    await settled(lambda: "e1" in reading.begun)
+    await ended(reading, [first, last, again])
