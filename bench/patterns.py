@@ -51,11 +51,12 @@ from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
 from core.llm.prices import estimate_tokens, size_of
+from core.llm.providers.errors import a_page, from_body
 from core.llm.providers.offline_engine.checklists import mentions, normal, singular
 from core.llm.providers.offline_engine.question_reading import quote as offline_quote
 from core.llm.providers.offline_engine.question_reading import read_question, sentences
 from core.llm.providers.openai import lacks_responses
-from core.llm.providers.vendor_errors import code_of_body, from_code, from_status
+from core.llm.providers.reading import without_thoughts
 from core.llm.reply_faults import writable
 from core.llm.structured import read_answer, repair_parts
 from core.models import Act, Contribution, Debate, Turn
@@ -593,9 +594,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.quoting.quote": lambda text: quoting.quote(
         Part(kind=PartKind.OTHER, label=text[:100], text=""), "k7f3q9"
     ),
-    "core.llm.providers.vendor_errors.code_of_body": code_of_body,
-    "core.llm.providers.vendor_errors.from_code": lambda text: from_code("OpenAI", text),
-    "core.llm.providers.vendor_errors.from_status": lambda text: from_status("OpenAI", 400, text),
+    "core.llm.providers.errors.a_page": lambda text: a_page("OpenAI", text),
+    "core.llm.providers.errors.from_body": lambda text: from_body("OpenAI", 400, text, prompt=text),
+    "core.llm.providers.reading.without_thoughts": without_thoughts,
     "core.llm.providers.openai.lacks_responses": _rejected,
     "core.redaction.clean": clean_text,
     "core.redaction.redact": redact,

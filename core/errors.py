@@ -5,11 +5,12 @@
     ├── ConfigurationBroken     settings cannot be used; names the file and the key
     ├── CallFailed              a question put to models came to nothing; says what it cost
     │   ├── ProviderError       a model could not be asked, or answered uselessly
-    │   │   ├── KeyRefused      the provider refuses our key: only a person can mend it
+    │   │   ├── KeyRefused      our key, account or country is refused: only a person mends it
     │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
     │   │   ├── ProviderDown    network, 5xx, broken stream
     │   │   │   └── ProviderSilent  it said nothing for as long as it may
     │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
+    │   │   │   └── PromptTooLong  it holds more than the model does
     │   │   └── ReplyUnusable   empty or refused text, or an echo of the prompt
     │   │       └── ReplyCutOff it is as long as it was allowed to be
     │   ├── ProviderMissing     the provider is not set up (a ConfigurationBroken, too)
@@ -74,7 +75,7 @@ class ProviderError(CallFailed):
 
 
 class KeyRefused(ProviderError):
-    """The provider refuses the API key."""
+    """The provider refuses our key, account or country."""
 
 
 class ProviderBusy(ProviderError):
@@ -108,6 +109,21 @@ class ProviderSilent(ProviderDown):
 
 class RequestRejected(ProviderError):
     """The provider rejects the request as wrong."""
+
+
+class PromptTooLong(RequestRejected):
+    """The prompt holds more than the model does."""
+
+    def __init__(self, message: str = "", *, tokens: int = 0, usage: "Usage | None" = None) -> None:
+        """Remember how much it holds.
+
+        Args:
+            message: Words for people.
+            tokens: What the server says that the model holds; 0: it does not say.
+            usage: What was spent until it happened.
+        """
+        super().__init__(message, usage=usage)
+        self.tokens = tokens
 
 
 class ReplyUnusable(ProviderError):

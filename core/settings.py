@@ -246,13 +246,13 @@ class StallLimits(Value):
     first_token: Seconds = Field(
         default=120.0,
         gt=0,
-        description="Until its reply begins. A model of Ollama has 300 at least: loading it takes "
-        "a while.",
+        description="Until the first token of its reply. A model of Ollama has 300 at least: "
+        "loading it takes a while. What keeps the connection alive counts as life.",
     )
     between_tokens: Seconds = Field(
         default=60.0,
         gt=0,
-        description="Between two tokens of a reply that has begun; never more than `first_token`.",
+        description="In the middle of a reply that has begun; never more than `first_token`.",
     )
 
 

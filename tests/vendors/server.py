@@ -173,6 +173,7 @@ class Vendor:
             for byte in b"".join(pieces):
                 await _chunk(writer, bytes([byte]))
                 await self._pause(say.pace or 1.0)
+            await _chunk(writer, b"")
             return
         whole = say.fault is Fault.NONE
         for piece in pieces if whole else pieces[: max(1, len(pieces) // 2)]:

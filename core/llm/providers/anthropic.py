@@ -1,35 +1,34 @@
 """Anthropic's Messages API, through its SDK."""
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-import httpx2
-
 from core.capabilities import Capability, Record, capability
-from core.errors import KeyRefused, ProviderError
+from core.errors import ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
+from core.llm.providers.errors import check_key, cut_off, ended_early, refused
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.streams import (
+from core.llm.providers.reading import (
     BROKEN,
     EVENT_HOOKS,
-    Arrival,
-    comes_whole,
-    give_up,
+    EventDecoder,
+    Silence,
+    failure,
     http_timeout,
-    read_events,
+    note_unknown_end,
     read_reply,
 )
-from core.llm.providers.vendor_errors import cut_off, ended_early, refused
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic, AsyncStream
+    from anthropic import AsyncAnthropic
 
 _VENDOR = "Anthropic"
 _WHOLE = frozenset({"end_turn", "stop_sequence"})
@@ -77,23 +76,25 @@ class AnthropicProvider:
         Raises:
             ProviderError: What went wrong, with what it cost.
         """
-        if not self._key:
-            raise KeyRefused(f"No API key for {_VENDOR} is set.")
+        check_key(_VENDOR, self._key)
         await self.load()
         from anthropic import AnthropicError  # noqa: PLC0415 - slow, and not always needed
 
-        reading = _MessagesStream()
+        self._sdk = self._sdk or self._new_client()
+        reading = MessagesReading()
         try:
-            params = parameters(request, self._limits(request.model))
-            self._sdk = self._sdk or self._new_client()
-            body = {**params, "stream": True}
-            async with await _post(self._sdk, body, http_timeout(self._stall)) as answer:
-                whole = comes_whole(answer.response)
-                request_id = answer.response.headers.get("request-id", "")
-                coming = Arrival(_events(answer.response, whole=whole), whole, request_id)
-                return await read_reply(reading, coming, request, on_first_token, stall=self._stall)
+            async with Silence(reading, self._stall) as silence:
+                stream = await self._sdk.messages.create(
+                    **parameters(request, self._limits(request.model)), stream=True
+                )
+                async with stream:
+                    silence.watch(stream.response)
+                    name = stream.response.headers.get("request-id", "")
+                    return await read_reply(
+                        reading, stream, request, on_first_token, silence=silence, request_id=name
+                    )
         except (ProviderError, *BROKEN, AnthropicError) as error:
-            give_up(reading, error)
+            raise failure(reading, error, request, self._key) from None
 
     async def close(self) -> None:
         """Free connections."""
@@ -108,52 +109,35 @@ class AnthropicProvider:
             DefaultAsyncHttpxClient,
         )
 
+        class AnthropicClient(AsyncAnthropic):
+            """Reads what is called a stream and is none, too."""
+
+            def _make_sse_decoder(self) -> EventDecoder:
+                return EventDecoder(super()._make_sse_decoder(), _frame)
+
         # At DEBUG the SDK prints whole prompts.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        return AsyncAnthropic(
+        client = AnthropicClient(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=http_timeout(self._stall),
+            timeout=http_timeout(),
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
             # It would describe each request to whoever traces this process, and tell the vendor by
             # which trace; our own traces know the turn.
             open_telemetry=False,
         )
+        _ = client.messages  # it takes 50 ms to import
+        return client
 
 
-async def _post(
-    client: "AsyncAnthropic", body: Mapping[str, Any], limit: httpx2.Timeout
-) -> "AsyncStream[object]":
-    """Ask, and return the answer before it is read.
-
-    With the SDK's own `post`: its `messages` take 50 ms to import. What `messages.create` does
-    besides is left out: it warns of models that will be gone, and names the request for traces.
-    """
-    from anthropic import AsyncStream  # noqa: PLC0415 - slow, and not always needed
-
-    return await client.post(
-        "/v1/messages",
-        cast_to=object,
-        body=body,
-        options={"timeout": limit},
-        stream=True,  # else the SDK reads the answer before anybody can say how much of it
-        stream_cls=AsyncStream[object],
-    )
-
-
-def _events(response: httpx2.Response, *, whole: bool = False) -> AsyncGenerator[Any]:
-    """The events of a stream; an error in its midst is raised as the SDK raises it."""
-
-    def fails(name: str, found: Any) -> Exception | None:
-        if name != "error":
-            return None
-        from anthropic import APIStatusError  # noqa: PLC0415 - slow, and not always needed
-
-        return APIStatusError(f"{found}", response=response, body=found)
-
-    return read_events(response.aiter_bytes(), fails=fails, whole=whole)
+def _frame(found: Any) -> bytes:
+    """The event that stands for JSON in one piece; a whole message is one that begins complete."""
+    kind = words(found, "type")
+    if kind == "message":
+        kind, found = "message_start", {"type": "message_start", "message": found}
+    return f"event: {kind or 'unknown'}\ndata: {json.dumps(found)}\n\n".encode()
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -185,7 +169,7 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
     return params | ({"output_config": config} if config else {})
 
 
-class _MessagesStream:
+class MessagesReading:
     """A reply while it arrives."""
 
     vendor = _VENDOR
@@ -198,28 +182,26 @@ class _MessagesStream:
         self._counts: dict[str, int] = {}
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream, or the whole reply in one piece."""
-        match words(event, "type"):
-            case "message":
-                self.model = words(event, "model")
-                texts = [one for one in items(event, "content") if words(one, "type") == "text"]
-                self._texts += [words(one, "text") for one in texts]
-                self._reason = words(event, "stop_reason")
-                self._count(dig(event, "usage"))
-                return True
-            case "message_start":
-                self.model = words(event, "message", "model")
-                self._count(dig(event, "message", "usage"))
-            case "content_block_delta" if words(event, "delta", "type") == "text_delta":
-                text = words(event, "delta", "text")
-                self._texts.append(text)
-                self.length += len(text)
-            case "message_delta":
-                self._reason = words(event, "delta", "stop_reason") or self._reason
-                self._count(dig(event, "usage"))
-            case _:
-                pass
-        return words(event, "type").startswith("content_block")
+        """Add one event of the stream."""
+        kind = words(event, "type")
+        if kind == "message_start":
+            message = dig(event, "message")
+            self.model = words(message, "model")
+            self._reason = words(message, "stop_reason")
+            for block in items(message, "content"):  # the reply came in one piece
+                self._add(words(block, "text"))
+            self._count(dig(message, "usage"))
+        elif kind == "content_block_delta":
+            self._add(words(event, "delta", "text"))
+        elif kind == "message_delta":
+            self._reason = words(event, "delta", "stop_reason") or self._reason
+            self._count(dig(event, "usage"))
+        return kind.startswith("content_block") or bool(self._reason)
+
+    def _add(self, text: str) -> None:
+        """Keep a piece of text; thinking has none."""
+        self._texts.append(text)
+        self.length += len(text)
 
     def _count(self, usage: object) -> None:
         """Keep the newest figures; they are totals."""
@@ -237,7 +219,7 @@ class _MessagesStream:
 
     def usage(self) -> Usage:
         """What was reported; the vendor counts cached input apart, we count all of it."""
-        counts: Mapping[str, int] = self._counts
+        counts = self._counts
         cached = counts.get("cache_read_input_tokens", 0)
         written = counts.get("cache_creation_input_tokens", 0)
         return Usage(
@@ -256,10 +238,13 @@ class _MessagesStream:
         Raises:
             ProviderError: The reply is refused, cut off, or ended without a reason.
         """
+        text = "".join(self._texts)
         if self._reason == "refusal":
             raise refused(_VENDOR)
         if self._reason in _CUT_OFF:
             raise cut_off(_VENDOR)
-        if self._reason not in _WHOLE:
+        if not self._reason:
             raise ended_early(_VENDOR)
-        return "".join(self._texts)
+        if self._reason not in _WHOLE:
+            note_unknown_end(self, self._reason)
+        return text

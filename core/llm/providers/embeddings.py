@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from core.errors import ProviderDown
-from core.llm.providers.streams import BROKEN
+from core.llm.providers.reading import BROKEN
 from core.models import Value
 
 if TYPE_CHECKING:

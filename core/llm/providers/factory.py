@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from core.capabilities import Record, UsualModels, usual_models
 from core.errors import ConfigurationBroken, ProviderError
 from core.llm.providers.anthropic import AnthropicProvider
+from core.llm.providers.chat import ChatDialect
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
-from core.llm.providers.openai_chat import ChatDialect
 from core.ports import ModelProvider
 from core.settings import USUAL_STALL_LIMITS, ModelServer, StallLimits
 
@@ -100,7 +100,7 @@ def build(
     if name not in _BUILDS:
         known = ", ".join(PROVIDER_NAMES)
         raise ConfigurationBroken(f"There is no provider {name!r}; there are {known}.")
-    return _BUILDS[name](key, base_url, records, stall)
+    return _BUILDS[name](key.strip(), base_url, records, stall)
 
 
 def build_server(
@@ -124,9 +124,9 @@ def build_server(
         name=server.name,
         base_url=server.base_url,
         chat=ChatDialect(vendor=words or server.name),
-        apis=(server.api,),
+        apis=("responses", "chat") if server.api == "responses" else ("chat",),
     )
-    return OpenAIProvider(key or _KEYLESS, dialect=dialect, records=records, stall=stall)
+    return OpenAIProvider(key.strip() or _KEYLESS, dialect=dialect, records=records, stall=stall)
 
 
 async def choose(keys: Mapping[str, str], ollama_url: str | None = None) -> Choice:

@@ -6,11 +6,11 @@ from typing import Any
 import httpx2
 
 from core.errors import ConfigurationBroken, ProviderDown
+from core.llm.providers.errors import from_body
 from core.llm.providers.fields import dig, items, words
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER
-from core.llm.providers.streams import BROKEN
-from core.llm.providers.vendor_errors import code_of_body, from_status
+from core.llm.providers.reading import BROKEN
 
 _VENDORS: Mapping[str, str] = {
     "anthropic": "Anthropic",
@@ -56,9 +56,9 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
         headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     async with httpx2.AsyncClient(headers=headers, timeout=_SECONDS) as client:
         if name == "openrouter":  # everybody may see its models; only this shows the key
-            await _got(client, name, f"{address}/key")
+            await _got(client, name, f"{address}/key", key)
         path = "/v1/models?limit=1000" if name == "anthropic" else "/models"
-        answer = await _got(client, name, address + path)
+        answer = await _got(client, name, address + path, key)
     if not isinstance(dig(answer, "data"), list):
         vendor = _VENDORS.get(name, name)
         raise ProviderDown(f"What answers in the place of {vendor} has no list of models.")
@@ -78,7 +78,7 @@ async def ollama_context(model: str, base_url: str | None = None) -> int:
         await ollama.close()
 
 
-async def _got(client: httpx2.AsyncClient, name: str, url: str) -> Any:
+async def _got(client: httpx2.AsyncClient, name: str, url: str, key: str) -> Any:
     """The JSON at an address.
 
     Raises:
@@ -88,7 +88,7 @@ async def _got(client: httpx2.AsyncClient, name: str, url: str) -> Any:
     try:
         response = await client.get(url)
         if response.status_code >= _FIRST_ERROR:
-            raise from_status(vendor, response.status_code, code_of_body(response.text))
+            raise from_body(vendor, response.status_code, response.text, key=key)
         return response.json()
     except BROKEN as error:
         raise ProviderDown(f"{vendor} does not answer ({type(error).__name__}).") from None

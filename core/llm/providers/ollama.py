@@ -5,7 +5,6 @@ made as large as the request needs, and what does not fit is refused. Within a d
 Ollama loads the model anew whenever it changes.
 """
 
-import json
 from collections import OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,18 +16,18 @@ from core.capabilities import Capability, Record, capability, says_context
 from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
+from core.llm.providers.errors import cut_off, ended_early, from_body, wait_in
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.streams import (
+from core.llm.providers.reading import (
     BROKEN,
     EVENT_HOOKS,
-    Arrival,
-    comes_whole,
-    give_up,
+    Silence,
+    failure,
     http_timeout,
-    read_events,
+    json_objects,
+    note_unknown_end,
     read_reply,
 )
-from core.llm.providers.vendor_errors import cut_off, ended_early, from_status, wait_in
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
@@ -82,17 +81,18 @@ class OllamaProvider:
         reading = _OllamaStream()
         try:
             params = self._parameters(request)
-            async with self._client().stream("POST", "/api/chat", json=params) as response:
+            async with (
+                Silence(reading, self._stall) as silence,
+                self._client().stream("POST", "/api/chat", json=params) as response,
+            ):
                 if response.status_code >= _BAD_STATUS:
-                    raise _rejected(response)
-                whole, lines = comes_whole(response), response.aiter_lines()
-                events = (json.loads(line) async for line in lines if line.strip())
-                if whole:
-                    events = read_events(response.aiter_bytes(), whole=True)
-                coming = Arrival(events, whole)
-                return await read_reply(reading, coming, request, on_first_token, stall=self._stall)
+                    await response.aread()
+                    raise _rejected(response, prompt_text(request))
+                silence.watch(response)
+                events = json_objects(b"", response.aiter_bytes())
+                return await read_reply(reading, events, request, on_first_token, silence=silence)
         except (ProviderError, *BROKEN) as error:
-            give_up(reading, error)
+            raise failure(reading, error, request) from None
 
     async def models(self) -> tuple[str, ...]:
         """Names of the models that are there, newest first.
@@ -160,16 +160,17 @@ class OllamaProvider:
         """The connection pool, made on first use."""
         if self._http is None:
             self._http = httpx2.AsyncClient(
-                base_url=self._base_url, timeout=http_timeout(self._stall), event_hooks=EVENT_HOOKS
+                base_url=self._base_url, timeout=http_timeout(), event_hooks=EVENT_HOOKS
             )
         return self._http
 
 
-def _rejected(response: httpx2.Response) -> ProviderError:
+def _rejected(response: httpx2.Response, prompt: str = "") -> ProviderError:
     """What an HTTP error means."""
     if response.status_code == _NOT_FOUND:
         return RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
-    return from_status(_VENDOR, response.status_code, wait=wait_in(response.headers))
+    wait, status = wait_in(response.headers), response.status_code
+    return from_body(_VENDOR, status, response.text, wait=wait, prompt=prompt)
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -238,7 +239,7 @@ class _OllamaStream:
             ProviderError: The line says that the reply failed.
         """
         if dig(event, "error"):
-            raise ProviderDown("Ollama failed while answering.")
+            raise from_body(_VENDOR, 0, event)
         self.model = words(event, "model") or self.model
         text = words(event, "message", "content")
         self._texts.append(text)
@@ -265,6 +266,8 @@ class _OllamaStream:
         reason = words(self._last, "done_reason")
         if reason == "length":
             raise cut_off(_VENDOR)
-        if self._last is None or reason not in {"stop", ""}:
+        if self._last is None or reason == "unload":
             raise ended_early(_VENDOR)
+        if reason not in {"stop", ""}:
+            note_unknown_end(self, reason)
         return "".join(self._texts)

@@ -1,43 +1,43 @@
 """OpenAI and every vendor that speaks like it, through OpenAI's SDK.
 
 Responses first; Chat Completions where an address has no Responses, which is remembered. Vendors
-known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at once.
+known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at once. What a server
+refuses of a request and can be spared is left out, and that is remembered, too.
 """
 
 import asyncio
+import json
 import logging
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import httpx2
-
-from core.capabilities import Record, capability
-from core.errors import KeyRefused, ProviderError, RequestRejected
-from core.llm.providers import openai_chat as chat
-from core.llm.providers import openai_responses as responses
+from core.capabilities import Capability, Record, capability
+from core.errors import ProviderError, RequestRejected
+from core.llm.providers import chat, responses
+from core.llm.providers.errors import MESSAGE_MAX_CHARS, check_key, code_of, said_in
 from core.llm.providers.fields import dig, words
-from core.llm.providers.streams import (
+from core.llm.providers.reading import (
     BROKEN,
     EVENT_HOOKS,
-    Arrival,
-    comes_whole,
-    give_up,
+    EventDecoder,
+    Reading,
+    Silence,
+    failure,
     http_timeout,
-    read_events,
     read_reply,
 )
-from core.llm.providers.vendor_errors import MESSAGE_MAX_CHARS, code_of
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, AsyncStream
+    from openai import AsyncOpenAI
 
-#: Paths of the two APIs, below an address.
-_RESPONSES, _CHAT = "/responses", "/chat/completions"
+Api = Literal["chat", "responses"]
+_PATHS: Mapping[Api, str] = {"responses": "/responses", "chat": "/chat/completions"}
 _NO_SUCH_METHOD = frozenset({404, 405})
 _MAYBE_UNSUPPORTED = frozenset({400, 501})
 #: Together they say that the message is about the address asked, not a field of the request.
@@ -47,18 +47,29 @@ _UNSUPPORTED = re.compile(
 )
 _ADDRESS = re.compile(r"endpoint|\broute|\bpath\b|\burl\b|/responses|responses api", re.IGNORECASE)
 
-
-_WRONG_REQUEST = frozenset({400, 422, 501})
-_RESPONSE_FORMAT, _STREAM_OPTIONS = "response_format", "stream_options"
-#: Fields that a server may lack, and how its message names them.
-_SPARED: Mapping[str, re.Pattern[str]] = {
-    _RESPONSE_FORMAT: re.compile(
-        r"response_format|json_schema|json_object|structured output", re.IGNORECASE
-    ),
-    _STREAM_OPTIONS: re.compile(r"stream_options|include_usage", re.IGNORECASE),
-}
+#: Statuses with which a server refuses a part of a request.
+_WRONG_REQUEST = frozenset({400, 422, 500, 501})
+#: A schema, or JSON at all, refused in any words. The model may also have failed to keep to it.
+_FORM_REFUSED = re.compile(
+    r"response_format|text\.format|json_schema|json_object|json mode|structured output"
+    r"|\bschema\b|grammar|peg-native|json_validate_failed|failed to generate json",
+    re.IGNORECASE,
+)
+_FAILED_ONCE = re.compile(r"json_validate_failed|failed to generate json", re.IGNORECASE)
 #: Ways to ask for a structured answer, the strictest first.
 _ANSWERS = ("strict", "object", "prompt")
+_STREAM_REFUSED = re.compile(
+    r"to stream\b|^param: stream$|\bstream(?:ing)? (?:is|mode|responses?)? ?not",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: The two names of the field that bounds a reply; a server may know only one.
+_CAPS = ("max_tokens", "max_completion_tokens")
+#: Fields that can be spared.
+_OPTIONAL = (
+    *("stream_options", "temperature", "reasoning_effort", "reasoning", "store"),
+    *("prompt_cache_key", "prompt_cache_options", "safety_identifier", "max_output_tokens"),
+)
+_MARKS = re.compile(r"cache_control|prompt_cache_breakpoint", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +80,9 @@ class Dialect:
     name: str
     base_url: str
     chat: chat.ChatDialect
-    #: What is spoken there: one of the two, or Responses with Chat Completions where an address
+    #: What is spoken there: Chat Completions, or Responses with Chat Completions where an address
     #: turns out to have no Responses.
-    apis: tuple[Literal["chat", "responses"], ...] = ("chat",)
+    apis: tuple[Api, ...] = ("chat",)
 
 
 OPENAI = Dialect(
@@ -94,6 +105,70 @@ MOONSHOT = Dialect(
     base_url="https://api.moonshot.ai/v1",
     chat=chat.ChatDialect(vendor="Moonshot"),
 )
+
+
+@dataclass
+class Refusals:
+    """What a server refused of requests to one model."""
+
+    #: Fields that are left out, and `stream` and `marks`.
+    fields: set[str] = field(default_factory=set[str])
+    #: The strictest way to ask for a structured answer that is left.
+    answers: str = _ANSWERS[0]
+    #: How often the model failed to keep to a form, by the way it was asked for.
+    failed: Counter[str] = field(default_factory=Counter[str])
+
+    def bound(self, limits: Capability) -> Capability:
+        """What the model can take, as far as the server lets it."""
+        changes: dict[str, Any] = {}
+        if _ANSWERS.index(self.answers) > _ANSWERS.index(limits.answers):
+            changes["answers"] = self.answers
+        if "marks" in self.fields and limits.cache == "explicit":
+            changes["cache"] = "automatic"
+        return limits.model_copy(update=changes) if changes else limits
+
+    def kept(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What is sent of these parameters."""
+        sent = {name: value for name, value in params.items() if name not in self.fields}
+        for name, other in (_CAPS, _CAPS[::-1]):
+            if name in self.fields and name in params and other not in self.fields:
+                sent[other] = params[name]
+        return sent
+
+    def note(self, error: Exception, params: Mapping[str, Any], answers: str) -> bool:
+        """Remember what the error says that the server refuses; False: nothing to be spared.
+
+        Args:
+            error: Of the SDK.
+            params: What was sent.
+            answers: How a structured answer was asked for.
+        """
+        if dig(error, "status_code") not in _WRONG_REQUEST:
+            return False
+        said = said_in(dig(error, "body")) or str(error)[:MESSAGE_MAX_CHARS]
+        if ("response_format" in params or "text" in params) and _FORM_REFUSED.search(said):
+            self.failed[answers] += 1
+            if not (_FAILED_ONCE.search(said) and self.failed[answers] == 1):
+                self.answers = _ANSWERS[_ANSWERS.index(answers) + 1]
+            return True
+        # Some servers quote the request: the field must stand before it.
+        names = (*_OPTIONAL, *_CAPS)
+        known = [name for name in names if name in params and _names(said, name)]
+        if known:
+            self.fields.add(known[0])
+        elif "stream" not in self.fields and _STREAM_REFUSED.search(said):
+            self.fields.add("stream")
+        elif "marks" not in self.fields and _MARKS.search(said):
+            self.fields.add("marks")
+        else:
+            return False
+        return True
+
+
+def _names(said: str, name: str) -> bool:
+    """Whether an error names a field."""
+    words_for = {"stream_options": r"stream_options|include_usage"}.get(name, re.escape(name))
+    return bool(re.search(rf"(?<![A-Za-z_])(?:{words_for})(?![A-Za-z_])", said))
 
 
 class OpenAIProvider:
@@ -123,9 +198,9 @@ class OpenAIProvider:
         self._base_url = base_url or dialect.base_url
         self._limits = lru_cache(maxsize=64)(partial(capability, dialect.name, overrides=records))
         self._stall = stall
-        self._has_responses = "responses" in dialect.apis
-        #: What a server refused, by model: ways to ask for a structure, fields.
-        self._refused: dict[str, set[str]] = {}
+        self._api: Api = dialect.apis[0]
+        #: By model.
+        self._refusals: dict[str, Refusals] = {}
         self._sdk: AsyncOpenAI | None = None
         self._loading = asyncio.Lock()
 
@@ -137,34 +212,37 @@ class OpenAIProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask once.
+        """Ask once; again only without what the server refuses.
 
         Raises:
             ProviderError: What went wrong, with what it cost.
         """
-        if not self._key:
-            raise KeyRefused(f"No API key for {self._dialect.chat.vendor} is set.")
+        check_key(self._dialect.chat.vendor, self._key)
         await self.load()
-        if not self._has_responses:
-            return await self._chat(request, on_first_token)
-        reading = responses.ResponsesReading(self._dialect.chat.vendor)
-        try:
-            return await self._responses(request, reading, on_first_token)
-        except (ProviderError, *BROKEN, self._sdk_error()) as error:
-            if not lacks_responses(error) or "chat" not in self._dialect.apis:
-                give_up(reading, error)
-        # That this address has no Responses is remembered. Not when Chat Completions reject the
-        # request too: then the address is wrong, or the model does not exist, and Responses may be
-        # there after all.
-        try:
-            reply = await self._chat(request, on_first_token)
-        except RequestRejected:
-            raise
-        except ProviderError:
-            self._has_responses = False
-            raise
-        self._has_responses = False
-        return reply
+        from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
+
+        api = self._api
+        refusals = self._refusals.setdefault(request.model, Refusals())
+        while True:
+            limits = refusals.bound(self._limits(request.model))
+            params = refusals.kept(self._parameters(api, request, limits))
+            reading = _READINGS[api](self._dialect.chat.vendor)
+            try:
+                reply = await self._attempt(params, request, reading, on_first_token)
+            except (ProviderError, *BROKEN, OpenAIError) as error:
+                if refusals.note(error, params, limits.answers):
+                    continue
+                if api == "responses" and "chat" in self._dialect.apis and lacks_responses(error):
+                    api = "chat"
+                    continue
+                failed = failure(reading, error, request, self._key)
+                # That an address has no Responses is not remembered when Chat Completions reject
+                # the request too: then the address is wrong, or the model does not exist.
+                if not isinstance(failed, RequestRejected):
+                    self._api = api
+                raise failed from None
+            self._api = api
+            return reply
 
     async def close(self) -> None:
         """Free connections."""
@@ -172,56 +250,50 @@ class OpenAIProvider:
             await self._sdk.close()
             self._sdk = None
 
-    async def _responses(
+    def _parameters(self, api: Api, request: ModelRequest, limits: Capability) -> dict[str, Any]:
+        """What to send; OpenAI alone is told who asks, as others do not know the field."""
+        asker: dict[str, Any] = {}
+        if self._dialect.name == OPENAI.name and request.user:
+            asker = {"safety_identifier": request.user}
+        if api == "chat":
+            return chat.parameters(request, limits, self._dialect.chat) | asker
+        own = self._dialect.chat.openai_fields
+        return responses.parameters(request, limits, openai_fields=own) | asker
+
+    async def _attempt(
         self,
+        params: Mapping[str, Any],
         request: ModelRequest,
-        reading: responses.ResponsesReading,
+        reading: Reading,
         began: Callable[[], None],
     ) -> ModelReply:
-        """The reply by Responses, with the SDK's errors as they are."""
-        params = responses.parameters(
-            request,
-            self._limits(request.model),
-            openai_fields=self._dialect.chat.openai_fields,
-        )
-        params |= self._asker(request)
-        async with await self._ask(_RESPONSES, params) as answer:
-            coming = _arrival(answer.response)
-            return await read_reply(reading, coming, request, began, stall=self._stall)
+        """The reply, with the SDK's errors as they are.
 
-    async def _chat(self, request: ModelRequest, began: Callable[[], None]) -> ModelReply:
-        """The reply by Chat Completions."""
-        reading = chat.ChatReading(self._dialect.chat.vendor)
-        refused = self._refused.setdefault(request.model, set())
-        limits = self._limits(request.model)
-        answers = next((level for level in _ANSWERS if level not in refused), "prompt")
-        if _ANSWERS.index(answers) > _ANSWERS.index(limits.answers):
-            limits = limits.model_copy(update={"answers": answers})
-        params = chat.parameters(request, limits, self._dialect.chat) | self._asker(request)
-        if _STREAM_OPTIONS in refused:
-            params.pop(_STREAM_OPTIONS, None)
-        try:
-            async with await self._ask(_CHAT, params) as answer:
-                coming = _arrival(answer.response)
-                return await read_reply(reading, coming, request, began, stall=self._stall)
-        except (ProviderError, *BROKEN, self._sdk_error()) as error:
-            field = refused_field(error, params)
-            if self._dialect.chat.openai_fields or not field:
-                give_up(reading, error)
-            # Not every server has all of the protocol: it is asked once more without that.
-            refused.add(limits.answers if field == _RESPONSE_FORMAT else field)
-            return await self._chat(request, began)
+        The events stay plain JSON (`cast_to`): compatible servers send other shapes than OpenAI's
+        types have, and typed chunks take eight times the CPU of a long reply.
+        """
+        from openai import AsyncStream  # noqa: PLC0415 - slow, and not always needed
 
-    def _asker(self, request: ModelRequest) -> dict[str, Any]:
-        """Who asks, for OpenAI alone: others do not know the field."""
-        known = self._dialect.name == OPENAI.name and request.user
-        return {"safety_identifier": request.user} if known else {}
-
-    async def _ask(self, path: str, params: Mapping[str, Any]) -> "AsyncStream[object]":
-        """The answer to this request, not yet read."""
-        self._sdk = self._sdk or self._new_client()
-        body = {**params, "stream": True}
-        return await _post(self._sdk, path, body, http_timeout(self._stall))
+        self._sdk = sdk = self._sdk or self._new_client()
+        path = _PATHS["chat" if "messages" in params else "responses"]
+        refusals = self._refusals[request.model]
+        async with Silence(reading, self._stall) as silence:
+            if "stream" in refusals.fields:
+                body: object = await sdk.post(path, cast_to=object, body=dict(params))
+                return await read_reply(reading, _one(body), request, began, silence=silence)
+            stream = await sdk.post(
+                path,
+                cast_to=object,
+                body={**params, "stream": True},
+                stream=True,
+                stream_cls=AsyncStream[object],
+            )
+            async with stream:
+                silence.watch(stream.response)
+                name = stream.response.headers.get("x-request-id", "")
+                return await read_reply(
+                    reading, stream, request, began, silence=silence, request_id=name
+                )
 
     def _new_client(self) -> "AsyncOpenAI":
         """A client of the SDK."""
@@ -230,13 +302,19 @@ class OpenAIProvider:
             DefaultAsyncHttpxClient,
         )
 
+        class OpenAIClient(AsyncOpenAI):
+            """Reads what is called a stream and is none, too."""
+
+            def _make_sse_decoder(self) -> EventDecoder:
+                return EventDecoder(super()._make_sse_decoder(), _frame)
+
         # At DEBUG the SDK prints whole prompts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        client = AsyncOpenAI(
+        client = OpenAIClient(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=http_timeout(self._stall),
+            timeout=http_timeout(),
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
         )
@@ -245,61 +323,23 @@ class OpenAIProvider:
             client.organization = client.project = None
         return client
 
-    def _sdk_error(self) -> type[Exception]:
-        """The base of the SDK's errors."""
-        from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
 
-        return OpenAIError
-
-
-async def _post(
-    client: "AsyncOpenAI", path: str, body: Mapping[str, Any], limit: httpx2.Timeout
-) -> "AsyncStream[object]":
-    """Ask, and return the answer before it is read.
-
-    With the SDK's own `post`: its `responses` and `chat` take 70 ms to import, and walk through
-    what is sent by its types, for a quarter of the CPU that a reply takes.
-    """
-    from openai import AsyncStream  # noqa: PLC0415 - slow, and not always needed
-
-    return await client.post(
-        path,
-        cast_to=object,
-        body=body,
-        options={"timeout": limit},
-        stream=True,  # else the SDK reads the answer before anybody can say how much of it
-        stream_cls=AsyncStream[object],
-    )
+_READINGS: Mapping[Api, Callable[[str], Reading]] = {
+    "chat": chat.ChatReading,
+    "responses": responses.ResponsesReading,
+}
 
 
-def _arrival(response: httpx2.Response) -> Arrival:
-    """What the server sends, in the way it says."""
-    whole = comes_whole(response)
-    request_id = response.headers.get("x-request-id", "")
-    return Arrival(_events(response, whole=whole), whole, request_id)
+async def _one(body: object) -> AsyncIterator[object]:
+    """A reply in one piece as its only event."""
+    yield body
 
 
-def _events(response: httpx2.Response, *, whole: bool = False) -> AsyncGenerator[Any]:
-    """The events of a stream; one that holds an error is raised as the SDK raises it."""
-
-    def fails(_name: str, found: Any) -> Exception | None:
-        if not (said := dig(found, "error")):
-            return None
-        from openai import APIError  # noqa: PLC0415 - slow, and not always needed
-
-        message = words(said, "message") or "An error occurred during streaming"
-        return APIError(message, request=response.request, body=said)
-
-    return read_events(response.aiter_bytes(), fails=fails, whole=whole)
-
-
-def refused_field(error: Exception, params: Mapping[str, Any]) -> str:
-    """The field of the request that a server says it cannot take and can be spared; empty: none."""
-    if dig(error, "status_code") not in _WRONG_REQUEST:
-        return ""
-    said = str(error)[:MESSAGE_MAX_CHARS]
-    fields = (field for field in _SPARED if field in params)
-    return next((field for field in fields if _SPARED[field].search(said)), "")
+def _frame(found: Any) -> bytes:
+    """The event that stands for JSON in one piece."""
+    if words(found, "object") == "response":  # one that failed says what it has cost, too
+        found = {"type": f"response.{words(found, 'status')}", "response": found}
+    return b"data: " + json.dumps(found).encode() + b"\n\n"
 
 
 def lacks_responses(error: Exception) -> bool:
@@ -309,7 +349,7 @@ def lacks_responses(error: Exception) -> bool:
     """
     status = dig(error, "status_code")
     if status in _NO_SUCH_METHOD:
-        return "model" not in code_of(error)
+        return "model" not in code_of(dig(error, "body"))
     if status not in _MAYBE_UNSUPPORTED:
         return False
     # Some servers quote the prompt in their message, after what is wrong with it.

@@ -159,7 +159,7 @@ async def test_a_patient_question_waits_until_its_model_is_back(
     text, call = await asking.ask(a_request(), ANN, CallOptions(patient=True))
 
     assert (text, call.usage.attempts) == (REPLY, 8)
-    assert told[0] == "Anthropic failed (500, error)."
+    assert told[0] == "Anthropic failed (500): No."
     assert told[-1] == ""
     assert 2 < (clock.now() - before).total_seconds() < 60
 
@@ -206,7 +206,7 @@ async def test_a_model_that_is_away_is_not_asked_where_there_is_a_fallback(
 
     paths = [asked.path for asked in vendor.asked]
     assert paths == ["/v1/messages", "/v1/messages", "/v1/responses", "/v1/responses"]
-    assert call.stands_in_why == "Anthropic failed (500, error)."
+    assert call.stands_in_why == "Anthropic failed (500): No."
 
 
 async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(

@@ -3,8 +3,9 @@
 import pytest
 
 from core.capabilities import capability
-from core.errors import ConfigurationBroken
+from core.errors import ConfigurationBroken, KeyRefused
 from core.llm.providers.factory import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
+from core.request import ModelRequest
 from tests.vendors.script import Reject
 from tests.vendors.server import Vendor, always
 
@@ -82,3 +83,18 @@ def test_default_models_are_in_the_table_of_capabilities(provider: str) -> None:
 
     for model in (models.agent, models.summary, models.judge):
         assert capability(provider, model).context_tokens >= 128_000
+
+
+@pytest.mark.parametrize("key", ["sk-t\u00e4st", "sk-\u200btest", "sk-te st"])
+async def test_a_key_that_cannot_be_one_is_not_sent(request_: ModelRequest, key: str) -> None:
+    with pytest.raises(KeyRefused, match=r"holds a sign that no key has \(U\+"):
+        await build("openai", key, "http://127.0.0.1:1").complete(request_)
+
+
+async def test_blanks_around_a_key_do_not_count(vendor: Vendor, request_: ModelRequest) -> None:
+    provider = build("openai", " sk-test\n", f"{vendor.url}/v1")
+
+    await provider.complete(request_)
+
+    assert vendor.asked[0].headers["authorization"] == "Bearer sk-test"
+    await provider.close()

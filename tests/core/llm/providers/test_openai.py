@@ -12,9 +12,9 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
+from core.llm.providers.chat import ChatReading
 from core.llm.providers.openai import MOONSHOT, OPENROUTER, OpenAIProvider
-from core.llm.providers.openai_chat import ChatReading
-from core.llm.providers.openai_responses import ResponsesReading
+from core.llm.providers.responses import ResponsesReading
 from core.request import AnswerForm, ModelRequest
 from core.settings import StallLimits
 from tests.vendors.script import Asked, Counts, Reject, Say
@@ -66,7 +66,6 @@ async def test_an_address_without_responses_is_asked_by_chat_and_remembered(
 @pytest.mark.parametrize(
     ("refusal", "kind"),
     [
-        (Reject(status=400, message="Unsupported parameter: 'reasoning.effort'."), RequestRejected),
         (Reject(status=400, message="Unknown model."), RequestRejected),
         (Reject(status=401, message="This endpoint is not supported for you."), KeyRefused),
         (Reject(status=403), KeyRefused),

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.errors import KeyRefused, ProviderBusy, ProviderDown, ProviderError, RequestRejected
+from core.llm.providers.errors import code_of, translate, wait_in
 from core.llm.providers.fields import count, dig, items, money, words
-from core.llm.providers.vendor_errors import code_of, translate, wait_in
 
 
 @dataclass

@@ -5,14 +5,14 @@ from typing import Any
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.fields import count, dig, items, money, words
-from core.llm.providers.schema_text import in_words
-from core.llm.providers.vendor_errors import (
+from core.llm.providers.errors import (
     cut_off,
     ended_early,
-    from_code,
+    from_body,
     refused,
 )
+from core.llm.providers.fields import count, dig, items, money, words
+from core.llm.providers.schema_text import in_words
 from core.models import Usage
 from core.request import ModelRequest
 
@@ -100,7 +100,7 @@ class ResponsesReading:
             self._response, self.model = event, words(event, "model")
             return True
         if kind == "error":
-            raise from_code(self.vendor, words(event, "code") or words(event, "error", "code"))
+            raise from_body(self.vendor, 0, event)
         if kind in {"response.completed", "response.incomplete", "response.failed"}:
             self._response = dig(event, "response")
             self.model = words(self._response, "model")
@@ -134,8 +134,9 @@ class ResponsesReading:
                     if words(item, "type") == "message"
                     for part in items(item, "content")
                 ]
-                if any(words(part, "type") == "refusal" for part in content):
-                    raise refused(self.vendor)
+                refusals = [part for part in content if words(part, "type") == "refusal"]
+                if refusals:
+                    raise refused(self.vendor, words(refusals[0], "refusal"))
                 texts = [
                     words(part, "text") for part in content if words(part, "type") == "output_text"
                 ]
@@ -144,6 +145,6 @@ class ResponsesReading:
                 reason = words(self._response, "incomplete_details", "reason")
                 raise refused(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
             case "failed":
-                raise from_code(self.vendor, words(self._response, "error", "code"))
+                raise from_body(self.vendor, 0, {"error": dig(self._response, "error")})
             case _:
                 raise ended_early(self.vendor)

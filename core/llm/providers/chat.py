@@ -2,21 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import Piece, pieces
+from core.llm.providers.errors import cut_off, ended_early, from_body, refused
 from core.llm.providers.fields import count, dig, items, money, words
+from core.llm.providers.reading import note_unknown_end
 from core.llm.providers.schema_text import in_words
-from core.llm.providers.vendor_errors import cut_off, ended_early, from_code, refused
 from core.models import Usage
 from core.request import ModelRequest
 
 _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
 #: Words for a whole reply: the standard one, and those of odd servers.
-_WHOLE = frozenset({"stop", "eos", "end_turn"})
+_WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete"})
+_CUT_OFF = frozenset({"length", "max_tokens", "max_length", "model_length"})
+#: What thoughts are called beside the text.
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,15 +82,16 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
 
 
 class ChatReading:
-    """A reply of the Chat Completions API while it arrives."""
+    """A reply of the Chat Completions API while it arrives, in whatever fields and parts."""
 
     def __init__(self, vendor: str) -> None:
         self.vendor = vendor
         self.model = ""
         self.length = 0
         self._texts: list[str] = []
+        self._thoughts: list[str] = []
         self._reason = ""
-        self._refused = False
+        self._refusal = ""
         self._usage: object = None
 
     def take(self, event: object) -> bool:
@@ -95,17 +100,22 @@ class ChatReading:
         Raises:
             ProviderError: The chunk says that the reply failed.
         """
-        if dig(event, "error"):
-            raise from_code(self.vendor, words(event, "error", "code"))
+        choices = items(event, "choices")
+        for failed in (event, *choices):
+            if dig(failed, "error"):
+                raise from_body(self.vendor, 0, failed)
         self.model = words(event, "model") or self.model
         self._usage = dig(event, "usage") or self._usage
-        choices = items(event, "choices")
         for choice in choices:
             said = dig(choice, "message") or dig(choice, "delta")
-            text = words(said, "content")
+            text = _text_of(dig(said, "content")) or words(choice, "text")
             self._texts.append(text)
+            # Compatible servers send the answer itself so, if they send no other text.
+            calls = (words(call, "function", "arguments") for call in items(said, "tool_calls"))
+            thoughts = next((words(said, name) for name in _THOUGHTS if words(said, name)), "")
+            self._thoughts += [thoughts, *calls]
             self.length += len(text)
-            self._refused = self._refused or bool(words(said, "refusal"))
+            self._refusal += words(said, "refusal")
             self._reason = words(choice, "finish_reason") or self._reason
         return bool(choices)
 
@@ -129,10 +139,28 @@ class ChatReading:
         Raises:
             ProviderError: It is refused or cut off, or the stream just ended.
         """
-        if self._refused or self._reason == "content_filter":
-            raise refused(self.vendor)
-        if self._reason == "length":
+        reason = self._reason.lower()
+        text = "".join(self._texts)
+        if self._refusal or reason == "content_filter":
+            raise refused(self.vendor, self._refusal)
+        if reason in _CUT_OFF:
             raise cut_off(self.vendor)
-        if self._reason not in _WHOLE:
+        if not reason:
             raise ended_early(self.vendor)
-        return "".join(self._texts)
+        if reason in {"error", "insufficient_system_resource"}:
+            raise from_body(self.vendor, 0, {"code": "overloaded", "message": self._reason})
+        if reason not in _WHOLE and text:
+            note_unknown_end(self, self._reason)
+        return text if text.strip() else "".join(self._thoughts)
+
+
+def _text_of(content: object) -> str:
+    """The text in the content of a message: itself, or of its parts without their thoughts."""
+    if isinstance(content, str):
+        return content
+    parts = cast("list[object]", content) if isinstance(content, list) else []
+    return "".join(
+        part if isinstance(part, str) else words(part, "text")
+        for part in parts
+        if words(part, "type") in {"", "text", "output_text"}
+    )

@@ -1,0 +1,452 @@
+"""Every way a vendor can fail, as the error that says what to do about it.
+
+What a server says decides, before its status: a proxy sends 400 for a refused key, Gemini 429 for a
+quota of a day, llama.cpp 500 for a schema. The words hold the vendor, the status, its short code
+and its own reason; never a key, and nothing of the prompt.
+"""
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import cast
+
+from core.errors import (
+    KeyRefused,
+    PromptTooLong,
+    ProviderBusy,
+    ProviderDown,
+    ProviderError,
+    ProviderSilent,
+    ReplyCutOff,
+    ReplyUnusable,
+    RequestRejected,
+)
+from core.figures import counted, duration
+from core.llm.providers.fields import dig, words
+from core.redaction import clean, redact
+
+#: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
+MESSAGE_MAX_CHARS = 4000
+#: Characters of a server's own reason that people are shown.
+_REASON_CHARS = 200
+#: So many words of the prompt in a row are a quotation of it.
+_QUOTED_WORDS = 4
+#: Where a server says what is wrong; how deep, how many of a list, how much of a text is read.
+_SAYING = frozenset(
+    {"error", "code", "type", "status", "message", "detail", "details", "param", "reason"}
+    | {"violations", "quotaId", "n_ctx", "response", "incomplete_details"}
+)
+_DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 6, 5, 300
+#: Seconds that are worth telling people: who asks for less is simply waited for.
+_LONG_WAIT = 600.0
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
+_BUSY_STATUSES = frozenset({429, 503, 529})
+_KEY_STATUSES = frozenset({401, 403})
+_PASSING_STATUSES = frozenset({408, 409, 425})
+_FIRST_ERROR, _FIRST_SERVER_ERROR, _PAYMENT, _RATE_LIMITED, _UNPROCESSABLE = 400, 500, 402, 429, 499
+_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
+_SIGN_IN = re.compile(r"sign.?in|log.?in|anmeld|single sign|sso\b", re.IGNORECASE)
+_CONTEXT_TOKENS = re.compile(
+    r"(?:maximum context length|context (?:window|length|size|limit))\D{0,40}?(\d[\d,]{2,9})"
+    r"|(\d[\d,]{2,9}) ?(?:tokens? )?(?:maximum|limit)|> (\d[\d,]{2,9}) maximum",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerFailure:
+    """What a server said when it failed."""
+
+    vendor: str
+    #: Of HTTP, or sent as a code in the middle of a reply; 0: none.
+    status: int = 0
+    #: Its short code.
+    code: str = ""
+    #: Its own words, fit for people.
+    reason: str = ""
+    #: All it said, to be searched only.
+    text: str = ""
+    #: Seconds it asks us to wait.
+    wait: float | None = None
+
+    @property
+    def detail(self) -> str:
+        """Status and code, for brackets."""
+        return ", ".join(part for part in (str(self.status or ""), self.code) if part) or "no code"
+
+    def say(self, what: str, advice: str = "") -> str:
+        """A sentence about the vendor, with what it says itself."""
+        reason = self.reason.rstrip(".")
+        said = f"{self.vendor} {what} ({self.detail}){f': {reason}' if reason else ''}."
+        return f"{said} {advice}".rstrip()
+
+
+def _too_long(failure: ServerFailure) -> ProviderError:
+    numbers = _CONTEXT_TOKENS.search(failure.text)
+    named = re.search(r"n_ctx: (\d{3,9})", failure.text)
+    tokens = int(named[1]) if named else 0
+    if numbers:
+        tokens = int(next(number for number in numbers.groups() if number).replace(",", ""))
+    holds = f"; it holds {counted(tokens, 'token')}" if tokens else ""
+    return PromptTooLong(
+        failure.say(
+            f"says that the prompt is too long{holds}",
+            "`context_tokens` under `models` says how much a model holds.",
+        ),
+        tokens=tokens,
+    )
+
+
+def _used_up(failure: ServerFailure) -> ProviderError:
+    until = "it is there again tomorrow, or when the quota is raised"
+    if failure.wait:
+        until = f"it asks to wait {duration(round(failure.wait))}"
+    return KeyRefused(failure.say(f"says that the daily quota is used up; {until}"))
+
+
+def _no_payment(failure: ServerFailure) -> ProviderError:
+    return KeyRefused(
+        failure.say(
+            "wants payment, or the account's quota is used up",
+            "Check the account, then start Moot again.",
+        )
+    )
+
+
+def _key_refused(failure: ServerFailure) -> ProviderError:
+    return KeyRefused(
+        failure.say(
+            "refuses the API key or wants payment",
+            "Check the key and the account, then start Moot again.",
+        )
+    )
+
+
+def _busy(failure: ServerFailure) -> ProviderError:
+    asks = ""
+    if failure.wait and failure.wait >= _LONG_WAIT:
+        asks = f"; it asks to wait {duration(round(failure.wait))}"
+    return ProviderBusy(
+        failure.say(f"is overloaded or limits our rate{asks}"), retry_after=failure.wait
+    )
+
+
+def _rejected(failure: ServerFailure) -> ProviderError:
+    return RequestRejected(failure.say("rejects the request"))
+
+
+#: What its words say, in this order, before the status is looked at: the statuses it may come with
+#: (none: any), and what it is.
+_SAID: tuple[
+    tuple[re.Pattern[str], Callable[[int], bool], Callable[[ServerFailure], ProviderError]], ...
+] = (
+    (
+        re.compile(
+            r"context_length|context (?:length|size|window)|exceed_context|prompt is too long"
+            r"|input is too long|too many (?:input )?tokens",
+            re.IGNORECASE,
+        ),
+        lambda status: status not in {401, 403, 429},
+        _too_long,
+    ),
+    (
+        re.compile(r"unsupported_country|country|territory", re.IGNORECASE),
+        lambda status: status in {0, 400, 403, 451},
+        lambda failure: KeyRefused(failure.say("does not serve this country or region")),
+    ),
+    (
+        re.compile(r"per_?-? ?day|daily|limit: 0\b", re.IGNORECASE),
+        lambda status: status in {0, 403, 429},
+        _used_up,
+    ),
+    (
+        re.compile(
+            r"insufficient_quota|insufficient balance|billing|credit balance|payment"
+            r"|current quota",
+            re.IGNORECASE,
+        ),
+        lambda status: status in {0, 200, 400, 402, 403, 429},
+        _no_payment,
+    ),
+    (
+        re.compile(
+            r"authentication|invalid_api_key|api_key_invalid|api.?key not valid|incorrect api key"
+            r"|permission_error|permission_denied|unauthori[sz]ed",
+            re.IGNORECASE,
+        ),
+        lambda status: status < _FIRST_SERVER_ERROR and status not in {404, 429},
+        _key_refused,
+    ),
+    (
+        re.compile(r"content_filter|content management policy|responsible ?ai", re.IGNORECASE),
+        lambda status: status < _UNPROCESSABLE,
+        lambda failure: RequestRejected(failure.say("stopped the prompt with its content filter")),
+    ),
+    (
+        re.compile(r"requires more (?:system )?memory|not enough memory", re.IGNORECASE),
+        lambda status: status >= _FIRST_SERVER_ERROR or not status,
+        lambda failure: RequestRejected(
+            failure.say("cannot load the model", "Choose a smaller one, or give it more memory.")
+        ),
+    ),
+)
+_BUSY_CODES = re.compile(r"overloaded|rate_limit|too_many|slow_down|capacity|unavailable")
+_REQUEST_CODES = re.compile(r"invalid|not_found|too_large|unsupported")
+
+
+def meaning(failure: ServerFailure) -> ProviderError:
+    """The error that a failure is."""
+    status = failure.status
+    for said, may_come_with, error in _SAID:
+        if may_come_with(status) and said.search(failure.text):
+            return error(failure)
+    if status >= _FIRST_ERROR:
+        return _by_status(failure)
+    if _BUSY_CODES.search(failure.code):
+        return _busy(failure)
+    if _REQUEST_CODES.search(failure.code):
+        return _rejected(failure)
+    return ProviderDown(failure.say("failed while answering"))
+
+
+def _by_status(failure: ServerFailure) -> ProviderError:
+    """What an HTTP status means where nothing more is said."""
+    status = failure.status
+    if status == _PAYMENT:
+        return _no_payment(failure)
+    if status in _KEY_STATUSES:
+        return _key_refused(failure)
+    if status in _BUSY_STATUSES:
+        return _busy(failure)
+    if status >= _FIRST_SERVER_ERROR or status in _PASSING_STATUSES:
+        return ProviderDown(failure.say("failed"))
+    return _rejected(failure)
+
+
+def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "") -> ProviderError:
+    """What an error of an SDK or of the network means.
+
+    Args:
+        vendor: Its name, for people.
+        error: What was raised.
+        key: Our API key, which no words may hold.
+        prompt: What was sent, which no words may quote.
+    """
+    if isinstance(error, ProviderError):
+        return error
+    status = dig(error, "status_code")
+    body = dig(error, "body")
+    if isinstance(status, int) or body is not None or dig(error, "code"):
+        known = status if isinstance(status, int) and status >= _FIRST_ERROR else 0
+        headers = dig(error, "response", "headers")
+        wait = wait_in(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
+        said = body
+        if not isinstance(body, str) and not code_of(body):
+            said = {"code": dig(error, "code") or dig(error, "type"), "error": body}
+        return from_body(vendor, known, said, wait=wait, key=key, prompt=prompt)
+    kind = type(error).__name__
+    if "Timeout" in kind:
+        return ProviderSilent(f"{vendor} stopped answering.")
+    if isinstance(error, ValueError | TypeError | AttributeError | RecursionError):
+        return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
+    return ProviderDown(f"The connection to {vendor} failed ({kind}).")
+
+
+def from_body(
+    vendor: str,
+    status: int,
+    body: object,
+    *,
+    wait: float | None = None,
+    key: str = "",
+    prompt: str = "",
+) -> ProviderError:
+    """What the answer of a server that failed means.
+
+    Args:
+        vendor: Its name, for people.
+        status: Of HTTP; 0: none, it failed in the middle of a reply.
+        body: What it sent: JSON as read, or text.
+        wait: Seconds it asks us to wait.
+        key: Our API key, which no words may hold.
+        prompt: What was sent, which no words may quote.
+    """
+    if isinstance(body, str):
+        text = body[:MESSAGE_MAX_CHARS]
+        if text.lstrip()[:1] == "<":
+            return a_page(vendor, text, status)
+        body = _read(text)
+    return meaning(
+        ServerFailure(
+            vendor=vendor,
+            status=status or _status_in(body),
+            code=code_of(body),
+            reason=_fit_for_people(_reason_in(body), key, prompt),
+            text=said_in(body),
+            wait=wait,
+        )
+    )
+
+
+def a_page(vendor: str, text: str, status: int = 0) -> ProviderError:
+    """What it means that a web page came: of a firewall, a proxy or a sign-in."""
+    title = _TITLE.search(text)
+    name = " ".join(clean(html.unescape(title[1])).split()) if title else ""
+    titled = f" “{name}”" if name else ""
+    said = f"A web page{titled} answered in place of {vendor} ({status or 'no error'})."
+    if status >= _FIRST_SERVER_ERROR:
+        return ProviderDown(said)
+    hint = "a sign-in" if _SIGN_IN.search(text) else "a firewall, a proxy or another address"
+    return RequestRejected(f"{said} It seems to be that of {hint}.")
+
+
+def _read(text: str) -> object:
+    """What a body is as JSON; itself where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _levels(body: object) -> list[object]:
+    """The objects in which a server may say what is wrong, the innermost first."""
+    found: list[object] = []
+    while body is not None and len(found) < 4:  # noqa: PLR2004 - list, body, error, error
+        found.insert(0, body)
+        body = dig(body, 0) or dig(body, "error") or dig(body, "response")
+    return found
+
+
+def code_of(body: object) -> str:
+    """The server's short code for what is wrong; empty when it has none that looks like one."""
+    named = [
+        words(level, name)
+        for level in _levels(body)
+        for name in ("code", "type", "status")
+        if not isinstance(level, str)
+    ]
+    return next((code for code in named if code != "error" and _CODE.fullmatch(code)), "")
+
+
+def said_in(body: object) -> str:
+    """All that a server says of what is wrong, to be searched only."""
+    return "\n".join(_said_in(body, _DEPTH))
+
+
+def _said_in(body: object, depth: int) -> Iterator[str]:
+    """What a server says in words and codes, each no longer than one sentence or two.
+
+    Some servers quote the prompt behind what is wrong with it: that decides nothing.
+    """
+    if isinstance(body, str):
+        yield body[:_SEARCHED_CHARS]
+    elif isinstance(body, list) and depth:
+        for part in cast("list[object]", body)[:_MOST_PARTS]:
+            yield from _said_in(part, depth - 1)
+    elif isinstance(body, Mapping) and depth:
+        for name, value in cast("Mapping[str, object]", body).items():
+            if name in _SAYING:
+                is_named = isinstance(value, int) or name == "param"
+                said = f"{name}: {value}" if is_named else value
+                yield from _said_in(said, depth - 1)
+
+
+def _status_in(body: object) -> int:
+    """The status that a server sends as a code in the middle of a reply; 0: none."""
+    for level in _levels(body):
+        code = dig(level, "code")
+        number = int(code) if isinstance(code, str) and code.isdigit() and len(code) == 3 else code  # noqa: PLR2004 - a status has three digits
+        if isinstance(number, int) and _FIRST_ERROR <= number < 600:  # noqa: PLR2004 - the last
+            return number
+    return 0
+
+
+def _reason_in(body: object) -> str:
+    """What the server says is wrong, in its words."""
+    for level in _levels(body):
+        if isinstance(level, str):
+            return level
+        for name in ("message", "detail", "error_description", "reason"):
+            if said := words(level, name):
+                return said
+    return ""
+
+
+def _fit_for_people(reason: str, key: str, prompt: str) -> str:
+    """A server's words without secrets, on one line; none where they quote the prompt."""
+    reason = reason[:MESSAGE_MAX_CHARS]
+    if key:
+        reason = reason.replace(key, "[redacted]")
+    said = " ".join(redact(clean(reason)).split())
+    if len(said) > _REASON_CHARS:
+        said = f"{said[:_REASON_CHARS].rsplit(' ', 1)[0]} …"
+    spoken, sent = said.split(), " ".join(prompt.split())
+    runs = (
+        " ".join(spoken[at : at + _QUOTED_WORDS])
+        for at in range(max(1, len(spoken) - _QUOTED_WORDS + 1))
+    )
+    return (
+        ""
+        if sent and any(len(run.split()) >= _QUOTED_WORDS and run in sent for run in runs)
+        else said
+    )
+
+
+def check_key(vendor: str, key: str) -> None:
+    """Make sure that there is a key which can be sent.
+
+    Raises:
+        KeyRefused: There is none, or a sign in it can be in no key.
+    """
+    if not key:
+        raise KeyRefused(f"No API key for {vendor} is set.")
+    odd = next((sign for sign in key if not ("!" <= sign <= "~")), "")
+    if odd:
+        raise KeyRefused(
+            f"The API key for {vendor} holds a sign that no key has (U+{ord(odd):04X}):"
+            " copy it once more, then start Moot again."
+        )
+
+
+def wait_in(headers: Mapping[str, str]) -> float | None:
+    """Seconds in `retry-after-ms` or `retry-after` (a number, or a date as RFC 9110 has it)."""
+    millis, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    try:
+        return max(0.0, float(millis) / 1000 if millis else float(value))
+    except ValueError:
+        now = headers.get("date", "")
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(now)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def ended_early(vendor: str) -> ProviderDown:
+    """A stream that ended without saying that the reply is complete."""
+    return ProviderDown(f"{vendor} ended the reply early.")
+
+
+def cut_off(vendor: str) -> ReplyCutOff:
+    """The reply reached its token limit."""
+    return ReplyCutOff(f"The reply of {vendor} was cut off at its length limit.")
+
+
+def too_long(vendor: str, after: str) -> ReplyUnusable:
+    """A reply that went on far beyond its cap."""
+    return ReplyUnusable(
+        f"{vendor} did not keep to the length asked for: the reply was cut off after {after}."
+    )
+
+
+def refused(vendor: str, reason: str = "") -> ReplyUnusable:
+    """The model refused to answer."""
+    said = f": {_fit_for_people(reason, '', '').rstrip('.')}" if reason else ""
+    return ReplyUnusable(f"{vendor} refused to answer{said}.")
+
+
+def empty(vendor: str) -> ReplyUnusable:
+    """The reply has no text."""
+    return ReplyUnusable(f"The reply of {vendor} holds no text.")

@@ -1,0 +1,382 @@
+"""What all vendors' replies have in common: the time they may take, their shape, their thoughts.
+
+The SDKs read streams and raise errors. What servers send besides is made fit for them here: JSON in
+one piece or an object a line where a stream was asked for, events that are no JSON, endless ones.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+)
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import httpx2
+import structlog
+
+from core.errors import ProviderError
+from core.figures import counted, size
+from core.llm.prompt_text import prompt_text
+from core.llm.providers.errors import a_page, empty, too_long, translate
+from core.llm.providers.fields import dig
+from core.models import Usage
+from core.request import ModelReply, ModelRequest
+from core.settings import StallLimits
+
+_log = structlog.get_logger(__name__)
+
+#: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
+#: trip them as TypeError or AttributeError. JSON in JSON a thousand times over is a RecursionError;
+#: a silence that is too long is a TimeoutError (`silence`).
+BROKEN = (
+    *(httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError),
+    *(RecursionError, TimeoutError),
+)
+#: Characters of a reply for each token asked for at most; a token of prose has about four. A server
+#: may ignore the limit of tokens.
+_CHARACTERS_PER_TOKEN = 16
+#: A reply may always be this long, however few tokens were asked for.
+_ALWAYS_ALLOWED = 10_000
+#: Bytes of one event at most, or of a reply in one piece: the last event may hold a whole reply,
+#: which is far shorter.
+_LONGEST_EVENT = 4_000_000
+#: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
+_LONGEST_ERROR = 16_000
+#: Bytes of a web page that are read: its title stands in them.
+_LONGEST_PAGE = 4_000
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+#: Thoughts at the beginning of a reply; the template of a model may have opened them in the prompt.
+_THOUGHTS = re.compile(
+    r"\s*(?:<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)"
+    r"|(?:(?!<(?:think|thinking|thought|reasoning)>).)*?^\s*</(?:think|thinking|thought|reasoning)>)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+
+
+class _Endless(ValueError):
+    """An event or a body is far longer than any reply, and was not read to its end."""
+
+
+class _WebPage(ValueError):
+    """A web page came in place of a reply."""
+
+
+class Reading(Protocol):
+    """A reply while it arrives."""
+
+    vendor: str
+    #: As the server names it; empty until it does.
+    model: str
+    #: Characters of text that came so far.
+    length: int
+
+    def take(self, event: Any) -> bool:
+        """Add one event, or all of a reply in one piece; True when the reply itself has begun.
+
+        Raises:
+            ProviderError: The event says that the reply failed.
+        """
+        ...
+
+    def usage(self) -> Usage:
+        """What was reported so far; its cost is None where the vendor does not name it."""
+        ...
+
+    def text(self) -> str:
+        """The whole reply.
+
+        Raises:
+            ProviderError: It is not complete.
+        """
+        ...
+
+
+async def read_reply(
+    reading: Reading,
+    events: AsyncIterable[Any],
+    request: ModelRequest,
+    began: Callable[[], None],
+    *,
+    silence: "Silence",
+    request_id: str = "",
+) -> ModelReply:
+    """The whole reply; says once when it begins.
+
+    Args:
+        reading: What the reply becomes.
+        events: What the server sends.
+        request: What was asked; far more than it allows is not read to its end.
+        began: Called once, when the reply begins.
+        silence: Ends it.
+        request_id: What the vendor calls the request; empty: nothing.
+
+    Raises:
+        ProviderError: It is not complete, or empty, or far longer than was asked for.
+    """
+    most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
+    begun = False
+    async for event in events:
+        if reading.take(event) and not begun:
+            begun = True
+            began()
+        if reading.length > most:
+            raise too_long(reading.vendor, counted(most, "character"))
+        silence.put_off()  # from its first token on it is a shorter one
+    text = without_thoughts(reading.text())
+    if len(text) > most:
+        raise too_long(reading.vendor, counted(most, "character"))
+    if not text.strip():
+        raise empty(reading.vendor)
+    if not begun:
+        began()
+    return ModelReply(
+        text=text,
+        usage=reading.usage(),
+        model=reading.model or request.model,
+        request_id=request_id,
+    )
+
+
+def without_thoughts(text: str) -> str:
+    """A reply without the thoughts that some models write before it."""
+    thoughts = _THOUGHTS.match(text) if "<" in text[:2000] or "</" in text else None
+    return text[thoughts.end() :].lstrip() if thoughts else text
+
+
+def note_unknown_end(reading: Reading, reason: str) -> None:
+    """Tell whoever runs Moot that a reply ended in a way nobody knows; its text counts."""
+    _log.warning(
+        "unknown end of a reply", vendor=reading.vendor, model=reading.model, reason=reason[:40]
+    )
+
+
+def http_timeout() -> httpx2.Timeout:
+    """How long a connection may take to be made; what comes over it is bounded by `silence`."""
+    return httpx2.Timeout(None, connect=10.0)
+
+
+class Silence:
+    """Ends a block when a server sends nothing for too long; every byte puts the end off.
+
+    Pings and comments are life, too; how long a reply may take altogether is its caller's business.
+    A model may think for long before its first token.
+    """
+
+    def __init__(self, reading: Reading, stall: StallLimits) -> None:
+        """Take what bounds it.
+
+        Args:
+            reading: What comes becomes that.
+            stall: How long the server may be silent.
+        """
+        self._reading, self._stall = reading, stall
+        self._limit = asyncio.timeout(stall.first_token)
+
+    async def __aenter__(self) -> Self:
+        await self._limit.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._limit.__aexit__(kind, error, trace)
+
+    def put_off(self) -> None:
+        """Note that something came."""
+        limits, has_begun = self._stall, self._reading.length
+        seconds = limits.between_tokens if has_begun else limits.first_token
+        self._limit.reschedule(asyncio.get_running_loop().time() + seconds)
+
+    def watch(self, response: httpx2.Response) -> None:
+        """Note all that comes of a body."""
+        response.stream = _Watched(response.stream, self.put_off)
+
+
+class _Watched(httpx2.AsyncByteStream):
+    """A body that says when something of it comes."""
+
+    def __init__(self, whole: Any, comes: Callable[[], None]) -> None:
+        self._whole, self._comes = whole, comes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._whole:
+            self._comes()
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+def failure(
+    reading: Reading, error: Exception, request: ModelRequest, key: str = ""
+) -> ProviderError:
+    """What an error means, with what the vendor reported until then."""
+    if isinstance(error, _Endless):
+        error = too_long(reading.vendor, size(_LONGEST_EVENT))
+    elif isinstance(error, _WebPage):
+        error = a_page(reading.vendor, str(error))
+    found = translate(reading.vendor, error, key=key, prompt=prompt_text(request))
+    found.usage = reading.usage()
+    return found
+
+
+class _SDKDecoder(Protocol):
+    """What cuts a body into server-sent events."""
+
+    def iter_bytes(self, iterator: Iterator[bytes]) -> Iterator[Any]: ...
+
+    def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Any]: ...
+
+
+class EventDecoder:
+    """The SDK's decoder of events, for bodies of servers that send something else.
+
+    What a body holds decides, not what the server calls it: JSON is taken as events, and an event
+    whose data is no JSON is passed over.
+    """
+
+    def __init__(self, sdk: _SDKDecoder, frame: Callable[[Any], bytes]) -> None:
+        """Take what decodes.
+
+        Args:
+            sdk: The SDK's own.
+            frame: A JSON object as the server-sent event that stands for it.
+        """
+        self._sdk, self._frame = sdk, frame
+        #: Bytes since the newest event.
+        self._size = 0
+
+    def iter_bytes(self, iterator: Iterator[bytes]) -> Iterator[Any]:
+        """The events of a body that is there."""
+        return self._sdk.iter_bytes(iterator)
+
+    async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        """The events of a body as it comes.
+
+        Raises:
+            ValueError: It is a web page, or does not end, or is JSON that cannot be read.
+        """
+        async for event in self._sdk.aiter_bytes(self._as_events(iterator)):
+            self._size = 0
+            if event.data.lstrip("\ufeff ").startswith(("{", "[")):
+                yield event
+
+    async def _as_events(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        head = b""
+        async for piece in pieces:
+            head = (head + piece).lstrip(_BLANK)
+            if head:
+                break
+        if head[:1] in {b"{", b"["}:
+            async for found in json_objects(head, pieces):
+                yield self._frame(found)
+            return
+        if head[:1] == b"<":
+            raise _WebPage(await _page(head, pieces))
+        yield head
+        async for piece in pieces:
+            self._size += len(piece)
+            if self._size > _LONGEST_EVENT:
+                raise _Endless("an event that does not end")
+            yield piece
+
+
+async def json_objects(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+    """The objects in a body of JSON: one a line, or one over all of it.
+
+    Args:
+        head: Its beginning.
+        pieces: The rest.
+
+    Raises:
+        ValueError: It is no JSON, or a web page, or does not end.
+    """
+    lines = _JsonLines()
+    for found in lines.take(head.lstrip(_BLANK)):
+        yield found
+    async for piece in pieces:
+        for found in lines.take(piece):
+            yield found
+    if lines.rest.strip(_BLANK):
+        yield _unlisted(json.loads(lines.rest.strip(_BLANK)))
+
+
+class _JsonLines:
+    """Cuts a body into lines of JSON; where its first line is none, all of it is one object."""
+
+    def __init__(self) -> None:
+        self.rest = bytearray()
+        self._is_one = self._has_begun = False
+
+    def take(self, piece: bytes) -> Iterator[Any]:
+        """The objects that are whole now."""
+        self.rest += piece
+        if self.rest.startswith(b"<"):
+            raise _WebPage(self.rest[:_LONGEST_PAGE].decode(errors="replace"))
+        if len(self.rest) > _LONGEST_EVENT:
+            raise _Endless("a body that does not end")
+        while b"\n" in piece and not self._is_one and (end := self.rest.find(b"\n")) >= 0:
+            line = bytes(self.rest[:end]).strip(_BLANK)
+            try:
+                found = json.loads(line) if line else None
+            except ValueError:
+                if self._has_begun:
+                    raise
+                self._is_one = True
+                return
+            del self.rest[: end + 1]
+            if line:
+                self._has_begun = True
+                yield _unlisted(found)
+
+
+def _unlisted(found: Any) -> Any:
+    """An object that a server has put into a list, as Gemini's compatible address does."""
+    return dig(found, 0) or found
+
+
+async def _page(head: bytes, pieces: AsyncIterator[bytes]) -> str:
+    """The beginning of a web page."""
+    async for piece in pieces:
+        head += piece
+        if len(head) >= _LONGEST_PAGE:
+            break
+    return head[:_LONGEST_PAGE].decode(errors="replace")
+
+
+class _Beginning(httpx2.AsyncByteStream):
+    """A body that ends where enough of it has come."""
+
+    def __init__(self, whole: Any, most: int) -> None:
+        self._whole, self._left = whole, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._whole:
+            yield piece[: self._left]
+            self._left -= len(piece)
+            if self._left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+async def _bound_error(response: httpx2.Response) -> None:
+    if response.status_code >= httpx2.codes.BAD_REQUEST:
+        response.stream = _Beginning(response.stream, _LONGEST_ERROR)
+
+
+#: For HTTP clients that ask models: errors are read to a point.
+EVENT_HOOKS: Mapping[str, list[Callable[[Any], Awaitable[None]]]] = {
+    "response": [_bound_error],
+}

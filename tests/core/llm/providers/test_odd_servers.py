@@ -1,0 +1,395 @@
+"""Replies and refusals as servers that speak like OpenAI, Anthropic or Ollama really send them.
+
+Each row was reported by users of such a server. What it sends decides, not what it calls it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.errors import (
+    KeyRefused,
+    PromptTooLong,
+    ProviderBusy,
+    ProviderDown,
+    ProviderError,
+    ReplyCutOff,
+    ReplyUnusable,
+    RequestRejected,
+)
+from core.llm.providers.factory import build, build_server
+from core.ports import ModelProvider
+from core.request import AnswerForm, ModelRequest
+from core.settings import ModelServer
+from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.server import Script, Vendor, always
+
+TEXT = "Use PostgreSQL, because the team knows it."
+THOUGHT = 'Maybe {"decision": "a draft"}? No.'
+FORM = AnswerForm(
+    name="ranking",
+    schema={
+        "type": "object",
+        "properties": {"first": {"type": "string"}},
+        "required": ["first"],
+        "additionalProperties": False,
+    },
+)
+
+
+def chunk(delta: Mapping[str, Any], end: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": end, **more}]}
+
+
+def stream(*events: object) -> bytes:
+    """A stream: of objects, or of lines as they stand."""
+    lines = [one if isinstance(one, str) else f"data: {json.dumps(one)}" for one in events]
+    return "".join(f"{line}\n\n" for line in (*lines, "data: [DONE]")).encode()
+
+
+def whole(message: Mapping[str, Any], end: str = "stop") -> dict[str, Any]:
+    choice = {"index": 0, "message": message, "finish_reason": end}
+    return {"object": "chat.completion", "model": "m", "choices": [choice]}
+
+
+def sent(body: bytes) -> Script:
+    """These bytes with status 200."""
+    return always(Reject(status=200, body=body.decode()))
+
+
+def compatible(vendor: Vendor, api: str = "chat") -> ModelProvider:
+    fields = {"name": "workshop", "base_url": f"{vendor.url}/v1", "api": api}
+    return build_server(ModelServer.model_validate(fields), "key-0123", words="Workshop")
+
+
+async def asked_of(provider: ModelProvider, request: ModelRequest) -> str:
+    try:
+        return (await provider.complete(request)).text
+    finally:
+        await provider.close()
+
+
+SAID = chunk({"content": TEXT})
+END = chunk({}, "stop")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            stream(chunk({"content": f"<think>\n{THOUGHT}\n</think>\n\n{TEXT}"}), END),
+            id="M1 thoughts before the text",
+        ),
+        pytest.param(
+            stream(chunk({"content": f"{THOUGHT}\n</think>\n{TEXT}"}), END),
+            id="M1 thoughts that the model's template began",
+        ),
+        pytest.param(
+            stream(
+                chunk(
+                    {
+                        "content": [
+                            {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
+                            {"type": "text", "text": TEXT},
+                        ]
+                    }
+                ),
+                END,
+            ),
+            id="M4 parts",
+        ),
+        pytest.param(stream(SAID, chunk({}, "eos_token")), id="M8 another word for the end"),
+        pytest.param(stream(SAID, chunk({}, "STOP")), id="M8 capitals"),
+        pytest.param(stream(SAID, chunk({}, "finished_somehow")), id="M8 an unknown end"),
+        pytest.param(
+            stream(chunk({"content": None, "reasoning_content": TEXT}), END), id="M28 only thoughts"
+        ),
+        pytest.param(
+            stream(chunk({"content": TEXT, "reasoning": THOUGHT}), END),
+            id="M28 thoughts beside the text",
+        ),
+        pytest.param(
+            stream(
+                chunk({"tool_calls": [{"function": {"name": "a", "arguments": TEXT}}]}),
+                chunk({}, "tool_calls"),
+            ),
+            id="a call of a tool and no text",
+        ),
+        pytest.param(json.dumps(whole({"content": TEXT})).encode(), id="M30 in one piece"),
+        pytest.param(
+            json.dumps(whole({"content": TEXT}), indent=2).encode(),
+            id="M30 in one piece over several lines",
+        ),
+        pytest.param(
+            "\n".join(json.dumps(one) for one in (SAID, END)).encode(), id="M30 an object a line"
+        ),
+        pytest.param(b"\xef\xbb\xbf\n\n" + stream(SAID, END), id="M30 a mark before the stream"),
+        pytest.param(stream("event: heartbeat\ndata: pong", SAID, END), id="M32 no JSON"),
+        pytest.param(stream("event: ping\ndata: {}", ": hello", SAID, END), id="M32 other events"),
+        pytest.param(stream({"choices": None}, {"choices": []}, SAID, END), id="no choices"),
+    ],
+)
+async def test_text_is_read_wherever_it_stands(
+    vendor: Vendor, request_: ModelRequest, body: bytes
+) -> None:
+    vendor.script = sent(body)
+
+    assert await asked_of(compatible(vendor), request_) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        pytest.param(stream(chunk({"content": f"<think>{THOUGHT}"}), END), ReplyUnusable,
+                     "holds no text", id="M1 nothing but thoughts"),
+        pytest.param(stream(chunk({"content": TEXT[:9]}, "length")), ReplyCutOff, "cut off",
+                     id="cut off"),
+        pytest.param(stream(chunk({"content": TEXT[:9]}, "content_filter")), ReplyUnusable,
+                     "refused", id="a filter"),
+        pytest.param(stream(chunk({"refusal": "I can't help with that."}), END), ReplyUnusable,
+                     "refused to answer: I can't help with that", id="a refusal"),
+        pytest.param(stream(SAID), ProviderDown, "ended the reply early", id="no end"),
+        pytest.param(stream(chunk({}, "error", error={"code": 502, "message": "Gone"})),
+                     ProviderDown, r"failed \(502\): Gone", id="an error in a choice"),
+        pytest.param(
+            stream(SAID, {"error": {"message": "Incorrect API key provided", "code": "401"}}),
+            KeyRefused, r"refuses the API key.*\(401\): Incorrect API key", id="M27 a key as text",
+        ),
+        pytest.param(stream(SAID, {"error": {"message": "too many requests", "code": "429"}}),
+                     ProviderBusy, "too many requests", id="M27 a rate limit as text"),
+    ],
+)  # fmt: skip
+async def test_what_is_no_reply_says_why(  # noqa: PLR0917 - one case, one row
+    vendor: Vendor,
+    request_: ModelRequest,
+    body: bytes,
+    kind: type[ProviderError],
+    words: str,
+) -> None:
+    vendor.script = sent(body)
+
+    with pytest.raises(kind, match=words):
+        await asked_of(compatible(vendor), request_)
+
+
+GEMINI_QUOTA = {
+    "code": 429,
+    "message": "You exceeded your current quota. limit: 0",
+    "status": "RESOURCE_EXHAUSTED",
+    "details": [{"violations": [{"quotaId": "GenerateRequestsPerDayPerProject-FreeTier"}]}],
+}
+CHALLENGE = "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        pytest.param(
+            Reject(status=400, message="This model's maximum context length is 8192 tokens."),
+            PromptTooLong, r"holds 8,192 tokens.*context_tokens", id="M22 vLLM",
+        ),
+        pytest.param(
+            Reject(status=400, body=json.dumps({"error": {
+                "code": 400, "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error", "n_ctx": 4096}})),
+            PromptTooLong, "holds 4,096 tokens", id="M22 llama.cpp",
+        ),
+        pytest.param(
+            Reject(status=400, body=json.dumps([{"error": {
+                "code": 400, "message": "API key not valid.",
+                "details": [{"reason": "API_KEY_INVALID"}]}}])),
+            KeyRefused, "refuses the API key.*API key not valid", id="M23 a list",
+        ),
+        pytest.param(Reject(status=400, code="401", message="AuthenticationError: Incorrect key"),
+                     KeyRefused, "refuses the API key", id="M23 a proxy"),
+        pytest.param(Reject(status=403, body=CHALLENGE), RequestRejected,
+                     "A web page “Just a moment...” answered in place of Workshop",
+                     id="M25 a firewall"),
+        pytest.param(Reject(status=401, body="<title>Log in</title>"), RequestRejected,
+                     "a sign-in", id="M25 a sign-in"),
+        pytest.param(Reject(status=520, body="<title>520: unknown error</title>"), ProviderDown,
+                     "520: unknown error", id="a proxy whose server is away"),
+        pytest.param(
+            Reject(status=403, code="unsupported_country_region_territory",
+                   message="Country, region, or territory not supported"),
+            KeyRefused, "does not serve this country", id="M25 a region",
+        ),
+        pytest.param(Reject(status=429, code="insufficient_quota", message="Check your billing."),
+                     KeyRefused, "wants payment", id="a quota"),
+        pytest.param(Reject(status=402, message="Insufficient Balance"), KeyRefused,
+                     "wants payment.*Insufficient Balance", id="a payment"),
+        pytest.param(Reject(status=429, body=json.dumps([{"error": GEMINI_QUOTA}])), KeyRefused,
+                     "daily quota is used up; it is there again tomorrow", id="M38 a day's quota"),
+        pytest.param(Reject(status=429, headers={"retry-after": "86400"}, message="Rate limit"),
+                     ProviderBusy, "asks to wait 24 h", id="M40 a wait of a day"),
+        pytest.param(Reject(status=400, code="content_filter", message="ResponsibleAI"),
+                     RequestRejected, "content filter", id="a filter"),
+        pytest.param(Reject(status=404, code="model_not_found", message="No model `m`."),
+                     RequestRejected, "No model `m`", id="a model that is none"),
+        pytest.param(Reject(status=500, message="It broke."), ProviderDown, r"\(500\): It broke",
+                     id="a failure"),
+    ],
+)  # fmt: skip
+async def test_a_refusal_is_told_with_its_own_reason(  # noqa: PLR0917 - one case, one row
+    vendor: Vendor,
+    request_: ModelRequest,
+    answer: Reject,
+    kind: type[ProviderError],
+    words: str,
+) -> None:
+    vendor.script = always(answer)
+
+    with pytest.raises(ProviderError, match=words) as caught:
+        await asked_of(compatible(vendor), request_)
+
+    assert type(caught.value) is kind
+
+
+def lacking(field: str, refusal: Reject) -> Script:
+    """A server that refuses what holds this field."""
+    return lambda asked: refusal if field in asked.body else Say(text=TEXT)
+
+
+def unable(level: str, refusal: Reject, times: int = 99) -> Script:
+    """A server that refuses structured answers asked for in this way, at first."""
+    left = [refusal] * times
+
+    def script(asked: Asked) -> Say | Reject:
+        if level in json.dumps(asked.body.get("response_format")) and left:
+            return left.pop()
+        return Say(text='{"first": "p1"}')
+
+    return script
+
+
+UNSUPPORTED = "Unsupported parameter: '{}' is not supported with this model."
+NOT_VERIFIED = Reject(
+    status=400,
+    body=json.dumps({"error": {
+        "message": "Your organization must be verified to stream this model.",
+        "param": "stream", "code": "unsupported_value"}}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "api", "without", "instead"),
+    [
+        pytest.param(
+            lacking("max_tokens", Reject(status=400, message=UNSUPPORTED.format("max_tokens"))),
+            "chat", "max_tokens", "max_completion_tokens", id="M5 the bound of a reply",
+        ),
+        pytest.param(
+            lacking("temperature", Reject(status=400, message=UNSUPPORTED.format("temperature"))),
+            "chat", "temperature", "max_tokens", id="a temperature",
+        ),
+        pytest.param(
+            lacking("temperature", Reject(status=422, message="temperature: extra field")),
+            "responses", "temperature", "input", id="a temperature of Responses",
+        ),
+        pytest.param(lacking("stream", NOT_VERIFIED), "chat", "stream", "messages",
+                     id="M20 no stream"),
+        pytest.param(lacking("stream", NOT_VERIFIED), "responses", "stream", "input",
+                     id="M20 no stream of Responses"),
+    ],
+)  # fmt: skip
+async def test_a_refused_field_is_left_out_and_that_is_remembered(  # noqa: PLR0917 - a row
+    vendor: Vendor, request_: ModelRequest, script: Script, api: str, without: str, instead: str
+) -> None:
+    vendor.script = script
+    provider = compatible(vendor, api)
+    request = replace(request_, model="llama-4")
+
+    replies = [(await provider.complete(request)).text for _ in range(2)]
+
+    assert replies == [TEXT] * 2
+    assert [without in asked.body for asked in vendor.asked] == [True, False, False]
+    assert instead in vendor.asked[-1].body
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("script", "asked_for"),
+    [
+        pytest.param(
+            unable("json_schema", Reject(status=400, message="failed to parse grammar")),
+            ["json_schema", "json_object", "json_object"], id="M18 a grammar",
+        ),
+        pytest.param(
+            unable("json_schema", Reject(status=400, body=json.dumps([{"error": {
+                "message": "The specified schema has too many states for serving."}}]))),
+            ["json_schema", "json_object", "json_object"], id="M18 too many states",
+        ),
+        pytest.param(
+            unable("json_schema", Reject(status=500, message="not the expected peg-native format")),
+            ["json_schema", "json_object", "json_object"], id="M39 llama.cpp",
+        ),
+        pytest.param(
+            unable("json_schema", Reject(status=400, code="json_validate_failed"), times=1),
+            ["json_schema", "json_schema", "json_schema"], id="M7 once",
+        ),
+        pytest.param(
+            unable("json_", Reject(status=400, code="json_validate_failed"), times=3),
+            ["json_schema", "json_schema", "json_object", "json_object", "json_object"],
+            id="M7 again",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_form_that_is_refused_is_asked_for_in_a_weaker_way(
+    vendor: Vendor, request_: ModelRequest, script: Script, asked_for: list[str]
+) -> None:
+    vendor.script = script
+    provider = compatible(vendor)
+
+    for _ in range(2):
+        await provider.complete(replace(request_, answer=FORM))
+
+    kinds = [asked.body.get("response_format", {}).get("type") for asked in vendor.asked]
+    assert kinds == asked_for
+    await provider.close()
+
+
+async def test_a_server_said_to_have_responses_is_asked_by_chat_where_it_has_none(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = lacking("input", Reject(status=404))
+    provider = compatible(vendor, "responses")
+
+    replies = [(await provider.complete(request_)).text for _ in range(2)]
+
+    assert replies == [TEXT] * 2
+    assert [asked.path.rsplit("/", 1)[1] for asked in vendor.asked] == [
+        *("responses", "completions", "completions"),
+    ]
+    await provider.close()
+
+
+MEMORY = "model requires more system memory (18.2 GiB) than is available (7.1 GiB)"
+PAUSED = {
+    "type": "message",
+    "model": "m",
+    "content": [{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": TEXT}],
+    "stop_reason": "pause_turn",
+}
+
+
+async def test_ollama_says_that_a_model_needs_more_memory(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = always(Reject(status=500, body=json.dumps({"error": MEMORY})))
+
+    with pytest.raises(RequestRejected, match=r"cannot load the model \(500\): model requires.*18"):
+        await asked_of(build("ollama", base_url=vendor.url), request_)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "ollama"])
+async def test_thoughts_and_unknown_ends_are_told_from_text_everywhere(
+    vendor: Vendor, request_: ModelRequest, name: str
+) -> None:
+    thinking = {"message": {"content": f"<think>{THOUGHT}</think>{TEXT}"}, "model": "m"}
+    local = {**thinking, "done": True, "done_reason": "finished"}
+    vendor.script = sent(json.dumps(PAUSED if name == "anthropic" else local).encode())
+
+    assert await asked_of(build(name, "sk-ant-test", vendor.url), request_) == TEXT
