@@ -37,8 +37,9 @@ from core.models import (
 from core.opening import largest
 from core.rules import casting, shadow
 from core.rules.formats import review
-from core.rules.formats.registry import Format, format_of
+from core.rules.formats.registry import format_of
 from core.rules.history import running
+from core.rules.steps import Format
 from core.turns.acts import ACTS
 
 #: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
@@ -170,7 +171,7 @@ def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
         most_agents = largest(setup)
         whole = _Sizes(most_agents, tables).calls(planned_turns(started(most_agents), rounds))
     agreed = None
-    if setup.when is When.SPLIT and form.COMPARES_DRAFTS:
+    if setup.when is When.SPLIT and form.compares_drafts:
         drafts = sizes.calls(planned_turns(debate, 0, beside=False))
         agreed = _total(call.usual for call in drafts).cost
     chains = [form.longest_chain(number) if number else 1 for number in (fewest, rounds)]
@@ -242,10 +243,10 @@ def _before_rounds(debate: Debate, *, follow_ups: bool) -> Iterator[Turn]:
 def _of_rounds(debate: Debate, rounds: int) -> Iterator[Turn]:
     """The format's own turns; of 0 rounds: the first answers."""
     form = format_of(debate)
-    first = form.PHASES[0]
+    first = form.phases[0]
     for number in range(1, max(1, rounds) + 1):
         # Later rounds of such a format begin with what is carried over: no model is asked.
-        is_carried = number > 1 and first is not form.STANCE_ACT
+        is_carried = number > 1 and first is not form.stance_act
         for turn in form.planned(debate, number):
             is_first = turn.act is first
             if (is_first and not is_carried) or (not is_first and rounds):
@@ -264,7 +265,7 @@ def _of_comparing(debate: Debate) -> Iterator[Turn]:
 
 def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
     """One of each round for the board, and what stands in for earlier rounds in prompts."""
-    rules, stages = debate.setup.summarization, running.STAGES.get(debate.setup.format, ())
+    rules, stages = debate.setup.summarization, format_of(debate).stages
     for number in range(1, rounds + 1 if rules.enabled else 1):
         speakers = [turn.agent for turn in format_of(debate).planned(debate, number)]
         if not speakers:
@@ -282,8 +283,8 @@ def _rounds(setup: Setup, form: Format) -> tuple[int, int]:
     """How many rounds are held at the most, and at the least."""
     if setup.when is When.NEVER or _is_alone(setup, form):
         return 0, 0
-    rounds = min(setup.rounds, form.MOST_ROUNDS)
-    if form.ENDS_ITSELF or (setup.when is When.SPLIT and form.COMPARES_DRAFTS):
+    rounds = min(setup.rounds, form.most_rounds)
+    if form.ends_itself or (setup.when is When.SPLIT and form.compares_drafts):
         return rounds, 0
     return rounds, rounds if setup.termination.ending is Ending.FIXED else min(1, rounds)
 
@@ -293,7 +294,7 @@ class _Sizes:
 
     def __init__(self, setup: Setup, tables: Tables) -> None:
         self._setup, self._tables = setup, tables
-        self._first = format_of(started(setup)).PHASES[0]
+        self._first = format_of(started(setup)).phases[0]
         self._limits: dict[tuple[str, str], Capability] = {}
         #: By act, agent, whether it is of a later round, and case.
         self._usages: dict[tuple[Act, str, bool, _Case], Usage] = {}
@@ -331,7 +332,7 @@ class _Sizes:
             _FIRST_TOKEN + usage.output_tokens / self._capability(call.provider, call.model).speed
             for call, usage in awaited
         ]
-        around = {call.turn.act for call, _ in awaited} - {*form.PHASES, Act.FACILITATION}
+        around = {call.turn.act for call, _ in awaited} - {*form.phases, Act.FACILITATION}
         return sum(times) / len(times) * (chain + len(around))
 
     def _usage(self, turn: Turn, case: _Case) -> Usage:
@@ -397,13 +398,13 @@ def _turns(debate: Debate, act: Act, number: int, target: str | None = None) -> 
 
 def _is_alone(setup: Setup, form: Format) -> bool:
     """Whether there is one agent, on whose answer nobody votes."""
-    return len(setup.agents) == 1 and form.COMPARES_DRAFTS
+    return len(setup.agents) == 1 and form.compares_drafts
 
 
 def _compares(debate: Debate) -> bool:
     """Whether first answers are compared and voted on."""
     form = format_of(debate)
-    return form.COMPARES_DRAFTS and not _is_alone(debate.setup, form)
+    return form.compares_drafts and not _is_alone(debate.setup, form)
 
 
 def _total(usages: Iterator[Usage]) -> Usage:

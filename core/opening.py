@@ -37,9 +37,10 @@ from core.models import (
 from core.redaction import redact
 from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
-from core.rules.formats.registry import Format, formats_with
+from core.rules.formats.registry import formats_with
 from core.rules.formats.review import NAME as REVIEW
 from core.rules.sources import KINDS, MOST_SOURCES, linked_anew
+from core.rules.steps import Format
 from core.settings import (
     DEFAULT_ROSTER,
     ROLE_ALIASES,
@@ -331,11 +332,11 @@ def _rounds(wanted: int | None, usual: int, form: Format) -> tuple[int, list[str
     rounds = usual if wanted is None else wanted
     if not 1 <= rounds <= MOST_ROUNDS:
         raise BadInput(f"Rounds must be from 1 to {MOST_ROUNDS}, not {rounds}.")
-    most = form.MOST_ROUNDS
+    most = form.most_rounds
     if wanted is None or wanted <= most:
         return min(rounds, most), []
     has = "one round" if most == 1 else f"{most} rounds at most"
-    return most, [f"You asked for {wanted} rounds; a {form.NAME} has {has}."]
+    return most, [f"You asked for {wanted} rounds; a {form.name} has {has}."]
 
 
 def _roster(request: DebateRequest, settings: Settings) -> Roster:

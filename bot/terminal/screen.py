@@ -175,7 +175,7 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     if not turn.round:
         return f"Before round 1: {work_words(debate, turn).lower()}{turns}"
     form = format_of(debate)
-    opens = turn.round == 1 and turn.act is form.PHASES[0] and form.COMPARES_DRAFTS
+    opens = turn.round == 1 and turn.act is form.phases[0] and form.compares_drafts
     if opens and debate.setup.when is not When.ALWAYS:
         # Whether there is any round is weighed after these.
         return f"First answers, in isolation: {act_words(turn).lower()}{turns}"
@@ -321,6 +321,6 @@ def _cast(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:
 def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The turns of the phase a turn belongs to, as far as can be foreseen."""
     form = format_of(debate)
-    if turn.act not in form.PHASES or not turn.round:
+    if turn.act not in form.phases or not turn.round:
         return ()
     return [one for one in form.planned(debate, turn.round) if one.act is turn.act]

@@ -29,7 +29,7 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class PlanStep:
     """One step of the debate's way: a round, the vote, the decision."""
 
     title: str
@@ -63,22 +63,24 @@ def plan(debate: Debate) -> Block:
     return {"block_id": block_id, "tasks": tasks, "title": title, "type": "plan"}
 
 
-def steps(debate: Debate) -> Sequence[Step]:
+def steps(debate: Debate) -> Sequence[PlanStep]:
     """The steps of a running debate, in order."""
     waits = debate.paused_by or debate.outage
     now = frozenset[Turn]() if waits else frozenset(schedule.ready(debate))
-    found = list[Step]()
+    found = list[PlanStep]()
     asking = clarifying.ready(debate)
     if debate.setup.clarifying.enabled:
         is_running = asking is not None and not waits
-        found.append(Step(title="Questions", done=asking is None, total=1, is_running=is_running))
+        found.append(
+            PlanStep(title="Questions", done=asking is None, total=1, is_running=is_running)
+        )
     for title, turns in _way(debate).items():
         done = sum(map(debate.is_done, turns))
         is_running = asking is None and not now.isdisjoint(turns)
-        found.append(Step(title=title, done=done, total=len(turns), is_running=is_running))
+        found.append(PlanStep(title=title, done=done, total=len(turns), is_running=is_running))
     judging = any(turn.act in {Act.CROSS_CHECK, Act.SYNTHESIS} for turn in now)
     is_decided = debate.verdict is not None
-    return [*found, Step(title="Decision", done=is_decided, total=1, is_running=judging)]
+    return [*found, PlanStep(title="Decision", done=is_decided, total=1, is_running=judging)]
 
 
 @once_per_debate
@@ -129,7 +131,7 @@ def rounds_foreseen(debate: Debate) -> int:
 
     While it is not known whether any is held, all are foreseen.
     """
-    if closing_gate(debate) or debate.tally or format_of(debate).ENDS_ITSELF:
+    if closing_gate(debate) or debate.tally or format_of(debate).ends_itself:
         first = gate_after(debate, 0)
         if first or debate.wanted_by or not is_gated(debate):
             return schedule.rounds_open(debate)
@@ -151,7 +153,7 @@ def stage(debate: Debate) -> str:
             return f"First answers · {ACTS[first.act].phase}"
         rounds = rounds_foreseen(debate)
         converges = debate.setup.termination.ending is Ending.CONVERGED
-        may_end_early = converges or format_of(debate).ENDS_ITSELF
+        may_end_early = converges or format_of(debate).ends_itself
         most = "at most " if rounds > first.round and may_end_early else ""
         return f"Round {first.round} of {most}{rounds} · {ACTS[first.act].phase}"
     if turns:
@@ -161,10 +163,10 @@ def stage(debate: Debate) -> str:
 
 def is_read(debate: Debate, turn: Turn) -> bool:
     """Whether people read what comes of the turn, in the place of its phase."""
-    return turn.act in format_of(debate).PHASES
+    return turn.act in format_of(debate).phases
 
 
 def order(debate: Debate, turn: Turn) -> tuple[int, int]:
     """Where a turn's phase stands among all phases of the debate; what has none ends its round."""
-    acts = format_of(debate).PHASES
+    acts = format_of(debate).phases
     return turn.round, acts.index(turn.act) if turn.act in acts else len(acts)

@@ -38,7 +38,7 @@ def subject_shown(debate: Debate) -> str:
 
 def findings_counted(debate: Debate) -> str:
     """How many findings are open, resolved and struck out; empty before there are reviews."""
-    if debate.setup.format != review.NAME or not review.positions(debate):
+    if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
         return ""
     found = standing(debate)
     resolved = sum(one.status is FindingStatus.RESOLVED for one in found)

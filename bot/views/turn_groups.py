@@ -24,17 +24,17 @@ _BEFORE_THE_GATE = frozenset({Act.OPTIONS, Act.BALLOT, Act.GATE})
 def group_of(debate: Debate, turn: Turn) -> Group:
     """Where the group that the turn belongs to stands."""
     form = format_of(debate)
-    if turn.act not in form.PHASES:
+    if turn.act not in form.phases:
         return turn.round, _REST
     if turn.act is Act.FACILITATION:
         return turn.round, _FACILITATION
     first = gate_after(debate, 0)
     if turn.round == 1 and first and first.ends_rounds:
-        return 1, _FIRST if turn.act is form.PHASES[0] else _SECOND
-    if form.NAME == review.NAME:  # people answer between the two
+        return 1, _FIRST if turn.act is form.phases[0] else _SECOND
+    if form.name == review.NAME:  # people answer between the two
         return turn.round, _FIRST if turn.act is Act.REVIEW else _SECOND
-    if form.NAME == council.NAME:
-        argued = form.PHASES.index(turn.act) > form.PHASES.index(Act.FORMULATE)
+    if form.name == council.NAME:
+        argued = form.phases.index(turn.act) > form.phases.index(Act.FORMULATE)
         return turn.round, _SECOND if argued else _FIRST
     return turn.round, _FIRST
 

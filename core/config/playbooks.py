@@ -183,8 +183,8 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
     if form is not None and form not in formats:
         hint = nearest(form, list(formats))
         yield f'{source.at(("format",))}: there is no format "{form}". {hint}'
-    elif form and playbook.rounds and playbook.rounds > formats[form].MOST_ROUNDS:
-        most = formats[form].MOST_ROUNDS
+    elif form and playbook.rounds and playbook.rounds > formats[form].most_rounds:
+        most = formats[form].most_rounds
         yield f"{source.at(('rounds',))}: a {form} has {most} at most."
     for at, name in enumerate(playbook.agents):
         if not _is_there(name, settings):

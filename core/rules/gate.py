@@ -26,9 +26,9 @@ from core.models import (
 )
 from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
-from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
+from core.rules.steps import agents_present
 
 #: Two can disagree.
 _A_PAIR = 2
@@ -52,7 +52,7 @@ def closing_gate(debate: Debate) -> Gate | None:
 
 def votes_blind(debate: Debate) -> bool:
     """Whether agents vote on the first answers before they have read the others'."""
-    return debate.setup.blind_ballot and format_of(debate).COMPARES_DRAFTS
+    return debate.setup.blind_ballot and format_of(debate).compares_drafts
 
 
 def is_gated(debate: Debate) -> bool:
@@ -69,7 +69,7 @@ def undebatable(debate: Debate) -> Undebatable | None:
     """Why there is nothing to debate; None where there is, or where that is not known yet."""
     if first := gate_after(debate, 0):
         return first.undebatable
-    if not format_of(debate).COMPARES_DRAFTS or _went_on(debate):
+    if not format_of(debate).compares_drafts or _went_on(debate):
         return None
     if len(debate.setup.agents) < _A_PAIR:
         return Undebatable.ALONE
@@ -82,7 +82,7 @@ def _went_on(debate: Debate) -> bool:
 
     Older versions held the rounds all the same: what they began goes on, and stays as it was.
     """
-    opening = format_of(debate).PHASES[0]
+    opening = format_of(debate).phases[0]
     turns = (made.turn for made in debate.contributions.values())
     is_round = any(turn.round > 1 or turn.act is not opening for turn in turns)
     return is_round or debate.tally is not None or debate.verdict is not None
@@ -116,7 +116,7 @@ def rounds_open(debate: Debate) -> int:
         first = gate_after(debate, 0)
         if first is None or first.ends_rounds:
             return 0
-    if rules.ending is Ending.FIXED or format_of(debate).ENDS_ITSELF:
+    if rules.ending is Ending.FIXED or format_of(debate).ends_itself:
         return wished
     for number in range(rules.min_rounds, wished):
         gate = gate_after(debate, number)
@@ -161,7 +161,7 @@ def _first(debate: Debate) -> Gate | None:
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
     votes, pending, silent = dict[str, Probabilities](), False, False
-    options, present = options_of(debate), awaited(debate, tuple(drafts))
+    options, present = options_of(debate), agents_present(debate, tuple(drafts))
     for agent in drafts:
         blind = Turn(act=Act.BALLOT, round=0, agent=agent)
         ballot = debate.ballots.get(blind.key)
@@ -183,11 +183,11 @@ def _first(debate: Debate) -> Gate | None:
 
 def _after(debate: Debate, number: int) -> Gate | None:
     """Whether that round moved anybody, and whether they agree after it."""
-    act, turn = format_of(debate).STANCE_ACT, gate_turn(number)
+    act, turn = format_of(debate).stance_act, gate_turn(number)
     now, movers = dict[str, Probabilities](), list[str]()
     pending, silent = False, False
     alive = format_of(debate).alive(debate)
-    present = awaited(debate, alive)
+    present = agents_present(debate, alive)
     for agent in alive:
         own = Turn(act=act, round=number, agent=agent)
         if not debate.is_done(own) and agent not in debate.refused and agent in present:
@@ -240,7 +240,7 @@ def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str
 def _rounds_left(debate: Debate, number: int) -> int:
     """How many rounds are not held if that one was the last: a panel still closes with one."""
     closing = 1 if number and debate.setup.format == panel.NAME else 0
-    planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
+    planned = min(debate.setup.rounds, format_of(debate).most_rounds)
     return max(0, planned - number - closing)
 
 

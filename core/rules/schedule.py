@@ -25,10 +25,10 @@ from core.models import (
 )
 from core.rules import casting, gate, shadow, sources, subject
 from core.rules.formats import clarifying, review
-from core.rules.formats.presence import awaited
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.gate import rounds_open
 from core.rules.history import strategies
+from core.rules.steps import agents_present
 
 #: On it, it is said what there is to choose between.
 _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
@@ -54,15 +54,19 @@ def ready(debate: Debate) -> Sequence[Turn]:
     if asking is not None:
         return (*reading, *asking, *shadow.ready(debate))
     # The format's turns and what runs beside them: options, blind ballots, people's questions.
-    rounds = rounds_open(debate)
-    turns = turns_ready(debate, rounds)
+    rounds, form = rounds_open(debate), format_of(debate)
+    options = _undone(debate, [_OPTIONS]) if len(form.drafts(debate)) > 1 else ()
+    # Who is to say how likely each option is the best has to be shown the options.
+    turns = [
+        turn for turn in turns_ready(debate, rounds) if not (options and form.takes_stance(turn))
+    ]
     weighed = gate.due(debate)
     # Ballots on the isolated drafts show whether to debate, and later who moved.
     is_blind = gate.votes_blind(debate) and debate.options is not None
     turns = (
         *turns,
         *clarifying.asked_by_facilitator(debate),
-        *(_undone(debate, [_OPTIONS]) if len(format_of(debate).drafts(debate)) > 1 else ()),
+        *options,
         *(_undone(debate, _ballot_turns(debate, 0)) if is_blind else ()),
         *([weighed] if weighed else []),
     )
@@ -187,7 +191,7 @@ def rounds_held(debate: Debate) -> int:
     """In how many rounds agents answered one another; 0: there are only isolated drafts."""
     form = format_of(debate)
     # What opens a round in isolation, or is carried over into it, answers nobody.
-    opens = form.PHASES[0] if form.PHASES[0] is not form.STANCE_ACT else None
+    opens = form.phases[0] if form.phases[0] is not form.stance_act else None
     turns = (made.turn for made in debate.contributions.values())
     spoken = max((turn.round for turn in turns if turn.act is not opens), default=0)
     # Where nothing was weighed, an older version held it, or few could speak.
@@ -245,7 +249,7 @@ def _vote(debate: Debate) -> Sequence[Turn]:
 def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     """Those of the turns that the debate waits for: not of agents whose models are away."""
     able = _able(debate)
-    waived = frozenset(able).difference(awaited(debate, able))
+    waived = frozenset(able).difference(agents_present(debate, able))
     return [turn for turn in turns if turn.agent not in waived]
 
 

@@ -14,14 +14,14 @@ from core.rules.wanting import was_skipped
 def rounds_words(debate: Debate) -> str:
     """How many rounds may be held, or were: `at most 3 rounds`, `2 of 3 rounds were held`."""
     held = schedule.rounds_held(debate)
-    planned = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
+    planned = min(debate.setup.rounds, format_of(debate).most_rounds)
     is_over = debate.verdict or debate.status is not Status.RUNNING
     if debate.setup.format == review.NAME:
         if not is_over:
             return "a second look where its author answers"
         return "with a second look" if held else "without a second look"
     if not is_over:
-        early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ENDS_ITSELF
+        early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ends_itself
         return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
     if not held:
         return "no round was held"

@@ -15,8 +15,8 @@ from core.events import Recorded, apply, fold
 from core.figures import counted, duration, number
 from core.models import Act, Call, Debate, SentPart, Status
 from core.rules import schedule
+from core.rules.dependencies import skipped
 from core.rules.formats.registry import format_of
-from core.rules.needs import skipped
 from core.transcript.ending import how_it_ended
 from core.transcript.markdown import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
@@ -123,7 +123,7 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
         said.append(f"Round {at}: not taken: {turns}.")
     phases = {made.turn.act for made in (*debate.contributions.values(), *debate.failures.values())}
-    if Act.REBUTTAL in format_of(debate).PHASES and Act.REBUTTAL not in phases and not left:
+    if Act.REBUTTAL in format_of(debate).phases and Act.REBUTTAL not in phases and not left:
         said.append("Rebuttals were skipped: the adjusted positions agreed.")
     return said
 

@@ -15,7 +15,7 @@ from core.turns.acts import ACTS
 
 def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:
     """What agents said, by round and within it phase by phase; 0: before round 1."""
-    order = {act: place for place, act in enumerate(format_of(debate).PHASES)}
+    order = {act: place for place, act in enumerate(format_of(debate).phases)}
     rounds = dict[int, list[Contribution]]()
     for made in sorted(
         debate.contributions.values(),

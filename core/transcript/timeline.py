@@ -7,7 +7,7 @@ from datetime import datetime
 from core.events import DebateResumed, Recorded, VerdictReached, VoteTallied, fold, turn_in
 from core.models import ENGINE, JUDGE, Act, Debate, Turn
 from core.rules import schedule
-from core.rules.needs import needs
+from core.rules.dependencies import dependencies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ def timeline(log: Sequence[Recorded], debate: Debate | None = None) -> Sequence[
 
     def span(turn: Turn, ended: Outcome | None) -> Span:
         """The turn, from what is in the log so far."""
-        found = (outcomes.get(key) for key in needs(debate, turn))
+        found = (outcomes.get(key) for key in dependencies(debate, turn))
         waited = sorted({one for one in found if one}, key=lambda one: one.seq)
         start = waited[-1] if waited else outcomes["start"]
         waited += [one for one in resumed[-1:] if one.seq > start.seq]

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from core.models import Act, Contribution, Debate, SourceKind, Turn
 from core.request import Part, PartKind
-from core.rules.formats import panel, review
+from core.rules.formats import panel
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
@@ -55,7 +55,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         return _unmarked((_asked(debate)[0], *_options(debate), *answer))
     if turn.act is Act.FINDINGS:
         # What is wrong is told with the words it is about: the subject need not be read again.
-        return (_asked(debate)[0], *format_of(debate).sees(debate, turn))
+        return (_asked(debate)[0], *format_of(debate).shown(debate, turn))
     history: Sequence[Part] = ()
     if ACTS[turn.act].sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
@@ -131,7 +131,7 @@ def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     if not before:
         return {}
     said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
-    if not any(act is Act.CRITIQUE for act in format_of(debate).PHASES):
+    if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
         newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
         found = {debate.setup.letter(agent): made for agent, made in newest.items()}
         return dict(sorted(found.items()))
@@ -163,7 +163,7 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
     """
     agents = [agent.id for agent in debate.setup.agents]
     sources = sources_shown(debate)
-    if any(act is Act.CRITIQUE for act in format_of(debate).PHASES):
+    if any(act is Act.CRITIQUE for act in format_of(debate).phases):
         # Nobody is shown more than all others' critiques of everybody.
         most = (len(agents) - 1) ** 2
         return (*(f"c{number}" for number in range(1, most + 1)), *sources)
@@ -297,7 +297,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 for label, made in movers_shown(debate, turn).items()
                 if made.turn.act is Act.CRITIQUE
             ]
-            told = (*_told_in_short(debate, turn), *format_of(debate).sees(debate, turn))
+            told = (*_told_in_short(debate, turn), *format_of(debate).shown(debate, turn))
             return (*told, *shown, *critiques)
         case Act.OPTIONS:
             return [
@@ -316,7 +316,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
                 *_options(debate),
             )
         case _:
-            return format_of(debate).sees(debate, turn)
+            return format_of(debate).shown(debate, turn)
 
 
 def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
@@ -344,7 +344,7 @@ def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
         *_told_in_short(debate, turn),
         *case.last_critiques(debate),
         *case.last_words(debate),
-        *(review.sees(debate, turn) if debate.setup.format == review.NAME else ()),
+        *format_of(debate).shown(debate, turn),
         *_options(debate, by_name=True),
         *case.tally_part(debate),
     )
@@ -373,7 +373,7 @@ def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
     """
     if debate.setup.format != panel.NAME or not turn.round:
         return ()
-    newest = [made.turn.round for made in panel.positions(debate).values()]
+    newest = [made.turn.round for made in panel.FORMAT.positions(debate).values()]
     rounds = range(1, max(newest, default=1))
     found: list[tuple[int, str]] = []
     for number in rounds:

@@ -248,7 +248,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
     places = [
         group_of(debate, turn)
         for event in reached.released
-        if (turn := turn_of(event)) and turn.act in format_of(debate).PHASES
+        if (turn := turn_of(event)) and turn.act in format_of(debate).phases
     ]
     assert places == sorted(places)
     whole, parts = Queue(), Queue()

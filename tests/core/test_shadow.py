@@ -35,7 +35,7 @@ from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.rules import schedule, shadow
-from core.rules.needs import needs
+from core.rules.dependencies import dependencies
 from core.settings import Settings
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
 from core.transcript.adr import adr
@@ -270,7 +270,9 @@ def test_however_a_debate_goes_it_goes_the_same_without(form: str, seed: int) ->
     while True:
         ready = schedule.ready(play.debate)
         for turn in ready:
-            missing = [key for key in needs(play.debate, turn) if key not in play.debate.times]
+            missing = [
+                key for key in dependencies(play.debate, turn) if key not in play.debate.times
+            ]
             assert turn.agent != SHADOW or not missing
         bare = {"shadow_agent": None}
         alone = replace(play.debate, setup=play.debate.setup.model_copy(update=bare))

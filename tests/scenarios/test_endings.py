@@ -136,7 +136,7 @@ async def test_a_panel_closes_with_statements_that_are_voted_on(minds: Minds) ->
             one for one in debate.guidance.values() if one.next_step is NextStep.VOTE
         ]
         assert [one.turn.round for one in called] == [2]
-        voted_on = panel.positions(debate)
+        voted_on = panel.FORMAT.positions(debate)
         assert [one.turn.round for one in voted_on.values()] == [3, 3, 3]
         assert all("To close" in one.text for one in voted_on.values())
         said = words_in(team.replies(board))

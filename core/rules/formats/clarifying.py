@@ -22,8 +22,8 @@ from core.models import (
     Turn,
 )
 from core.rules.formats import review
-from core.rules.formats.presence import awaited
 from core.rules.playbook import asks_people, standing_questions
+from core.rules.steps import agents_present
 
 #: Never more rounds of questions than this.
 MOST_ROUNDS = 3
@@ -46,7 +46,7 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
             # Agents that have not yet said what they want to know come first.
             turns = (_question_turn(number, agent.id) for agent in agents)
             left = tuple(turn for turn in turns if not debate.is_done(turn))
-            present = awaited(debate, [agent.id for agent in agents])
+            present = agents_present(debate, [agent.id for agent in agents])
             return left if any(turn.agent in present for turn in left) else (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and is_open(debate, opened):
@@ -131,10 +131,10 @@ def is_open(debate: Debate, opened: Clarifications) -> bool:
     return any(item.number not in debate.answers for item in opened.items)
 
 
-def needs(debate: Debate, turn: Turn) -> Sequence[str]:
+def dependencies(debate: Debate, turn: Turn) -> Sequence[str]:
     """Keys of the outcomes that asking, or putting questions to people, waits for."""
     if turn == review.ASKING and debate.findings:
-        return review.needs(debate, turn)
+        return review.FORMAT.dependencies(debate, turn)
     if turn.round > 0:
         return (Turn(act=Act.FACILITATION, round=turn.round, agent=FACILITATOR).key,)
     number = int(turn.target or 1)

@@ -16,27 +16,19 @@ from core.models import (
     Act,
     Clarification,
     Clarifications,
-    Contribution,
     Debate,
     Option,
     Options,
     QuestionKind,
     Turn,
-    turn_of,
 )
 from core.request import Part, PartKind
 from core.rules import findings, sources
-from core.rules.formats.outcomes import outcome_keys
-from core.rules.formats.presence import awaited
+from core.rules.formats.shown import own_text
 from core.rules.options import leading
-from core.rules.subject import unreadable
+from core.rules.steps import Format, Step, everybody, own, single
 
 NAME = "review"
-MOST_ROUNDS = 1
-PHASES: tuple[Act, ...] = (Act.REVIEW, Act.SECOND_LOOK)
-STANCE_ACT = Act.SECOND_LOOK
-ENDS_ITSELF = True
-COMPARES_DRAFTS = False
 #: Ids of the verdicts, in every review.
 READY, WITH_CHANGES, NOT_YET = "o1", "o2", "o3"
 VERDICTS: Mapping[str, str] = {
@@ -53,111 +45,98 @@ PATIENCE = 4
 _UNANSWERED = "the finding stands"
 
 
-def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Turns whose inputs exist and which have no outcome yet. A review has one round."""
-    if unreadable(debate):
-        return ()
-    turns = [_review(agent.id) for agent in debate.setup.agents]
-    heard = [_review(agent) for agent in awaited(debate, alive(debate))]
-    if heard and all(map(debate.is_done, heard)):
-        turns.append(MERGING)
-    if rounds and debate.findings and findings.to_put(debate):
-        turns.append(ASKING)
-        if is_answered(debate) and not is_read_first(debate):
-            turns += _looks(debate)
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+def _is_put(debate: Debate, _turn: Turn) -> bool:
+    """Whether there is something to put to the author."""
+    return bool(debate.findings and findings.to_put(debate))
 
 
-def planned(debate: Debate, number: int) -> Sequence[Turn]:
-    """Every turn of the review, as far as can be foreseen."""
-    if number > 1:
-        return ()
-    is_settled = debate.is_done(ASKING) and not debate.open_clarifications
-    is_over = is_settled and not is_answered(debate)
-    if is_over or (debate.findings and not findings.to_put(debate)):
-        return tuple(_review(agent) for agent in alive(debate))
-    looks = _looks(debate) if debate.findings else [_look(agent) for agent in alive(debate)]
-    return (*(_review(agent) for agent in alive(debate)), *looks)
+def _looks_again(debate: Debate, turn: Turn) -> bool | None:
+    """Whether the agent looks again: at what it found, once the author has answered."""
+    if debate.findings is None:
+        return None
+    if not findings.to_put(debate) or not findings.own(debate, turn.agent):
+        return False
+    if not debate.is_done(ASKING) or debate.open_clarifications:
+        return None
+    if not is_answered(debate):
+        return False
+    return None if is_read_first(debate) else True
 
 
-def alive(debate: Debate) -> Sequence[str]:
-    """Ids of agents that can still speak: whoever has no review has nothing to look at again."""
-    lost = {one.turn.agent for one in debate.failures.values() if one.turn.act is Act.REVIEW}
-    lost |= debate.refused.keys()
-    return tuple(agent.id for agent in debate.setup.agents if agent.id not in lost)
+def _answers(debate: Debate, _turn: Turn) -> Sequence[str]:
+    """What came from the author, and the readings of what was handed in."""
+    return (*settled_by(debate), *_read_since(debate))
 
 
-def positions(debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
-    """What each agent said last: its second look, else its review."""
-    del upto  # there is one round
-    made = debate.contributions
-    found = {
-        agent.id: made.get(_look(agent.id).key) or made.get(_review(agent.id).key)
-        for agent in debate.setup.agents
-    }
-    return {agent: said for agent, said in found.items() if said}
+def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
+    """What every agent found, to be merged."""
+    lines = [
+        f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): {findings.told(finding)}"
+        for number, finding in enumerate(findings.raised(debate), start=1)
+    ]
+    return (_listed("Findings of all agents", lines),)
 
 
-def drafts(debate: Debate) -> Mapping[str, Contribution]:
-    """The reviews; empty while one can still come."""
-    turns = {agent.id: _review(agent.id) for agent in debate.setup.agents}
-    if not all(debate.is_done(turns[agent]) for agent in awaited(debate, tuple(turns))):
-        return {}
-    made = {agent: debate.contributions.get(turn.key) for agent, turn in turns.items()}
-    return {agent: draft for agent, draft in made.items() if draft}
+def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What the agent found itself."""
+    mine = findings.own(debate, turn.agent)
+    lines = [f"f{finding.number}: {findings.told(finding)}" for finding in mine]
+    return (_listed("Your findings", lines),)
 
 
-def carried_over(debate: Debate, turn: Turn) -> Contribution | None:
-    """Nothing is carried over."""
-    del debate, turn
+def standing_findings(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
+    """The findings as they stand, for voters and the judge."""
+    lines = [
+        f"{finding.number}. {finding.status.value}, {findings.told(finding)}"
+        + (f" ({finding.why})" if finding.why else "")
+        for finding in findings.standing(debate)
+    ]
+    return (_listed("Findings as they stand", lines or ["There are none."]),)
 
 
-def sees(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What this turn is about, beyond the subject, which is among the sources."""
-    match turn.act:
-        case Act.FINDINGS:
-            found = findings.raised(debate)
-            lines = [
-                f"f{number} (agent {debate.setup.letter(one.raised_by[0])}): {findings.told(one)}"
-                for number, one in enumerate(found, start=1)
-            ]
-            return (_listed("Findings of all agents", lines),)
-        case Act.SECOND_LOOK:
-            said = debate.text_of(Act.REVIEW, 1, turn.agent)
-            own = [
-                f"f{one.number}: {findings.told(one)}" for one in findings.own(debate, turn.agent)
-            ]
-            review = Part(kind=PartKind.OWN, label="Your review", text=said, trim_priority=2)
-            return (review, _listed("Your findings", own))
-        case Act.BALLOT | Act.SYNTHESIS:
-            lines = [
-                f"{one.number}. {one.status.value}, {findings.told(one)}"
-                + (f" ({one.why})" if one.why else "")
-                for one in findings.standing(debate)
-            ]
-            return (_listed("Findings as they stand", lines or ["There are none."]),)
-        case _:
-            return ()
+def _listed(label: str, lines: Sequence[str]) -> Part:
+    return Part(
+        kind=PartKind.CRITIQUE,
+        label=label,
+        text="\n".join(" ".join(line.split()) for line in lines),
+        trim_priority=1,
+    )
 
 
-def needs(debate: Debate, turn: Turn) -> Sequence[str]:
-    """Keys of the outcomes this turn waits for."""
-    match turn.act:
-        case Act.FINDINGS:
-            turns = [_review(agent.id) for agent in debate.setup.agents]
-            return outcome_keys(debate, turns, alive(debate))
-        case Act.CLARIFICATION:
-            return (MERGING.key,)
-        case Act.SECOND_LOOK:
-            return (ASKING.key, *settled_by(debate), *_read_since(debate))
-        case _:
-            return ()
-
-
-def longest_chain(rounds: int) -> int:
-    """The review, the merging and the second look."""
-    del rounds
-    return len(PHASES) + 1
+FORMAT = Format(
+    name=NAME,
+    most_rounds=1,
+    compares_drafts=False,
+    steps=(
+        # Whoever has no review has nothing to look at again.
+        Step(act=Act.REVIEW, misses=1, isolated=True, position=True),
+        Step(
+            act=Act.FINDINGS,
+            by=SUMMARIZER,
+            after=(everybody(Act.REVIEW),),
+            isolated=True,
+            is_phase=False,
+            shows=(_findings_of_all,),
+        ),
+        Step(
+            act=Act.CLARIFICATION,
+            by=ENGINE,
+            after=(single(Act.FINDINGS),),
+            only_if=_is_put,
+            is_phase=False,
+        ),
+        Step(
+            act=Act.SECOND_LOOK,
+            after=(single(Act.CLARIFICATION),),
+            only_if=_looks_again,
+            also_after=_answers,
+            position=True,
+            stance=True,
+            shows=(own_text(own(Act.REVIEW), "Your review", trim_priority=2), _own_findings),
+        ),
+    ),
+    shows={Act.BALLOT: (standing_findings,), Act.SYNTHESIS: (standing_findings,)},
+)
 
 
 def questions_put(debate: Debate) -> Sequence[Clarification]:
@@ -173,7 +152,7 @@ def how_it_went(debate: Debate) -> str:
         return "The author was asked about what matters, and the agents looked again."
     if debate.findings is None:
         return "It ended before all had said what they found."
-    if not any(made.stance for made in drafts(debate).values()):
+    if not any(made.stance for made in FORMAT.drafts(debate).values()):
         return "No agent could say whether it is ready."
     if not findings.to_put(debate):
         return "Nothing of weight was found, so there was no second look."
@@ -184,7 +163,7 @@ def how_it_went(debate: Debate) -> str:
 
 def options(debate: Debate, turn: Turn) -> Options:
     """The three verdicts, and which of them each agent's review stands for. Asks no model."""
-    stances = {agent: leading(made.stance) for agent, made in drafts(debate).items()}
+    stances = {agent: leading(made.stance) for agent, made in FORMAT.drafts(debate).items()}
     return Options(
         turn=turn,
         question_kind=QuestionKind.CHOICE,
@@ -250,25 +229,3 @@ def _read_since(debate: Debate) -> Sequence[str]:
     given = [ref for note in debate.notes if note.id in notes for ref in note.references]
     numbered = enumerate(debate.references, start=1)
     return [sources.reading_turn(number).key for number, one in numbered if one in given]
-
-
-def _looks(debate: Debate) -> Sequence[Turn]:
-    """The second looks of those who found something."""
-    return [_look(agent) for agent in alive(debate) if findings.own(debate, agent)]
-
-
-def _listed(label: str, lines: Sequence[str]) -> Part:
-    return Part(
-        kind=PartKind.CRITIQUE,
-        label=label,
-        text="\n".join(" ".join(line.split()) for line in lines),
-        trim_priority=1,
-    )
-
-
-def _review(agent: str) -> Turn:
-    return turn_of(Act.REVIEW, 1, agent)
-
-
-def _look(agent: str) -> Turn:
-    return turn_of(Act.SECOND_LOOK, 1, agent)

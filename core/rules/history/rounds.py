@@ -111,7 +111,7 @@ def of_round(
     debate: Debate, number: int, said: Sequence[Contribution], method: ContextMethod
 ) -> Material:
     """A round as it is to be summed up: long early, when views spread out, short late."""
-    of = min(debate.setup.rounds, format_of(debate).MOST_ROUNDS)
+    of = min(debate.setup.rounds, format_of(debate).most_rounds)
     later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
     return in_tokens(
         SummaryKind.ROUND,

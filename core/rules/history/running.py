@@ -4,27 +4,23 @@ Each round that is over is summed up in the background; a format that has only o
 phase. Agents are shown these summaries only where their strategy says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.models import SUMMARIZER, Act, ContextMethod, Debate, Turn
-from core.rules.formats import council
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import rounds as by_round
 from core.rules.history.material import Material
 from core.rules.history.rules_in_force import method_of
-
-#: Phases after which a format of one round is summed up: those that end in everybody's position.
-STAGES: Mapping[str, tuple[Act, ...]] = {council.NAME: (Act.GATHER, Act.FORMULATE, Act.ADJUST)}
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Rounds and phases that are over and not summed up yet; none if summaries are switched off."""
     if not debate.setup.summarization.enabled:
         return ()
-    turns, stages = list[Turn](), STAGES.get(debate.setup.format)
+    turns, stages = list[Turn](), format_of(debate).stages
     if stages:
         # Phases that nobody can add to any more, while others are still to come.
-        phases = format_of(debate).PHASES
+        phases = format_of(debate).phases
         coming = [phases.index(turn.act) for turn in turns_ready(debate, 1)]
         said = {made.turn.act for made in debate.contributions.values()}
         over = [act for act in stages if coming and min(coming) > phases.index(act)]
@@ -38,9 +34,8 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 
 def material(debate: Debate, turn: Turn) -> Material | None:
     """A round, or a phase of the only one."""
-    acts = STAGES.get(debate.setup.format, ())
     said = [made for made in debate.contributions.values() if made.turn.act == turn.target]
-    if turn.target in acts:
+    if turn.target in format_of(debate).stages:
         return by_round.of_round(debate, turn.round, said, by_round.METHOD)
     return by_round.material(debate, turn)
 

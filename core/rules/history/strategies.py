@@ -77,7 +77,7 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
         return (summary,) if summary else ()
     if turn.act is Act.BALLOT and debate.setup.format == panel.NAME:
         return [rounds.summary_turn(number) for number in range(1, turn.round)]
-    if turn.act in format_of(debate).PHASES:
+    if turn.act in format_of(debate).phases:
         return strategy_of(debate, turn.agent).wants(debate, turn)
     return ()
 

@@ -45,7 +45,7 @@ def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contributio
 @once_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     """All that was said in a round, phase by phase and in roster order; nothing carried over."""
-    phases = format_of(debate).PHASES
+    phases = format_of(debate).phases
     roster = [agent.id for agent in debate.setup.agents]
     said = [
         made

@@ -41,8 +41,8 @@ from core.models import (
 )
 from core.rules import schedule, sources
 from core.rules.formats import clarifying
-from core.rules.formats.registry import turns_ready
-from core.testing import a_setup, recorded
+from core.rules.formats.registry import format_of, turns_ready
+from core.testing import AN_AGENDA, a_setup, recorded
 from tests.core.dice import DANA, START, Luck, Play, lucks, setups
 
 
@@ -82,7 +82,13 @@ def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
             break
         waits = schedule.is_cut_short(debate) or clarifying.ready(debate) is not None
         form_turns = () if waits else turns_ready(debate, schedule.rounds_open(debate))
-        assert set(form_turns) <= set(ready)
+        waits_for_options = any(turn.act is Act.OPTIONS for turn in ready)
+        held_back = [
+            turn
+            for turn in form_turns
+            if waits_for_options and format_of(debate).takes_stance(turn)
+        ]
+        assert set(form_turns) - set(held_back) <= set(ready)
         # Were no summary ever made, the debate would go on all the same.
         others = [turn for turn in ready if turn.act is not Act.SUMMARY]
         if others:
@@ -95,6 +101,7 @@ def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
     assert not play.debate.summaries
 
 
+OPTIONS = "r0/options/summarizer"
 #: After every deadline.
 NEVER = START + timedelta(days=9)
 
@@ -126,6 +133,21 @@ def test_without_the_thread_of_a_mention_the_question_stands() -> None:
 
     assert schedule.ready(debate)
     assert schedule.conclusion(debate) is None
+
+
+@pytest.mark.parametrize("name", ["critique", "council", "panel", "premortem"])
+def test_everybody_takes_its_stance_on_options_that_are_there(name: str) -> None:
+    setup = a_setup(rounds=3).model_copy(update={"format": name, "agenda": AN_AGENDA})
+    plays = [Play(setup, Luck(seed=seed, failing=0.1, disturbed=0)) for seed in range(8)]
+    stances = 0
+    for debate in [play.to_the_end() for play in plays]:
+        form = format_of(debate)
+        turns = [made.turn for made in debate.contributions.values()]
+        taken = [turn for turn in turns if form.takes_stance(turn) and len(form.drafts(debate)) > 1]
+        stances += len(taken)
+        assert all(debate.came_first(OPTIONS, turn.key) for turn in taken)
+
+    assert stances
 
 
 @pytest.mark.parametrize("spoke", [True, False])

@@ -5,8 +5,8 @@ from pydantic import ValidationError
 
 from core.models import Act, Agenda, Debate, Phase
 from core.request import PartKind
+from core.rules.dependencies import dependencies
 from core.rules.formats.registry import format_of
-from core.rules.needs import needs
 from core.testing import AN_AGENDA
 from tests.core.rules.formats.told import (
     a_format_setup,
@@ -42,7 +42,7 @@ def test_a_turn_waits_for_its_own_last_one_and_for_all_that_it_hears() -> None:
     debate = told(SETUP, *PROPOSED, *said("r1/debate/architect", "r1/debate/security"))
     # Its refinement hears the others' answers, not its own.
     assert ready(debate) == ["r1/debate/simplicity"]
-    assert list(needs(debate, turn("r1/debate/simplicity"))) == [
+    assert list(dependencies(debate, turn("r1/debate/simplicity"))) == [
         "r1/proposal/simplicity",
         "r1/proposal/architect",
         "r1/proposal/security",
@@ -55,7 +55,7 @@ def test_who_loses_its_draft_is_out_and_nobody_waits_for_it() -> None:
 
     assert format_of(debate).alive(debate) == ("architect", "security")
     assert ready(debate) == ["r1/debate/architect", "r1/debate/security"]
-    assert "r1/proposal/simplicity" in needs(debate, turn("r1/debate/architect"))
+    assert "r1/proposal/simplicity" in dependencies(debate, turn("r1/debate/architect"))
 
 
 def test_another_lost_turn_takes_nobody_out() -> None:
@@ -81,7 +81,7 @@ def test_one_alone_hears_nobody_and_says_nothing_more() -> None:
 def test_what_was_heard_is_shown_and_ones_own_last() -> None:
     debates = said(*of_all("r1/debate/*"))
     debate = told(SETUP, *PROPOSED, *debates)
-    parts = format_of(debate).sees(debate, turn("r1/refinement/security"))
+    parts = format_of(debate).shown(debate, turn("r1/refinement/security"))
 
     assert [(part.kind, part.label, part.text) for part in parts] == [
         (PartKind.POSITION, "Position A", "r1/proposal/architect"),
@@ -107,9 +107,9 @@ def test_the_newest_position_counts_and_voters_read_the_last_words() -> None:
         "security": Act.PROPOSAL,
         "simplicity": Act.PROPOSAL,
     }
-    [word] = form.sees(debate, turn("r1/ballot/security"))
+    [word] = form.shown(debate, turn("r1/ballot/security"))
     assert word.text == "r1/rebuttal/architect"
-    assert form.sees(debate, turn("r0/ballot/security")) == ()
+    assert form.shown(debate, turn("r0/ballot/security")) == []
 
 
 def test_it_takes_as_many_turns_one_after_another_as_it_has_phases() -> None:

@@ -36,7 +36,7 @@ def a_debate(*events: Event) -> Debate:
 
 
 def ready(*events: Event) -> Sequence[str]:
-    return keys(council.ready(a_debate(*events), 1))
+    return keys(council.FORMAT.ready(a_debate(*events), 1))
 
 
 def test_at_first_everybody_gathers() -> None:
@@ -104,10 +104,10 @@ def test_the_last_one_left_has_nobody_to_plan_with() -> None:
 
 
 def test_the_plan_is_every_phase_once_for_everybody_who_is_left() -> None:
-    planned = council.planned(a_debate(*failed(GATHERED[1])), 1)
+    planned = council.FORMAT.planned(a_debate(*failed(GATHERED[1])), 1)
 
     assert keys(planned) == [key for phase in PHASES for key in (phase[0], phase[2])]
-    assert council.planned(a_debate(), 2) == ()
+    assert council.FORMAT.planned(a_debate(), 2) == ()
 
 
 def adjusted(*shares: float) -> Debate:
@@ -121,26 +121,26 @@ def adjusted(*shares: float) -> Debate:
 
 
 def test_positions_that_agree_need_no_rebuttal() -> None:
-    assert council.ready(adjusted(0.9, 0.8, 0.7), 1) == ()
-    assert keys(council.ready(adjusted(0.9, 0.8, 0.69), 1)) == REBUTTED
-    assert keys(council.ready(adjusted(0.6, 0.6, 0.45), 1)) == REBUTTED
+    assert council.FORMAT.ready(adjusted(0.9, 0.8, 0.7), 1) == ()
+    assert keys(council.FORMAT.ready(adjusted(0.9, 0.8, 0.69), 1)) == REBUTTED
+    assert keys(council.FORMAT.ready(adjusted(0.6, 0.6, 0.45), 1)) == REBUTTED
 
 
 def test_the_plan_has_no_rebuttals_once_none_is_needed() -> None:
     before = [key for phase in PHASES[:5] for key in phase]
 
-    assert keys(council.planned(adjusted(0.9, 0.8, 0.7), 1)) == before
-    assert keys(council.planned(adjusted(0.9, 0.2, 0.7), 1)) == [*before, *REBUTTED]
+    assert keys(council.FORMAT.planned(adjusted(0.9, 0.8, 0.7), 1)) == before
+    assert keys(council.FORMAT.planned(adjusted(0.9, 0.2, 0.7), 1)) == [*before, *REBUTTED]
 
 
 def test_whether_positions_agree_is_not_known_before_all_are_adjusted() -> None:
-    assert keys(council.ready(adjusted(0.9, 0.8), 1)) == ADJUSTED[2:]
-    assert keys(council.planned(adjusted(0.9, 0.8), 1))[-3:] == REBUTTED
+    assert keys(council.FORMAT.ready(adjusted(0.9, 0.8), 1)) == ADJUSTED[2:]
+    assert keys(council.FORMAT.planned(adjusted(0.9, 0.8), 1))[-3:] == REBUTTED
 
 
 def test_that_positions_differ_is_known_as_soon_as_two_do() -> None:
     # The one whose position is still awaited has all it needs to answer the two others.
-    assert keys(council.ready(adjusted(0.9, 0.2), 1)) == [ADJUSTED[2], REBUTTED[2]]
+    assert keys(council.FORMAT.ready(adjusted(0.9, 0.2), 1)) == [ADJUSTED[2], REBUTTED[2]]
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ def test_that_positions_differ_is_known_as_soon_as_two_do() -> None:
     ids=["nothing gathered", "nothing formulated", "anything else", "refused"],
 )
 def test_who_has_nothing_to_go_on_with_is_out(events: Sequence[Event], left: Sequence[str]) -> None:
-    assert council.alive(a_debate(*events)) == left
+    assert council.FORMAT.alive(a_debate(*events)) == left
 
 
 def test_a_position_is_the_adjusted_one_else_the_formulated_else_the_gathered() -> None:
     happened = said(*GATHERED, *PLANNED, *FORMULATED[:2], *DEBATED, ADJUSTED[0], *REBUTTED)
-    positions = council.positions(a_debate(*happened))
+    positions = council.FORMAT.positions(a_debate(*happened))
 
     assert [(agent, made.text) for agent, made in positions.items()] == [
         ("architect", ADJUSTED[0]),
@@ -169,13 +169,18 @@ def test_a_position_is_the_adjusted_one_else_the_formulated_else_the_gathered() 
 
 
 def test_who_has_gathered_nothing_has_no_position() -> None:
-    assert list(council.positions(a_debate(*said(*GATHERED[1:])))) == ["security", "simplicity"]
+    assert list(council.FORMAT.positions(a_debate(*said(*GATHERED[1:])))) == [
+        "security",
+        "simplicity",
+    ]
 
 
 def test_drafts_are_what_was_gathered_once_nobody_gathers_any_more() -> None:
-    complete = council.drafts(a_debate(*said(*GATHERED[1:], FORMULATED[1]), *failed(GATHERED[0])))
+    complete = council.FORMAT.drafts(
+        a_debate(*said(*GATHERED[1:], FORMULATED[1]), *failed(GATHERED[0]))
+    )
 
-    assert council.drafts(a_debate(*said(*GATHERED[1:]))) == {}
+    assert council.FORMAT.drafts(a_debate(*said(*GATHERED[1:]))) == {}
     assert [(agent, draft.text) for agent, draft in complete.items()] == [
         ("security", GATHERED[1]),
         ("simplicity", GATHERED[2]),
@@ -185,16 +190,16 @@ def test_drafts_are_what_was_gathered_once_nobody_gathers_any_more() -> None:
 def test_a_position_that_nobody_answered_is_not_adjusted() -> None:
     happened = [*said(*GATHERED, *FORMULATED, DEBATED[1]), *failed(DEBATED[0], DEBATED[2])]
     debate = a_debate(*happened)
-    kept = council.carried_over(debate, turn(ADJUSTED[1]))
+    kept = council.FORMAT.carried_over(debate, turn(ADJUSTED[1]))
 
     assert kept
     assert kept.text == FORMULATED[1]
-    assert council.carried_over(debate, turn(ADJUSTED[0])) is None
-    assert council.carried_over(debate, turn(REBUTTED[1])) is None
+    assert council.FORMAT.carried_over(debate, turn(ADJUSTED[0])) is None
+    assert council.FORMAT.carried_over(debate, turn(REBUTTED[1])) is None
 
 
 def sees(key: str, *happened: str) -> Sequence[Part]:
-    return council.sees(a_debate(*said(*happened)), turn(key))
+    return council.FORMAT.shown(a_debate(*said(*happened)), turn(key))
 
 
 def own(label: str, text: str) -> Part:
@@ -220,7 +225,7 @@ def position(letter: str, text: str, *, ends_shared: bool = False) -> Part:
 
 
 def test_gathering_is_done_in_isolation() -> None:
-    assert sees(GATHERED[0], *GATHERED[1:]) == ()
+    assert sees(GATHERED[0], *GATHERED[1:]) == []
 
 
 def test_a_plan_sees_what_the_others_gathered_unnamed() -> None:
@@ -241,11 +246,11 @@ def test_a_position_is_formulated_from_ones_own_work_and_what_the_others_gathere
         for number, text in enumerate(GATHERED, start=1)
     ]
 
-    assert sees(FORMULATED[1], *GATHERED, *PLANNED) == (
+    assert sees(FORMULATED[1], *GATHERED, *PLANNED) == [
         *found,
         own("What you found", f"{GATHERED[1]}\n(In full above, in: Findings 2 of 3.)"),
         own("Your plan", PLANNED[1]),
-    )
+    ]
 
 
 def test_who_has_no_plan_formulates_without_one() -> None:
@@ -276,7 +281,7 @@ def test_who_has_no_position_at_all_is_not_shown() -> None:
 def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
     answers = others(PartKind.CRITIQUE, "Answers of the council", DEBATED[0], DEBATED[2])
 
-    assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == (
+    assert sees(ADJUSTED[1], *GATHERED, *PLANNED, *FORMULATED, *DEBATED) == [
         *answers,
         Part(
             kind=PartKind.POSITION, label="Position A in short", text=FORMULATED[0], trim_priority=2
@@ -285,26 +290,26 @@ def test_an_adjustment_sees_the_own_position_and_all_answers_to_it() -> None:
             kind=PartKind.POSITION, label="Position C in short", text=FORMULATED[2], trim_priority=2
         ),
         own("Your position, Position B", FORMULATED[1]),
-    )
+    ]
 
 
 def test_a_rebuttal_sees_the_own_answers_and_the_others_as_adjusted() -> None:
     happened = [*GATHERED, *PLANNED, *FORMULATED, *DEBATED, *ADJUSTED]
 
-    assert sees(REBUTTED[1], *happened) == (
+    assert sees(REBUTTED[1], *happened) == [
         position("A", ADJUSTED[0], ends_shared=True),
         position("C", ADJUSTED[2]),
         own("Your answers to the others", DEBATED[1]),
-    )
+    ]
 
 
 def test_a_rebuttal_sees_the_position_as_it_was_where_none_was_adjusted() -> None:
     happened = [*GATHERED, *PLANNED, *FORMULATED, *DEBATED, ADJUSTED[0]]
 
-    assert sees(REBUTTED[1], *happened)[:2] == (
+    assert sees(REBUTTED[1], *happened)[:2] == [
         position("A", ADJUSTED[0], ends_shared=True),
         position("C", FORMULATED[2]),
-    )
+    ]
 
 
 def test_letters_follow_the_roster() -> None:
@@ -312,17 +317,19 @@ def test_letters_follow_the_roster() -> None:
 
 
 def test_the_phases_are_in_the_order_they_are_taken() -> None:
-    assert [act.value for act in council.PHASES] == [phase[0].split("/")[1] for phase in PHASES]
-    assert council.PHASES[0] is Act.GATHER
+    assert [act.value for act in council.FORMAT.phases] == [
+        phase[0].split("/")[1] for phase in PHASES
+    ]
+    assert council.FORMAT.phases[0] is Act.GATHER
 
 
 def test_voters_read_the_rebuttals_under_letters() -> None:
     debate = a_debate(*said(*(key for phase in PHASES for key in phase)))
-    shown = council.sees(debate, turn("r1/ballot/security"))
+    shown = council.FORMAT.shown(debate, turn("r1/ballot/security"))
 
     assert [(part.label, part.text) for part in shown] == [
         (f"Last word of the holder of Position {letter}", text)
         for letter, text in zip("ABC", REBUTTED, strict=True)
     ]
     assert [part.ends_shared for part in shown] == [False, False, True]
-    assert council.sees(debate, turn("r0/ballot/security")) == ()
+    assert council.FORMAT.shown(debate, turn("r0/ballot/security")) == []

@@ -29,7 +29,7 @@ def a_debate(*events: Event) -> Debate:
 
 
 def ready(*events: Event, rounds: int = 3) -> Sequence[str]:
-    return keys(critique.ready(a_debate(*events), rounds))
+    return keys(critique.FORMAT.ready(a_debate(*events), rounds))
 
 
 def test_at_first_everybody_proposes_and_nothing_else() -> None:
@@ -101,10 +101,10 @@ def test_no_turn_belongs_to_a_round_beyond_the_last() -> None:
 
 
 def test_the_plan_of_a_round_names_every_pair_of_agents_that_are_left() -> None:
-    assert keys(critique.planned(a_debate(), 2)) == [
+    assert keys(critique.FORMAT.planned(a_debate(), 2)) == [
         key.replace("r1", "r2") for key in (*PROPOSED, *CRITIQUED, *REFINED)
     ]
-    assert keys(critique.planned(a_debate(*failed("r1/proposal/security")), 1)) == [
+    assert keys(critique.FORMAT.planned(a_debate(*failed("r1/proposal/security")), 1)) == [
         "r1/proposal/architect",
         "r1/proposal/simplicity",
         "r1/critique/architect/simplicity",
@@ -117,14 +117,16 @@ def test_the_plan_of_a_round_names_every_pair_of_agents_that_are_left() -> None:
 def test_only_a_lost_proposal_or_a_refused_key_takes_an_agent_out() -> None:
     critiques_lost = failed("r1/critique/architect/security", "r1/refinement/architect")
 
-    assert critique.alive(a_debate(*critiques_lost)) == AGENTS
-    assert critique.alive(a_debate(*failed("r1/proposal/architect"))) == AGENTS[1:]
-    assert critique.alive(a_debate(*refused("r1/critique/simplicity/security"))) == AGENTS[:2]
+    assert critique.FORMAT.alive(a_debate(*critiques_lost)) == AGENTS
+    assert critique.FORMAT.alive(a_debate(*failed("r1/proposal/architect"))) == AGENTS[1:]
+    assert (
+        critique.FORMAT.alive(a_debate(*refused("r1/critique/simplicity/security"))) == AGENTS[:2]
+    )
 
 
 def test_a_position_is_the_newest_proposal_or_refinement_in_roster_order() -> None:
     debate = a_debate(*said(*reversed(PROPOSED), *CRITIQUED, REFINED[1], "r2/proposal/security"))
-    texts = [(agent, made.text) for agent, made in critique.positions(debate).items()]
+    texts = [(agent, made.text) for agent, made in critique.FORMAT.positions(debate).items()]
 
     assert texts == [
         ("architect", "r1/proposal/architect"),
@@ -134,25 +136,25 @@ def test_a_position_is_the_newest_proposal_or_refinement_in_roster_order() -> No
 
 
 def test_before_the_first_round_there_is_no_position() -> None:
-    assert critique.positions(a_debate(*said("r1/proposal/security")), 0) == {}
+    assert critique.FORMAT.positions(a_debate(*said("r1/proposal/security")), 0) == {}
 
 
 def test_positions_up_to_a_round_include_it_and_nothing_later() -> None:
     debate = a_debate(*said("r1/proposal/security", "r2/refinement/security"))
-    upto = {number: critique.positions(debate, number)["security"].text for number in (1, 2)}
+    upto = {number: critique.FORMAT.positions(debate, number)["security"].text for number in (1, 2)}
 
     assert upto == {1: "r1/proposal/security", 2: "r2/refinement/security"}
 
 
 def test_who_has_said_nothing_has_no_position() -> None:
-    assert list(critique.positions(a_debate(*said("r1/proposal/security")))) == ["security"]
+    assert list(critique.FORMAT.positions(a_debate(*said("r1/proposal/security")))) == ["security"]
 
 
 def test_drafts_are_there_when_no_first_proposal_can_come_any_more() -> None:
     two = said(*PROPOSED[:2], "r1/refinement/architect")
-    complete = critique.drafts(a_debate(*two, *failed("r1/proposal/simplicity")))
+    complete = critique.FORMAT.drafts(a_debate(*two, *failed("r1/proposal/simplicity")))
 
-    assert critique.drafts(a_debate(*two)) == {}
+    assert critique.FORMAT.drafts(a_debate(*two)) == {}
     assert [(agent, draft.text) for agent, draft in complete.items()] == [
         ("architect", "r1/proposal/architect"),
         ("security", "r1/proposal/security"),
@@ -160,11 +162,13 @@ def test_drafts_are_there_when_no_first_proposal_can_come_any_more() -> None:
 
 
 def test_a_proposal_is_made_in_isolation() -> None:
-    assert critique.sees(a_debate(*said(*PROPOSED)), turn("r1/proposal/architect")) == ()
+    assert critique.FORMAT.shown(a_debate(*said(*PROPOSED)), turn("r1/proposal/architect")) == []
 
 
 def test_a_first_critique_sees_its_targets_proposal_and_nothing_else() -> None:
-    parts = critique.sees(a_debate(*said(*PROPOSED)), turn("r1/critique/architect/security"))
+    parts = critique.FORMAT.shown(
+        a_debate(*said(*PROPOSED)), turn("r1/critique/architect/security")
+    )
 
     assert parts == [_under_review("r1/proposal/security")]
 
@@ -172,7 +176,7 @@ def test_a_first_critique_sees_its_targets_proposal_and_nothing_else() -> None:
 def test_a_later_critique_sees_what_the_critic_said_of_the_version_before() -> None:
     debate = a_debate(*said(*PROPOSED, *CRITIQUED, *REFINED, "r2/proposal/security"))
 
-    assert critique.sees(debate, turn("r2/critique/architect/security")) == [
+    assert critique.FORMAT.shown(debate, turn("r2/critique/architect/security")) == [
         _under_review("r2/proposal/security"),
         Part(
             kind=PartKind.OTHER,
@@ -198,7 +202,7 @@ def test_a_refinement_sees_its_own_proposal_and_the_critiques_of_it_unnamed() ->
     label = "Another position in short,"
     others = numbered(PartKind.OTHER, label, PROPOSED[::2], trim_priority=3)
 
-    assert critique.sees(debate, turn("r1/refinement/security")) == (
+    assert critique.FORMAT.shown(debate, turn("r1/refinement/security")) == [
         replace(others[0], ends_shared=True),  # the third agent reads it first, too
         others[1],
         Part(
@@ -216,13 +220,17 @@ def test_a_refinement_sees_its_own_proposal_and_the_critiques_of_it_unnamed() ->
             text="r1/critique/simplicity/security",
             trim_priority=2,
         ),
-    )
+    ]
 
 
-def test_critiques_of_a_round_come_in_roster_order_and_from_that_round_alone() -> None:
-    debate = a_debate(*said(*reversed(CRITIQUED), "r2/critique/simplicity/architect"))
+def test_critiques_come_in_roster_order_and_from_the_round_alone() -> None:
+    debate = a_debate(*said(*PROPOSED, *reversed(CRITIQUED), "r2/critique/simplicity/architect"))
     received = [
-        [made.text for made in critique.critiques_of(debate, number, "architect")]
+        [
+            part.text
+            for part in critique.FORMAT.shown(debate, turn(f"r{number}/refinement/architect"))
+            if part.kind is PartKind.CRITIQUE
+        ]
         for number in (1, 2)
     ]
 
@@ -233,7 +241,7 @@ def test_critiques_of_a_round_come_in_roster_order_and_from_that_round_alone() -
 
 
 def carried(key: str, *events: Event) -> str | None:
-    taken = critique.carried_over(a_debate(*events), turn(key))
+    taken = critique.FORMAT.carried_over(a_debate(*events), turn(key))
     return taken and taken.text
 
 

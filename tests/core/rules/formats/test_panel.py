@@ -40,7 +40,7 @@ def a_debate(*events: Event, rounds: int = 3) -> Debate:
 
 
 def ready(*events: Event, rounds: int = 3) -> Sequence[str]:
-    return keys(panel.ready(a_debate(*events), rounds))
+    return keys(panel.FORMAT.ready(a_debate(*events), rounds))
 
 
 def test_the_facilitator_speaks_when_every_statement_has_an_outcome() -> None:
@@ -65,8 +65,8 @@ def test_closing_statements_follow_the_call_for_the_vote_and_nothing_follows_the
     assert ready(*before, rounds=7) == third
     assert ready(*before, *said(*third), rounds=7) == []
     debate = a_debate(*before, rounds=7)
-    assert keys(panel.planned(debate, 3)) == third
-    assert panel.planned(debate, 4) == ()
+    assert keys(panel.FORMAT.planned(debate, 3)) == third
+    assert panel.FORMAT.planned(debate, 4) == ()
     assert panel.is_closing(debate, turn(third[0]))
     assert not panel.is_closing(debate, turn(SECOND[0]))
 
@@ -103,7 +103,7 @@ def test_the_facilitator_asks_nobody_where_clarifications_are_off() -> None:
 
 def test_the_facilitator_is_told_what_it_decided_before() -> None:
     debate = a_debate(*said(*FIRST), decided(1, NextStep.GO_ON, focus="cost"), *said(*SECOND))
-    shown = panel.sees(debate, turn("r2/facilitation/facilitator"))[0]
+    shown = panel.FORMAT.shown(debate, turn("r2/facilitation/facilitator"))[0]
 
     assert (shown.label, shown.text) == (
         "What you decided before",
@@ -164,7 +164,7 @@ def test_a_panel_of_more_rounds_than_seven_ends_with_the_seventh() -> None:
 
 
 def planned(number: int, *events: Event, rounds: int = 3) -> Sequence[str]:
-    return keys(panel.planned(a_debate(*events, rounds=rounds), number))
+    return keys(panel.FORMAT.planned(a_debate(*events, rounds=rounds), number))
 
 
 def test_the_plan_of_a_round_ends_with_the_facilitator_but_for_the_last() -> None:
@@ -206,7 +206,7 @@ def test_the_plan_names_nobody_who_is_out() -> None:
 def test_without_a_first_statement_or_two_in_a_row_an_agent_is_out(
     missed: Sequence[str], *, is_out: bool
 ) -> None:
-    left = panel.alive(a_debate(*failed(*missed), rounds=5))
+    left = panel.FORMAT.alive(a_debate(*failed(*missed), rounds=5))
 
     assert left == tuple(agent for agent in AGENTS if agent != "security" or not is_out)
 
@@ -214,37 +214,37 @@ def test_without_a_first_statement_or_two_in_a_row_an_agent_is_out(
 def test_who_is_refused_is_out_and_not_waited_for() -> None:
     happened = [*said(*FIRST), decided(1, NextStep.GO_ON), *refused(SECOND[0])]
 
-    assert panel.alive(a_debate(*happened)) == AGENTS[1:]
+    assert panel.FORMAT.alive(a_debate(*happened)) == AGENTS[1:]
     assert ready(*happened) == SECOND[1:]
     assert ready(*happened, *said(*SECOND[1:])) == ["r2/facilitation/facilitator"]
 
 
 def test_a_position_is_the_newest_statement_in_roster_order() -> None:
     debate = a_debate(*said(FIRST[2], FIRST[1], SECOND[1]))
-    texts = [(agent, made.text) for agent, made in panel.positions(debate).items()]
+    texts = [(agent, made.text) for agent, made in panel.FORMAT.positions(debate).items()]
 
     assert texts == [("security", SECOND[1]), ("simplicity", FIRST[2])]
 
 
 def test_before_the_first_round_there_is_no_position() -> None:
-    assert panel.positions(a_debate(*said(FIRST[1])), 0) == {}
+    assert panel.FORMAT.positions(a_debate(*said(FIRST[1])), 0) == {}
 
 
 def test_positions_up_to_a_round_include_it_and_nothing_later() -> None:
     debate = a_debate(*said(FIRST[1], SECOND[1], "r2/proposal/security"))
-    upto = {number: panel.positions(debate, number)["security"].text for number in (1, 2)}
+    upto = {number: panel.FORMAT.positions(debate, number)["security"].text for number in (1, 2)}
 
     assert upto == {1: FIRST[1], 2: SECOND[1]}
 
 
 def test_only_statements_are_positions() -> None:
-    assert panel.positions(a_debate(*said("r1/critique/security/architect"))) == {}
+    assert panel.FORMAT.positions(a_debate(*said("r1/critique/security/architect"))) == {}
 
 
 def test_drafts_are_there_when_no_first_statement_can_come_any_more() -> None:
-    complete = panel.drafts(a_debate(*said(*FIRST[1:], SECOND[1]), *failed(FIRST[0])))
+    complete = panel.FORMAT.drafts(a_debate(*said(*FIRST[1:], SECOND[1]), *failed(FIRST[0])))
 
-    assert panel.drafts(a_debate(*said(*FIRST[1:]))) == {}
+    assert panel.FORMAT.drafts(a_debate(*said(*FIRST[1:]))) == {}
     assert [(agent, draft.text) for agent, draft in complete.items()] == [
         ("security", FIRST[1]),
         ("simplicity", FIRST[2]),
@@ -252,17 +252,17 @@ def test_drafts_are_there_when_no_first_statement_can_come_any_more() -> None:
 
 
 def test_nothing_is_taken_over() -> None:
-    assert panel.carried_over(a_debate(*said(*FIRST)), turn(SECOND[0])) is None
+    assert panel.FORMAT.carried_over(a_debate(*said(*FIRST)), turn(SECOND[0])) is None
 
 
 def test_a_first_statement_is_made_in_isolation() -> None:
-    assert panel.sees(a_debate(*said(*FIRST[1:])), turn(FIRST[0])) == []
+    assert panel.FORMAT.shown(a_debate(*said(*FIRST[1:])), turn(FIRST[0])) == []
 
 
 def test_the_facilitator_sees_the_statements_of_its_round_unnamed_and_in_roster_order() -> None:
     debate = a_debate(*said(*FIRST, SECOND[2], SECOND[0]), *failed(SECOND[1]))
 
-    assert panel.sees(debate, turn("r2/facilitation/facilitator")) == [
+    assert panel.FORMAT.shown(debate, turn("r2/facilitation/facilitator")) == [
         Part(
             kind=PartKind.POSITION,
             label="Round 2, statement 1 of 2",
@@ -282,7 +282,7 @@ def test_an_agent_sees_its_last_statement_and_what_the_facilitator_wants_looked_
     steps = [decided(1, NextStep.GO_ON, focus="cost"), decided(2, NextStep.GO_ON, focus="time")]
     debate = a_debate(*said(*FIRST, *SECOND), *steps)
 
-    assert panel.sees(debate, turn("r3/statement/security")) == [
+    assert panel.FORMAT.shown(debate, turn("r3/statement/security")) == [
         Part(
             kind=PartKind.OTHER,
             label="What the facilitator wants looked at in this round",
@@ -296,14 +296,14 @@ def test_an_agent_sees_its_last_statement_and_what_the_facilitator_wants_looked_
 def test_an_agent_that_missed_its_last_statement_sees_the_focus_alone() -> None:
     debate = a_debate(*said(*FIRST), decided(1, NextStep.GO_ON, focus="cost"), *failed(SECOND[1]))
 
-    assert [part.text for part in panel.sees(debate, turn(SECOND[1]))] == ["cost", FIRST[1]]
-    assert panel.sees(debate, turn("r3/statement/security")) == []
+    assert [part.text for part in panel.FORMAT.shown(debate, turn(SECOND[1]))] == ["cost", FIRST[1]]
+    assert panel.FORMAT.shown(debate, turn("r3/statement/security")) == []
 
 
 def test_a_facilitator_without_a_focus_adds_nothing() -> None:
     debate = a_debate(*said(*FIRST), decided(1, NextStep.GO_ON))
 
-    assert [part.text for part in panel.sees(debate, turn(SECOND[1]))] == [FIRST[1]]
+    assert [part.text for part in panel.FORMAT.shown(debate, turn(SECOND[1]))] == [FIRST[1]]
 
 
 def test_the_facilitators_turn_is_its_own_in_every_round() -> None:

@@ -63,11 +63,11 @@ def a_review(*events: Event) -> Debate:
     """The review after these events and what asks no model: the merging, and the card."""
     debate = told(a_format_setup("review", rounds=1), *events)
     added = list(events)
-    if review.MERGING in review.ready(debate, 1):
+    if review.MERGING in review.FORMAT.ready(debate, 1):
         items = merged(raised(debate))
         added.append(FindingsMerged(findings=Findings(turn=review.MERGING, items=items)))
         debate = told(a_format_setup("review", rounds=1), *added)
-    if review.ASKING in review.ready(debate, 1):
+    if review.ASKING in review.FORMAT.ready(debate, 1):
         put = clarifying.put(debate, review.ASKING)
         added.append(ClarificationsOpened(clarifications=put))
     return told(a_format_setup("review", rounds=1), *added)
@@ -94,15 +94,15 @@ ALL = [
 
 
 def test_all_review_at_once_and_are_merged_when_each_has_an_outcome() -> None:
-    assert keys(review.ready(told(a_format_setup("review")), 1)) == FIRST
+    assert keys(review.FORMAT.ready(told(a_format_setup("review")), 1)) == FIRST
     waiting = told(a_format_setup("review"), *ALL[:2])
-    assert keys(review.ready(waiting, 1)) == [FIRST[2]]
+    assert keys(review.FORMAT.ready(waiting, 1)) == [FIRST[2]]
     lost = told(a_format_setup("review"), *ALL[:2], *failed(FIRST[2]))
-    assert keys(review.ready(lost, 1)) == [review.MERGING.key]
+    assert keys(review.FORMAT.ready(lost, 1)) == [review.MERGING.key]
 
 
 def test_while_the_author_is_asked_nothing_is_ready() -> None:
-    assert review.ready(a_review(*ALL), 1) == ()
+    assert review.FORMAT.ready(a_review(*ALL), 1) == ()
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_while_the_author_is_asked_nothing_is_ready() -> None:
 def test_those_who_found_something_look_again_where_something_came_of_it(
     later: Sequence[Event], looks: Sequence[str]
 ) -> None:
-    assert keys(review.ready(after(ALL, *later), 1)) == looks
+    assert keys(review.FORMAT.ready(after(ALL, *later), 1)) == looks
 
 
 def test_what_weighs_little_is_not_put_to_the_author() -> None:
     small = [found("architect", a_finding(Severity.MINOR)), *said(*FIRST[1:])]
     debate = a_review(*small)
     assert debate.clarifications == {}
-    assert keys(review.planned(debate, 1)) == FIRST
+    assert keys(review.FORMAT.planned(debate, 1)) == FIRST
     assert review.how_it_went(debate) == "Nothing of weight was found, so there was no second look."
 
 

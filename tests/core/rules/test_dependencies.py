@@ -5,8 +5,8 @@ from hypothesis import given, settings
 
 from core.models import Act, Setup
 from core.rules import schedule
+from core.rules.dependencies import dependencies
 from core.rules.formats import clarifying
-from core.rules.needs import needs
 from core.testing import a_setup
 from tests.core.dice import Luck, Play, lucks, setups
 
@@ -17,7 +17,9 @@ def test_what_a_turn_needs_is_there_when_it_is_ready(setup: Setup, luck: Luck) -
     play = Play(setup, luck)
     while True:
         for turn in schedule.ready(play.debate):
-            missing = [key for key in needs(play.debate, turn) if key not in play.debate.times]
+            missing = [
+                key for key in dependencies(play.debate, turn) if key not in play.debate.times
+            ]
             assert not missing, turn.key
         if not play.step():
             break
@@ -36,7 +38,7 @@ def test_a_turn_becomes_ready_with_the_last_outcome_it_needs(setup: Setup, luck:
             is_new, known = turn.key not in known, known | {turn.key}
             # A gate needs only as much as makes it clear; a count may wait for more than ballots.
             if is_new and turn.act not in {Act.SUMMARY, Act.TALLY, Act.GATE}:
-                last = max((order.index(key) for key in needs(debate, turn)), default=0)
+                last = max((order.index(key) for key in dependencies(debate, turn)), default=0)
                 assert order[last] == order[-1], turn.key
         if not play.step():
             break
@@ -49,6 +51,8 @@ def test_every_turn_of_a_format_but_the_first_needs_something(form: str) -> None
     debate = play.to_the_end()
 
     assert not clarifying.settled(debate)
-    free = [made.turn for made in debate.contributions.values() if not needs(debate, made.turn)]
+    free = [
+        made.turn for made in debate.contributions.values() if not dependencies(debate, made.turn)
+    ]
     assert {turn.round for turn in free} == {1}
     assert len({turn.act for turn in free}) == 1

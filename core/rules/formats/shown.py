@@ -1,0 +1,156 @@
+"""What a step shows of what was said, as parts whose beginnings prompts share (pure).
+
+Everybody reads all but its own, so no two lists are equal. The roster is halved again and again:
+what the half an agent is not in has said comes first, the same for all of its own half; then the
+same within that half. A vendor caches what the halves share. In roster order only those late in it
+would share anything.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.models import Act, Debate, Turn
+from core.request import Part, PartKind, numbered
+from core.rules.formats.opening_words import first_paragraphs
+from core.rules.steps import After, Format, Show
+
+
+def own_text(
+    source: After, label: str, *, kind: PartKind = PartKind.OWN, trim_priority: int = 1
+) -> Show:
+    """What the agent said on an earlier turn; `{letter}` in the label stands for its letter."""
+
+    def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+        named = label.format(letter=debate.setup.letter(turn.agent))
+        turns = form.turns_of(turn, source, ())
+        made = (debate.contributions.get(one.key) for one in turns)
+        return [
+            Part(kind=kind, label=named, text=one.text, trim_priority=trim_priority)
+            for one in made
+            if one
+        ]
+
+    return show
+
+
+def critiques(source: After, label: str) -> Show:
+    """What others said about the agent's text, in roster order: "Critique 1 of 3"."""
+
+    def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+        roster = [agent.id for agent in debate.setup.agents]
+        made = (debate.contributions.get(one.key) for one in form.turns_of(turn, source, roster))
+        return numbered(PartKind.CRITIQUE, label, [one.text for one in made if one])
+
+    return show
+
+
+def others_unnamed(
+    act: Act,
+    label: str,
+    *,
+    kind: PartKind = PartKind.OTHER,
+    in_short: bool = False,
+    trim_priority: int = 2,
+) -> Show:
+    """What the others said in a step, in cache order, without names."""
+
+    def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+        parts = {
+            agent: Part(
+                kind=kind,
+                label=label,
+                text=first_paragraphs(made.text) if in_short else made.text,
+                trim_priority=trim_priority,
+            )
+            for agent, made in form.contributions(debate, act, turn.round).items()
+        }
+        shown = in_cache_order(debate, turn.agent, parts)
+        return [
+            replace(part, label=f"{part.label}, {number} of {len(shown)}")
+            for number, part in enumerate(shown, start=1)
+        ]
+
+    return show
+
+
+def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = False) -> Show:
+    """The others' positions under their letters, so that each can be answered by name.
+
+    Args:
+        act: The step in which they were taken.
+        in_short: Only their first paragraphs.
+        or_newest: Of who said nothing in that step, the newest position.
+    """
+
+    def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+        said = form.contributions(debate, act)
+        said = {**form.positions(debate), **said} if or_newest else said
+        parts = {
+            agent: Part(
+                kind=PartKind.POSITION,
+                label=f"Position {debate.setup.letter(agent)}",
+                text=made.text,
+                trim_priority=2,
+            )
+            for agent, made in said.items()
+        }
+        shown = in_cache_order(debate, turn.agent, parts)
+        if not in_short:
+            return shown
+        return [
+            replace(
+                part,
+                text=first_paragraphs(part.text),
+                label=f"{part.label} in short",
+                ends_shared=False,
+            )
+            for part in shown
+        ]
+
+    return show
+
+
+def last_words(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+    """Everybody's rebuttal, under the letters of those who said it: for the voters."""
+    if not turn.round:
+        return ()
+    said = form.contributions(debate, Act.REBUTTAL)
+    return [
+        Part(
+            kind=PartKind.OTHER,
+            label=f"Last word of the holder of Position {debate.setup.letter(agent)}",
+            text=made.text,
+            ends_shared=number == len(said),
+            trim_priority=3,
+        )
+        for number, (agent, made) in enumerate(said.items(), start=1)
+    ]
+
+
+def in_cache_order(debate: Debate, me: str, parts: Mapping[str, Part]) -> Sequence[Part]:
+    """What the others said, cut where a beginning ends that others share.
+
+    Args:
+        debate: Whose roster it is, the same for every reader.
+        me: Who reads.
+        parts: What there is, by agent; whoever is missing is left out.
+    """
+    shown: list[Part] = []
+    for agent, is_shared in _others_first_shared(me, [one.id for one in debate.setup.agents]):
+        shown += [parts[agent]] if agent in parts else []
+        if is_shared and shown:
+            shown[-1] = replace(shown[-1], ends_shared=True)
+    return shown
+
+
+def _others_first_shared(me: str, roster: Sequence[str]) -> Sequence[tuple[str, bool]]:
+    """The others in this agent's reading order, and whether what was read up to there is shared."""
+    order: list[tuple[str, bool]] = []
+    group = list(roster)
+    while me in group and len(group) > 1:
+        middle = len(group) // 2
+        halves = group[:middle], group[middle:]
+        mine, far = halves if me in halves[0] else halves[::-1]
+        order += [(agent, agent == far[-1] and len(mine) > 1) for agent in far]
+        group = mine
+    return order

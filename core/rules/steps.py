@@ -1,0 +1,381 @@
+"""A format is an ordered list of steps; what it does in a debate is read off the list (pure).
+
+Which turns are ready or planned, what a turn depends on and is shown, who still takes part, what
+an agent's position is: each is a reading of the same steps, so none of them can contradict another.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from core.models import ENGINE, Act, Contribution, Debate, Turn, turn_of
+from core.request import Part
+
+#: Whose failure takes nobody out of a debate.
+_HARMLESS = frozenset({Act.SUMMARY, Act.BALLOT})
+
+
+class Whose(StrEnum):
+    """Whose turns of an earlier step are meant, seen from a turn."""
+
+    OWN = "own"
+    #: All agents but its own; at least one.
+    OTHERS = "others"
+    #: All agents; at least one.
+    EVERYBODY = "everybody"
+    #: The agent whose text it is about, who must have written it.
+    TARGET = "target"
+    #: All agents that criticise its agent, or none.
+    CRITICS = "critics"
+    #: Of the one that takes the step: the facilitator, Moot itself.
+    SINGLE = "single"
+
+
+@dataclass(frozen=True)
+class After:
+    """Outcomes of a step that a turn waits for, or reads."""
+
+    act: Act
+    whose: Whose
+    rounds_back: int = 0
+
+
+def own(act: Act, *, rounds_back: int = 0) -> After:
+    """The agent's own turn."""
+    return After(act, Whose.OWN, rounds_back)
+
+
+def others(act: Act) -> After:
+    """The turns of all other agents."""
+    return After(act, Whose.OTHERS)
+
+
+def everybody(act: Act) -> After:
+    """The turns of all agents."""
+    return After(act, Whose.EVERYBODY)
+
+
+def target(act: Act) -> After:
+    """The turn of the agent whose text the turn is about."""
+    return After(act, Whose.TARGET)
+
+
+def critics(act: Act) -> After:
+    """The turns of all agents that are about this agent's text."""
+    return After(act, Whose.CRITICS)
+
+
+def single(act: Act, *, rounds_back: int = 0) -> After:
+    """The turn of the one that takes the step."""
+    return After(act, Whose.SINGLE, rounds_back)
+
+
+#: Parts of a prompt: what a turn is shown.
+Show = Callable[["Format", Debate, Turn], Sequence[Part]]
+#: Whether a turn takes place; None: that is not known yet.
+Condition = Callable[[Debate, Turn], bool | None]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a turn takes over instead of asking a model."""
+
+    source: After
+    #: Only where nothing was said on these turns.
+    unless: After | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of a round: every agent, or the one in `by`, takes a turn of this act."""
+
+    act: Act
+    #: A reserved id, where no agent takes the turn.
+    by: str = ""
+    after: tuple[After, ...] = ()
+    #: One turn for each other agent, about that agent's text.
+    each_other: bool = False
+    #: An agent's turns about a text are not begun any more once its author has taken this step.
+    until: Act | None = None
+    only_if: Condition | None = None
+    #: Keys of outcomes that decide `only_if`, or that the turn reads besides.
+    also_after: Callable[[Debate, Turn], Sequence[str]] | None = None
+    #: Turns missed in a row that take an agent out; that of round 1 always does. 0: nobody is out.
+    misses: int = 0
+    #: Belongs to the first answers, which are given also where no round is held.
+    isolated: bool = False
+    #: What is said on it is its agent's position.
+    position: bool = False
+    #: The agent says at its end how likely it holds each option the best.
+    stance: bool = False
+    #: Is left out in the last round.
+    between_rounds: bool = False
+    #: People read of it as a phase of the round; else Moot takes it beside the agents.
+    is_phase: bool = True
+    #: In a format of one round: once it is over, what was said on it is summed up for the board.
+    is_summed_up: bool = False
+    carries: Carried | None = None
+    shows: tuple[Show, ...] = ()
+
+    def turns(self, number: int, agents: Sequence[str], targets: Sequence[str]) -> Iterator[Turn]:
+        """The turns of this step in a round."""
+        if self.by:
+            yield turn_of(self.act, number, self.by)
+        elif self.each_other:
+            pairs = ((agent, other) for agent in agents for other in targets if agent != other)
+            yield from (turn_of(self.act, number, agent, other) for agent, other in pairs)
+        else:
+            yield from (turn_of(self.act, number, agent) for agent in agents)
+
+    def lost(self, debate: Debate, upto: int | None) -> Collection[str]:
+        """Ids of the agents that this step has taken out."""
+        missed = dict[str, set[int]]()
+        for turn in (failure.turn for failure in debate.failures.values()):
+            if turn.act is self.act and (upto is None or turn.round <= upto):
+                missed.setdefault(turn.agent, set()).add(turn.round)
+        return [
+            agent
+            for agent, rounds in missed.items()
+            if 1 in rounds or any(rounds.issuperset(range(n, n + self.misses)) for n in rounds)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A way to debate. Rounds count from 1."""
+
+    #: What settings and people call it.
+    name: str
+    most_rounds: int
+    steps: tuple[Step, ...]
+    #: Whether the format itself says when its rounds end.
+    ends_itself: bool = True
+    #: Whether first answers are voted on and compared, to see if a round is worth holding.
+    compares_drafts: bool = True
+    #: What turns outside the steps are shown: voters, the judge.
+    shows: Mapping[Act, tuple[Show, ...]] = field(default_factory=dict[Act, tuple[Show, ...]])
+
+    @property
+    def phases(self) -> tuple[Act, ...]:
+        """The acts of one round, in reading order."""
+        return tuple(step.act for step in self.steps if step.is_phase)
+
+    @property
+    def stance_act(self) -> Act:
+        """The act at whose end an agent says how likely it holds each option the best."""
+        return next(step.act for step in self.steps if step.stance)
+
+    @property
+    def stages(self) -> tuple[Act, ...]:
+        """The acts after which a format of one round is summed up, phase by phase."""
+        return tuple(step.act for step in self.steps if step.is_summed_up)
+
+    @property
+    def position_acts(self) -> tuple[Act, ...]:
+        """The acts in which agents say what they stand for, in their order."""
+        return tuple(step.act for step in self.steps if step.position)
+
+    def step_of(self, act: Act) -> Step | None:
+        """The step with this act."""
+        return next((step for step in self.steps if step.act is act), None)
+
+    def takes_stance(self, turn: Turn) -> bool:
+        """Whether the agent says on this turn how likely it holds each option the best.
+
+        First answers are given before there are options.
+        """
+        step = self.step_of(turn.act)
+        return step is not None and step.stance and (turn.round > 1 or not step.isolated)
+
+    def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
+        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet.
+
+        Of 0 rounds: the isolated drafts.
+        """
+        if not rounds:
+            isolated = [step for step in self.steps if step.isolated]
+            return tuple(self._open(debate, 1, isolated))
+        last = min(rounds, self.most_rounds)
+        return tuple(
+            turn
+            for number in range(1, last + 1)
+            for turn in self._open_in(debate, number, is_last=number == last)
+        )
+
+    def _open_in(self, debate: Debate, number: int, *, is_last: bool) -> Sequence[Turn]:
+        """Turns of a round that can be taken now; asked for again with every further round."""
+        steps = [step for step in self.steps if not (is_last and step.between_rounds)]
+        known = ("open", self.name, number, len(steps))
+        return debate.once(known, lambda: tuple(self._open(debate, number, steps)))
+
+    def _open(self, debate: Debate, number: int, steps: Sequence[Step]) -> Iterator[Turn]:
+        able, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
+        for step in steps:
+            for turn in step.turns(number, able, _roster(debate)):
+                is_late = step.until and debate.is_done(
+                    turn_of(step.until, number, turn.target or "")
+                )
+                if debate.is_done(turn) or is_late:
+                    continue
+                is_held = step.only_if is None or step.only_if(debate, turn)
+                if is_held and all(self._is_met(debate, turn, one, present) for one in step.after):
+                    yield turn
+
+    def _is_met(self, debate: Debate, turn: Turn, after: After, present: Sequence[str]) -> bool:
+        """Whether all is there of what a turn waits for."""
+        turns = self.turns_of(turn, after, present)
+        if after.whose is Whose.TARGET:
+            return all(one.key in debate.contributions for one in turns)
+        if not turns and after.whose in {Whose.OTHERS, Whose.EVERYBODY}:
+            return False
+        return all(map(debate.is_done, turns))
+
+    def turns_of(self, turn: Turn, after: After, agents: Sequence[str]) -> Sequence[Turn]:
+        """The turns that are meant, seen from a turn; none before round 1."""
+        act, number, me = after.act, turn.round - after.rounds_back, turn.agent
+        step = self.step_of(act)
+        if number < 1 or step is None:
+            return ()
+        match after.whose:
+            case Whose.OWN:
+                return (turn_of(act, number, me, turn.target if step.each_other else None),)
+            case Whose.TARGET:
+                return (turn_of(act, number, turn.target or ""),)
+            case Whose.SINGLE:
+                return (turn_of(act, number, step.by),)
+            case Whose.CRITICS:
+                return [turn_of(act, number, agent, me) for agent in agents if agent != me]
+            case Whose.OTHERS:
+                return [turn_of(act, number, agent) for agent in agents if agent != me]
+            case Whose.EVERYBODY:
+                return [turn_of(act, number, agent) for agent in agents]
+
+    def planned(self, debate: Debate, number: int) -> Sequence[Turn]:
+        """Every turn of a round, as far as can be foreseen."""
+        last, agents = min(debate.setup.rounds, self.most_rounds), self.alive(debate)
+        if number > self.most_rounds:
+            return ()
+        return tuple(
+            turn
+            for step in self.steps
+            if step.is_phase and not (step.between_rounds and number >= last)
+            for turn in step.turns(number, agents, agents)
+            if step.only_if is None or step.only_if(debate, turn) is not False
+        )
+
+    def alive(self, debate: Debate, upto: int | None = None) -> Sequence[str]:
+        """Ids of agents that can still speak, in roster order.
+
+        Args:
+            debate: As it stands.
+            upto: Only what was missed up to this round counts.
+        """
+        return debate.once(("alive", self.name, upto), lambda: self._alive(debate, upto))
+
+    def _alive(self, debate: Debate, upto: int | None) -> Sequence[str]:
+        lost = set(debate.refused)
+        for step in self.steps:
+            lost.update(step.lost(debate, upto) if step.misses else ())
+        return tuple(agent for agent in _roster(debate) if agent not in lost)
+
+    def positions(self, debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
+        """The newest position of every agent that has one, up to a round, in roster order."""
+        acts = self.position_acts
+        newest = dict[str, Contribution]()
+        for made in debate.contributions.values():
+            turn, known = made.turn, newest.get(made.turn.agent)
+            if turn.act not in acts or (upto is not None and turn.round > upto):
+                continue
+            place = (turn.round, acts.index(turn.act))
+            if known is None or place > (known.turn.round, acts.index(known.turn.act)):
+                newest[turn.agent] = made
+        return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
+
+    def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
+        """The positions taken in isolation; empty while one can still come."""
+        act, present = self.phases[0], agents_present(debate, self.alive(debate))
+        if not all(debate.is_done(turn_of(act, 1, agent)) for agent in present):
+            return {}
+        return self.contributions(debate, act)
+
+    def contributions(
+        self, debate: Debate, act: Act, number: int = 1
+    ) -> Mapping[str, Contribution]:
+        """What every agent said in that step of a round, in roster order."""
+        turns = {agent: turn_of(act, number, agent).key for agent in _roster(debate)}
+        made = {agent: debate.contributions.get(key) for agent, key in turns.items()}
+        return {agent: contribution for agent, contribution in made.items() if contribution}
+
+    def shown(self, debate: Debate, turn: Turn) -> Sequence[Part]:
+        """What this turn is about, beyond what every prompt holds."""
+        step = self.step_of(turn.act)
+        shows = step.shows if step else self.shows.get(turn.act, ())
+        return [part for show in shows for part in show(self, debate, turn)]
+
+    def dependencies(self, debate: Debate, turn: Turn) -> Sequence[str]:
+        """Keys of the outcomes that a turn of these steps waits for, or waited for."""
+        step, everyone = self.step_of(turn.act), _roster(debate)
+        if step is None:
+            return ()
+        turns = [one for after in step.after for one in self.turns_of(turn, after, everyone)]
+        also = step.also_after(debate, turn) if step.also_after else ()
+        return [*_outcome_keys(debate, turns, self.alive(debate)), *also]
+
+    def carried_over(self, debate: Debate, turn: Turn) -> Contribution | None:
+        """What this turn can take over unchanged, without asking a model; None if it must ask."""
+        step = self.step_of(turn.act)
+        if step is None or step.carries is None:
+            return None
+        unless = step.carries.unless
+        answers = self.turns_of(turn, unless, _roster(debate)) if unless else ()
+        if any(one.key in debate.contributions for one in answers):
+            return None
+        sources = self.turns_of(turn, step.carries.source, ())
+        return next((debate.contributions.get(source.key) for source in sources), None)
+
+    def longest_chain(self, rounds: int) -> int:
+        """Turns of so many rounds that must follow one another, those that ask a model."""
+        last = min(rounds, self.most_rounds)
+        return sum(
+            1
+            for number in range(1, last + 1)
+            for step in self.steps
+            if step.by != ENGINE
+            and not (step.between_rounds and number == last)
+            and not (number > 1 and step.carries and step.carries.source.rounds_back)
+        )
+
+
+def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
+    """Those of these agents whom the others wait for.
+
+    An agent whose model is away holds nobody up while the quorum is there without it. Its turns
+    stay open: what comes of them while the debate runs still counts.
+    """
+    present = [agent for agent in agents if agent not in debate.away]
+    needed = min(debate.setup.limits.quorum, len(debate.setup.agents))
+    return present if len(present) >= needed else agents
+
+
+def _roster(debate: Debate) -> Sequence[str]:
+    return [agent.id for agent in debate.setup.agents]
+
+
+def _outcome_keys(debate: Debate, turns: Sequence[Turn], alive: Collection[str]) -> Sequence[str]:
+    """Keys of the outcomes of these turns that are there or can still come.
+
+    In place of a turn that can never come, the failure that took its agent out: that was waited
+    for as well.
+    """
+    keys: list[str] = []
+    for turn in turns:
+        if debate.is_done(turn):
+            keys.append(turn.key)
+        elif turn.agent in alive:
+            # An agent whose model is away is not waited for.
+            keys += [turn.key] if turn.agent not in debate.away else []
+        else:
+            failed = [failure.turn for failure in debate.failures.values()]
+            lost = [one for one in failed if one.agent == turn.agent and one.act not in _HARMLESS]
+            keys += [one.key for one in lost[-1:]]
+    return list(dict.fromkeys(keys))
