@@ -283,9 +283,7 @@ class Agent(Speaker):
     """
 
     id: str = Field(min_length=1, description="Unique; letters, digits, `-`, `_`, `.`.")
-    role: str = Field(
-        default=FALLBACK_ROLE, description="A built-in role; unknown ones argue as generalists."
-    )
+    role: str = Field(default=FALLBACK_ROLE, description="A built-in role, or one of a plugin.")
     enabled: bool = Field(default=True, description="Whether it may take part.")
 
 

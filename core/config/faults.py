@@ -13,7 +13,7 @@ from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
 from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
 from core.rules.formats.registry import formats_with
-from core.settings import IN_TERMINAL, Settings, SettingsFile, role_id
+from core.settings import IN_TERMINAL, ROLE_ALIASES, Settings, SettingsFile, role_id, roles_with
 from core.turns.prompts import overrides
 from core.wrong_values import complaint
 
@@ -47,6 +47,13 @@ def faults(
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _ids(file, source)
+    for at, agent in enumerate(file.agents):
+        if role_id(agent.role, base.roles) is None:
+            where, roles = source.at(("agents", at, "role")), roles_with(base.roles)
+            hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
+            if not hint.startswith("Did you mean"):
+                hint = f"There are: {', '.join(roles)}."
+            yield f'{where}: there is no role "{agent.role}". {hint}'
     yield from _server_faults(file, source, providers)
     yield from _tool_faults(file, source)
     yield from _landing_faults(file, source)
@@ -72,12 +79,8 @@ def faults(
             yield complaint(f"{source.at(('models', at))}: {key}", found)
 
 
-def doubts(file: SettingsFile, source: WrittenFile, base: Settings) -> Iterator[str]:
+def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """One line for each value that can be used but is probably a mistake."""
-    for at, agent in enumerate(file.agents):
-        if role_id(agent.role, base.roles) is None:
-            where = source.at(("agents", at, "role"))
-            yield f'{where}: there is no role "{agent.role}"; it argues as a generalist.'
     for at, server in enumerate(file.evidence.mcp_servers):
         for number, tool in enumerate(server.tools):
             where = source.at(("evidence", "mcp_servers", at, "tools", number))

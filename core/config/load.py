@@ -17,7 +17,6 @@ from core.config.model_names import split_names
 from core.config.written import Path, WrittenFile
 from core.errors import ConfigurationBroken
 from core.models import (
-    FALLBACK_ROLE,
     IN_FILE,
     Agent,
     ModelChoice,
@@ -144,7 +143,7 @@ def check(text: str, name: str, known: Known) -> Checked:
         notices.append(
             f"{name} says nothing about {', '.join(missing)}: the built-in settings hold there."
         )
-    return Checked(file=file, notices=(*notices, *doubts(file, source, known.settings)))
+    return Checked(file=file, notices=(*notices, *doubts(file, source)))
 
 
 def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
@@ -242,6 +241,7 @@ class _Filling:
         self._providers = known.providers
         self._read = read
         self._warnings: list[str] = []
+        self._for_everybody: Mapping[str, PromptText] = {}
 
     def settings(self, file: SettingsFile) -> Settings:
         """The settings of a checked file."""
@@ -257,6 +257,8 @@ class _Filling:
         settings = laid_over(base, file.debate)
         settings = laid_over(settings, CommonSettings.model_construct(**set_here))
         rules = self._summaries(settings.summarization, "for summaries", None)
+        # What an agent's own prompt falls back to is read first.
+        self._for_everybody = self._prompts(file.prompts, "for every agent")
         changes: dict[str, object] = {
             "agent_model": agent_model,
             "judge_model": judge_model,
@@ -266,7 +268,7 @@ class _Filling:
             "judge_models": () if names_model or names_judge else base.judge_models,
             "agents": self._agents(file.agents, mixed or (agent_model,), rules),
             "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
-            "prompts": self._prompts(file.prompts, "for every agent"),
+            "prompts": self._for_everybody,
             "summary_model": base.summary_model,
             # What the file says of a model is laid over what came with its provider.
             "models": (*base.models, *file.models),
@@ -296,12 +298,9 @@ class _Filling:
         for one in named:
             same = [choice for choice in usual if choice.provider == one.provider]
             model = (*same, usual[0])[0] if one.provider or one.model else next(dealt)
-            # An unknown role argues as a generalist, under the name it was given.
-            role, more = role_id(one.role, self._base.roles), self._base.roles
-            plain = agent_for(role or FALLBACK_ROLE, self._choice(one, model), more)
+            role, more = role_id(one.role, self._base.roles) or one.role, self._base.roles
+            plain = agent_for(role, self._choice(one, model), more)
             plain = plain.model_copy(update={"id": one.id, "enabled": one.enabled})
-            if not role:
-                plain = plain.model_copy(update={"name": one.role})
             found.append(self._speaker(one, plain, rules))
         return tuple(found)
 
@@ -335,19 +334,21 @@ class _Filling:
         """The rules with their prompt read; with another one if it cannot be used."""
         if rules.prompt is None or rules.prompt.text:
             return rules
-        prompt = self._prompt(rules.prompt.source, "summary", what)
+        prompt = self._prompt(rules.prompt.source, "summary", what, instead)
         return rules.model_copy(update={"prompt": prompt or instead})
 
     def _prompts(self, named: Mapping[str, PromptText], who: str) -> Mapping[str, PromptText]:
         """The prompts that can be used, by name; a warning for each of the others."""
         found = {
-            name: self._prompt(prompt.source, name, f"{who}, {name}")
+            name: self._prompt(prompt.source, name, f"{who}, {name}", self._for_everybody.get(name))
             for name, prompt in named.items()
         }
         return {name: prompt for name, prompt in found.items() if prompt}
 
-    def _prompt(self, file: str, name: str, what: str) -> PromptText | None:
-        """One prompt; None, with a warning, if it cannot be used."""
+    def _prompt(
+        self, file: str, name: str, what: str, instead: PromptText | None
+    ) -> PromptText | None:
+        """One prompt; None, with a warning that names what is used `instead`, if it is no good."""
         try:
             prompt = self._read(file)
             reason = overrides.fault(name, prompt.text)
@@ -357,8 +358,9 @@ class _Filling:
             prompt, reason = None, "it is not UTF-8 text"
         if not reason:
             return prompt
+        other = f"prompt file {FilePath(instead.source).name}" if instead else "built-in prompt"
         self._warnings.append(
             f"The prompt file {file} ({what}) cannot be used: {reason}. "
-            "The built-in prompt takes its place."
+            f"The {other} takes its place."
         )
         return None

@@ -542,7 +542,7 @@ fallbacks: [{provider: offline}]
 agents:
   - {id: ann, role: security, icon: ":key:", temperature: 0.2, fallbacks: [], enabled: false,
      prompts: {persona: ann.md}, summarization: {threshold: 9, prompt_file: short.md}}
-  - {id: bob, role: wizard, summarization: {method: full}}
+  - {id: bob, role: legal, name: Wizard, summarization: {method: full}}
 judge: {name: Referee, provider: anthropic, summarization: {max_length: 10}}
 debate:
   format: panel
@@ -634,6 +634,25 @@ def test_a_prompt_file_is_found_beside_the_configuration(tmp_path: Path) -> None
     assert all("The built-in prompt takes its place." in one for one in settings.warnings)
 
 
+def test_the_prompt_for_everybody_takes_the_place_of_one_that_cannot_be_used(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "all.md").write_text("Criticise.", encoding="utf-8")
+    (tmp_path / "short.md").write_text("Sum up.", encoding="utf-8")
+    (tmp_path / "moot.yaml").write_text(
+        "prompts: {critique: all.md}\ndebate: {summarization: {prompt_file: short.md}}\n"
+        "agents:\n- {id: ann, prompts: {critique: gone.md},"
+        " summarization: {prompt_file: lost.md}}\n",
+        encoding="utf-8",
+    )
+    warnings = load_file(tmp_path / "moot.yaml", KNOWN).settings.warnings
+
+    assert [warning.rpartition(". ")[2] for warning in warnings] == [
+        "The prompt file all.md takes its place.",
+        "The prompt file short.md takes its place.",
+    ]
+
+
 @pytest.mark.parametrize("read", [load_file, check_file])
 def test_a_file_that_was_named_must_be_there(
     tmp_path: Path, read: Callable[[Path, Known], object]
@@ -663,13 +682,21 @@ def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
         load_file(tmp_path / "x.yaml", KNOWN)
 
 
-def test_unknown_roles_and_weights_for_nobody_are_doubted() -> None:
-    done = loaded("agents: [{id: ann, role: wizard}]\nvote: {weights: {bob: 2}}")
+def test_weights_for_nobody_are_doubted() -> None:
+    done = loaded("agents: [{id: ann, role: legal}]\nvote: {weights: {bob: 2}}")
 
-    assert done.settings.agents[0].role == "generalist"
-    assert done.settings.agents[0].name == "wizard"
-    assert 'there is no role "wizard"; it argues as a generalist.' in done.notices[1]
-    assert "vote.weights.bob: no agent here has this id." in done.notices[2]
+    assert "vote.weights.bob: no agent here has this id." in done.notices[1]
+
+
+@pytest.mark.parametrize(
+    ("role", "hint"),
+    [("architekt", 'Did you mean "architect"?'), ("wizard", "There are: architect, performance, ")],
+)
+def test_an_unknown_role_is_refused_with_the_nearest_name(role: str, hint: str) -> None:
+    with pytest.raises(ConfigurationBroken) as refused:
+        loaded(f"agents:\n  - id: ann\n    role: {role}")
+
+    assert f'line 3: agents[0].role: there is no role "{role}". {hint}' in str(refused.value)
 
 
 SERVERS = """
