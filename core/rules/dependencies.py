@@ -11,6 +11,7 @@ from core.rules import casting, schedule, shadow, sources
 from core.rules.formats import clarifying, panel
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after
+from core.rules.history import hierarchical
 from core.rules.history.told import perspective, round_of
 
 #: Keys of the facts that send a debate to its vote, whatever is still to be said.
@@ -98,6 +99,8 @@ def _of_summary(debate: Debate, turn: Turn) -> Sequence[str]:
         return (turn.target,)
     if turn.target in set(Act):
         return [key for key in _outcomes(debate, 1) if f"/{turn.target}/" in key]
+    if turn == hierarchical.debate_turn(turn.round):
+        return [one.key for one in hierarchical.made_from(turn)]
     if turn.target:  # several rounds in one
         rounds = range(1, turn.round + 1)
         return [turn.model_copy(update={"round": n, "target": None}).key for n in rounds]

@@ -1,7 +1,8 @@
 """Strategy `hierarchical`: long contributions, then rounds, then the debate so far are summed up.
 
 A contribution at or over the threshold is condensed as soon as it is made; a round's summary is
-made from its condensed contributions; from the fourth round on, all earlier rounds are one text.
+made from its condensed contributions; every three rounds, what went before becomes one text, made
+from the last such text and the summaries of the rounds since. So each round is summed up once.
 """
 
 from collections.abc import Sequence
@@ -22,8 +23,8 @@ from core.rules.history.rules_in_force import rules_of
 from core.rules.history.told import as_text, is_complete, is_foreseen, round_of
 
 METHOD = ContextMethod.HIERARCHICAL
-#: From this many summed-up rounds on they become one text.
-DEBATE_AFTER = 3
+#: As often the summed-up rounds become one text with what went before.
+DEBATE_EVERY = 3
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -39,11 +40,11 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     # A round is summed up once it is over and its contributions are condensed.
     pending = {turn.round for turn in long if not debate.is_done(turn)}
     over = [turn for turn in by_round.of_each_round(debate, rounds) if turn.round not in pending]
-    # The debate is summed up to each round from the third on, once its rounds are.
+    # The debate is summed up once all is there that this is made from.
     so_far = [
         debate_turn(number)
-        for number in range(DEBATE_AFTER, rounds)
-        if all(debate.is_done(by_round.summary_turn(n)) for n in range(1, number + 1))
+        for number in range(DEBATE_EVERY, rounds, DEBATE_EVERY)
+        if all(map(debate.is_done, made_from(debate_turn(number))))
     ]
     turns = (*long, *over, *so_far)
     return tuple(turn for turn in turns if not debate.is_done(turn))
@@ -52,7 +53,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The last round's long texts condensed, the rounds before it and the debate in short."""
     condensing = [contribution_turn(made) for made in round_of(debate, turn.round - 1)]
-    so_far = [debate_turn(number) for number in range(DEBATE_AFTER, turn.round - 1)]
+    so_far = map(debate_turn, range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY))
     return (*by_round.wants(debate, turn), *condensing, *so_far)
 
 
@@ -62,7 +63,9 @@ def material(debate: Debate, turn: Turn) -> Material | None:
         said = [condensed(debate, made) for made in round_of(debate, turn.round)]
         return by_round.of_round(debate, turn.round, said, METHOD)
     if turn == debate_turn(turn.round):
-        return by_round.of_rounds(debate, turn.round, METHOD)
+        earlier = debate.summaries.get(debate_turn(turn.round - DEBATE_EVERY).key)
+        numbers = range(turn.round - DEBATE_EVERY + 1 if earlier else 1, turn.round + 1)
+        return by_round.of_rounds(debate, numbers, METHOD, earlier.text if earlier else "")
     made = debate.contributions.get(turn.target or "")
     if made is None:
         return None
@@ -78,7 +81,7 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     last = [condensed(debate, made) for made in round_of(debate, turn.round - 1)]
     # The newest text on the debate so far, then the rounds it does not cover.
     upto, text = 0, ""
-    for number in range(DEBATE_AFTER, turn.round - 1):
+    for number in range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY):
         summary = debate.summaries.get(debate_turn(number).key)
         if summary:
             upto, text = number, summary.text
@@ -97,6 +100,14 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
         *older,
         Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4),
     )
+
+
+def made_from(turn: Turn) -> Sequence[Turn]:
+    """The summaries that one of the debate so far is made from: the one before, rounds since."""
+    since = turn.round - DEBATE_EVERY
+    earlier = [debate_turn(since)] if since else []
+    rounds = range(since + 1, turn.round + 1)
+    return [*earlier, *(by_round.summary_turn(number) for number in rounds)]
 
 
 def condensed(debate: Debate, made: Contribution) -> Contribution:

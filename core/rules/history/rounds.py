@@ -66,7 +66,8 @@ def material(debate: Debate, turn: Turn) -> Material | None:
     """A round, or the summaries of the first ones."""
     if turn == summary_turn(turn.round):
         return of_round(debate, turn.round, round_of(debate, turn.round), METHOD)
-    return of_rounds(debate, META_ROUNDS, METHOD) if turn == meta_turn() else None
+    first = range(1, META_ROUNDS + 1)
+    return of_rounds(debate, first, METHOD) if turn == meta_turn() else None
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -122,10 +123,17 @@ def of_round(
     )
 
 
-def of_rounds(debate: Debate, upto: int, method: ContextMethod) -> Material:
-    """The summaries of all rounds up to that one; they stand in for their own summary."""
-    found = [(number, in_short(debate, number)) for number in range(1, upto + 1)]
-    text = "\n\n".join(f"[Round {number}]\n{short}" for number, short in found if short)
+def of_rounds(
+    debate: Debate, numbers: Sequence[int], method: ContextMethod, earlier: str = ""
+) -> Material:
+    """The summaries of these rounds, and what stands for those before them.
+
+    They stand in for their own summary.
+    """
+    summaries = [(number, in_short(debate, number)) for number in numbers]
+    texts = [f"[Round {number}]\n{short}" for number, short in summaries if short]
+    before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
+    text = "\n\n".join((*before, *texts))
     rules = _rules(debate, method)
     singly = StandIn(text=text, method="single summaries")
     return in_tokens(SummaryKind.META, text, rules, tokens=META_TOKENS, stand_in=singly)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from itertools import pairwise
 
 import pytest
@@ -415,9 +416,23 @@ async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_de
 
     assert kinds.count(SummaryKind.CONTRIBUTION) == 3 * 6
     assert SummaryKind.ROUND in kinds
-    assert "The debate up to round 5 in short" in parts_of(
-        bench.provider.asked(Act.STATEMENT)[-1], PartKind.SUMMARY
-    )
+    assert parts_of(bench.provider.asked(Act.STATEMENT)[-1], PartKind.SUMMARY) == [
+        "The debate up to round 3 in short",
+        "Round 4 in short",
+        "Round 5 in short",
+    ]
+
+
+async def test_hierarchical_sums_no_round_up_twice() -> None:
+    paced = Paced(latency=0.03, summaries=0.0)
+    bench, _ = await held(ContextMethod.HIERARCHICAL, rounds=9, threshold=500, provider=paced)
+    texts = [summed_up(request) for request in bench.provider.asked(Act.SUMMARY)]
+    of_debate = [text for text in texts if re.match(r"\[Rounds? [\d to]+\]\n", text)]
+
+    assert [re.findall(r"^\[(Rounds? [\d to]+)\]$", text, re.MULTILINE) for text in of_debate] == [
+        ["Round 1", "Round 2", "Round 3"],
+        ["Rounds 1 to 3", "Round 4", "Round 5", "Round 6"],
+    ]
 
 
 async def test_a_contribution_that_cannot_be_condensed_is_shown_in_full() -> None:
