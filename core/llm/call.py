@@ -43,7 +43,15 @@ from core.llm.fitting import sent_parts
 from core.llm.outages import ALL_WAIT_FOR, FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
 from core.llm.rate_limit_waits import RateLimitWaits
-from core.llm.reply_faults import cut_off, is_cut_off, is_echo, writable
+from core.llm.reply_faults import (
+    cut_off,
+    is_cut_off,
+    is_echo,
+    is_refusal,
+    repeats_itself,
+    without_preamble,
+    writable,
+)
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import BESIDE, Agent, Call, Cap, Usage
@@ -168,7 +176,7 @@ class ModelCalls:
         """
         async with self._usage_of(options, agent) as so_far:
             ref, reply = await self._reply(self._for(agent, request), agent, so_far)
-            return ModelAnswer(reply.text, self._call(ref, reply, so_far))
+            return ModelAnswer(without_preamble(reply.text), self._call(ref, reply, so_far))
 
     async def ask_for(
         self,
@@ -436,8 +444,14 @@ class ModelCalls:
             raise
         if is_cut_off(request, reply.usage, limits):
             raise cut_off(ref.provider, request, limits, reply.usage)
+        said = ""
         if is_echo(request, reply.text):
             said = f"{ref.model} repeated its prompt instead of answering."
+        elif is_refusal(reply.text):
+            said = f"{ref.model} refused to answer: {' '.join(reply.text.split())}"
+        elif repeats_itself(reply.text):
+            said = f"{ref.model} repeated the same words again and again."
+        if said:
             raise ReplyUnusable(said, usage=reply.usage)
         return reply
 

@@ -4,12 +4,31 @@ Source: servers of small models. Some say "completed" where the token cap cut th
 the prompt, the lines around quoted text included.
 """
 
+import re
+
 from core.capabilities import Capability
 from core.errors import ReplyCutOff
 from core.llm.prices import output_reserve
 from core.models import Usage
 from core.request import ModelRequest, PartKind
 
+#: How models begin a refusal; a longer reply is none.
+_REFUSAL = re.compile(
+    r"\s*(?:i['’]?m (?:very |really )?sorry|i apologi[sz]e|sorry|unfortunately|as an ai)?\b"
+    r"[^.\n]{0,60}?\bi (?:can(?:no|['’])?t|am unable to|am not able to|won['’]t|will not)"
+    r" (?:help|assist|comply|answer|do that|provide|fulfil|participate|take part|continue)",
+    re.IGNORECASE,
+)
+_LONGEST_REFUSAL = 300
+#: Words at the end of a reply, and how often the same ones in a row are a loop.
+_LOOKED_AT, _REPEATED = 240, 8
+#: A fence around a whole reply, and a line for whoever asked.
+_FENCED = re.compile(r"```(?:markdown|md|text)?[ ]*\n(.*)\n```", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|of course|absolutely|okay|ok|great question|happy to help)\b"
+    r"[^\n]{0,160}:[ ]*\n+",
+    re.IGNORECASE,
+)
 #: A shorter task may stand in an honest reply.
 _LEAST_ECHOED = 80
 
@@ -29,6 +48,32 @@ def is_echo(request: ModelRequest, text: str) -> bool:
     tasks = [" ".join(words) for words in asked if all(word in text for word in words)]
     said = " ".join(text.split()) if tasks else ""
     return any(len(task) >= _LEAST_ECHOED and task in said for task in tasks)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the reply only says that the model will not answer.
+
+    An apology with an answer behind it is longer.
+    """
+    return len(text) <= _LONGEST_REFUSAL and bool(_REFUSAL.match(text))
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether the reply ends in the same words again and again, as a model that is caught does."""
+    words = text.split()[-_LOOKED_AT:]
+    return any(
+        words[-length * _REPEATED :] == words[-length:] * _REPEATED
+        for length in range(1, len(words) // _REPEATED + 1)
+    )
+
+
+def without_preamble(text: str) -> str:
+    """A text without the fence around all of it, and without "Sure! Here is my proposal:"."""
+    bare = text.strip()
+    fenced = _FENCED.fullmatch(bare)
+    if fenced and "```" not in fenced[1]:
+        bare = fenced[1].strip()
+    return _PREAMBLE.sub("", bare, count=1) or text
 
 
 def cut_off(provider: str, request: ModelRequest, limits: Capability, usage: Usage) -> ReplyCutOff:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -10,6 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from core.errors import ReplyUnreadable
+from core.llm.reply_faults import writable
 from core.request import AnswerForm, Part, PartKind
 
 T = TypeVar("T", bound=BaseModel)
@@ -23,6 +25,12 @@ _FENCE = "```"
 _OBJECT = re.compile(r"\{\s*[\"}]")
 #: How many of them are tried in one text, and how often all of the text is read.
 _MOST_TRIES, _MOST_READINGS = 200, 4
+#: Characters of broken JSON that a library may mend: it is slow.
+_MENDED_CHARS = 60_000
+#: Layers that models put around an answer.
+_MOST_LAYERS = 3
+#: Quotation marks of word processors.
+_STRAIGHT = str.maketrans("“”„‟", '""""')
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -63,7 +71,9 @@ def _resolved(node: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str
 
 
 def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) -> T:
-    """The value in a reply, tolerant of code fences and of words around it.
+    """The value in a reply, as models write it: fenced, among words, a layer too deep, broken.
+
+    The last object counts that fits the form, and one inside another only if it fits.
 
     Args:
         text: The reply.
@@ -71,46 +81,161 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
         check: Further conditions.
 
     Raises:
-        ReplyUnreadable: It is not there or not right; the words say what is wrong, for the model.
+        ReplyUnreadable: It is not there or not right; the words say all that is wrong with the
+            object that comes nearest, for the model.
     """
-    # The first JSON object: inside code fences first, then anywhere.
-    fenced = [fence.partition("\n") for fence in text.split(_FENCE)[1:-1:2]]
-    json_fenced = [words for name, _, words in fenced if name.strip().lower() in {"", "json"}]
-    objects = (_first_object(one) for one in (*json_fenced, text))
-    found = next((one for one in objects if one is not None), None)
-    if found is None:
-        raise ReplyUnreadable("The reply holds no JSON object.")
-    try:
-        value = answer_type.model_validate(found)
-    except ValidationError as error:
-        # What is wrong with the fields, without quoting their content.
-        errors = error.errors(include_input=False, include_url=False, include_context=False)
-        wrong = [f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in errors]
-        raise ReplyUnreadable("; ".join(wrong)) from None
-    problem = check(value) if check else None
-    if problem:
-        raise ReplyUnreadable(problem)
-    return value
-
-
-def _first_object(text: str) -> dict[str, Any] | None:
-    """The first JSON object in the text.
-
-    An object may stand inside one that is broken, so every brace is tried, within bounds: else a
-    text of broken objects would be read again from each of them.
-    """
-    decoder = json.JSONDecoder(strict=False)
-    read = 0
-    for found in islice(_OBJECT.finditer(text), _MOST_TRIES):
+    names = _names(answer_form(answer_type).schema)
+    nearest, fewest = "", len(names) + 1
+    for found in _objects(text, names):
         try:
-            return cast("dict[str, Any]", decoder.raw_decode(text, found.start())[0])
+            value = answer_type.model_validate(found)
+        except ValidationError as error:
+            # What is wrong with the fields, without quoting their content.
+            errors = error.errors(include_input=False, include_url=False, include_context=False)
+            wrong = [
+                f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in errors
+            ]
+            missing = sum(name not in found for name in answer_type.model_fields)
+            if missing < fewest:
+                nearest, fewest = "; ".join(wrong), missing
+            continue
+        problem = check(value) if check else None
+        if not problem:
+            return value
+        nearest, fewest = problem, -1
+    if _is_cut(text):
+        nearest = f"The reply ends in the middle of its JSON object. {nearest}".rstrip()
+    raise ReplyUnreadable(nearest or "The reply holds no JSON object.")
+
+
+def _names(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The names of all fields of a form."""
+    fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
+    inner = [*fields.values(), *([schema["items"]] if "items" in schema else [])]
+    return frozenset(fields).union(*(_names(one) for one in inner))
+
+
+def _objects(text: str, names: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """The JSON objects that a reply may mean, the likeliest first."""
+    for found in _values(text):
+        for one in _unwrapped(found, names):
+            yield cast("dict[str, Any]", _tidy(one, names))
+
+
+def _values(text: str) -> Iterator[object]:
+    """The JSON values in a text: whole ones, then what can be mended, then inner ones."""
+    fences = [fence.partition("\n") for fence in text.split(_FENCE)[1::2]]
+    blocks = [body for name, _, body in fences if name.strip().lower() in {"", "json"}]
+    blocks = [one.strip() for one in (*reversed(blocks), text) if one.strip()]
+    for block in blocks:
+        with suppress(ValueError, RecursionError):
+            yield _DECODER.decode(block)
+    outer, inner = _decoded(text)
+    yield from reversed(outer)
+    if not _is_cut(text):
+        for block in blocks:
+            begin, end = block.find("{"), block.rfind("}")
+            if 0 <= begin < end and end - begin < _MENDED_CHARS:
+                yield _mended(block[begin : end + 1])
+                yield _mended(block[begin : end + 1].translate(_STRAIGHT))
+    yield from inner
+
+
+def _decoded(text: str) -> tuple[list[object], list[object]]:
+    """The whole objects in a text, and those inside others that are broken.
+
+    Every brace is tried, within bounds: else a text of broken objects would be read again from
+    each of them.
+    """
+    outer: list[object] = []
+    inner: list[object] = []
+    read, end, is_broken = 0, 0, False
+    for found in islice(_OBJECT.finditer(text), _MOST_TRIES):
+        if found.start() < end or read > _MOST_READINGS * len(text):
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, found.start())
         except json.JSONDecodeError as error:
             read += error.pos - found.start()
+            is_broken = True
         except (ValueError, RecursionError):  # a number of 5,000 digits; a thousand objects deep
-            return None
-        if read > _MOST_READINGS * len(text):
-            return None
-    return None
+            break
+        else:
+            (inner if is_broken else outer).append(value)
+    return outer, inner
+
+
+def _mended(text: str) -> object:
+    """What a library makes of broken JSON: trailing commas, comments, single quotes; or nothing."""
+    from json_repair import loads  # noqa: PLC0415 - few replies need it
+
+    try:
+        return loads(text)
+    except Exception:  # noqa: BLE001 - it shall mend, and what it cannot is no answer
+        return None
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a reply ends in the middle of an object: what is missing must not be made up."""
+    return text.count("{") > text.count("}")
+
+
+def _unwrapped(found: object, names: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """The objects in a value, without one layer that models put around them."""
+    layers, known = [found], False
+    for _ in range(_MOST_LAYERS):
+        for one in layers:
+            fields = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
+            if not names.isdisjoint(map(_plain, fields)):
+                known = True
+                yield fields
+        layers = [inner for one in layers for inner in _inside(one)][:_MOST_TRIES]
+    if isinstance(found, dict) and not known:
+        yield cast("dict[str, Any]", found)
+
+
+def _inside(value: object) -> list[object]:
+    """What stands in a value, one layer deeper, the last of a list first."""
+    if isinstance(value, list):
+        return list(reversed(cast("list[object]", value)))
+    if isinstance(value, dict):
+        return list(cast("dict[str, object]", value).values())
+    if isinstance(value, str) and "{" in value:
+        with suppress(ValueError, RecursionError):
+            return [_DECODER.decode(value)]
+    return []
+
+
+def _tidy(value: Any, names: frozenset[str]) -> Any:
+    """A value with its fields named as in the form, and with text that can be written down."""
+    if isinstance(value, str):
+        return writable(value)
+    if isinstance(value, list):
+        return [_tidy(one, names) for one in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    fields = cast("dict[str, Any]", value)
+    return {
+        name if name in names or _plain(name) not in names else _plain(name): _tidy(one, names)
+        for name, one in fields.items()
+    }
+
+
+def _plain(name: str) -> str:
+    """A field's name as forms have it: "Open Questions" is `open_questions`."""
+    return "_".join(re.findall(r"[^\W_]+", _WORDS.sub(" ", name).casefold()))
+
+
+def _first_said(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which null takes no earlier value's place."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if value is not None or name not in fields:
+            fields[name] = value
+    return fields
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_first_said)
 
 
 def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:
@@ -121,7 +246,7 @@ def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:
         problem: What is wrong with it.
     """
     task = (
-        f"Your previous reply could not be used: {problem}\n"
+        f"Your previous reply could not be used. All that is wrong with it: {problem}\n"
         "Answer again. Reply with the JSON object alone, with every field filled."
     )
     return (

@@ -9,7 +9,7 @@ from core.request import ModelReply, ModelRequest, PartKind
 from core.testing import Script, ScriptedProvider, a_setup, plausible_reply
 from tests.core.bench import Bench
 
-LONG = "We must keep 2000 jobs per second. " * 20
+LONG = " ".join(f"Queue {number} must keep 2000 jobs a second." for number in range(20))
 
 
 def script(request: ModelRequest) -> str:

@@ -206,7 +206,8 @@ async def test_summaries_are_long_early_and_short_late(number: int, tokens: int)
 
 async def test_a_rounds_summary_is_no_longer_than_its_tokens_allow() -> None:
     def wordy(request: ModelRequest) -> str:
-        return "It takes 2000 jobs. " * 80 if request.act is Act.SUMMARY else script(request)
+        many = " ".join(f"Queue {number} takes 2000 jobs." for number in range(80))
+        return many if request.act is Act.SUMMARY else script(request)
 
     _, debate = await held(ContextMethod.ROUNDS, rounds=4, provider=ScriptedProvider(wordy))
     texts = [debate.summaries[f"r{n}/summary/summarizer"].text for n in (1, 2, 3)]
@@ -483,7 +484,8 @@ async def test_the_judge_reads_positions_in_full_where_its_own_settings_say_noth
 
 async def test_a_summary_is_cut_visibly_at_its_bound() -> None:
     def wordy(request: ModelRequest) -> str:
-        return "word " * 900 if request.act is Act.SUMMARY else script(request)
+        words = " ".join(f"word{number}" for number in range(900))
+        return words if request.act is Act.SUMMARY else script(request)
 
     _, debate = await held(
         ContextMethod.LENGTH, provider=ScriptedProvider(wordy), rounds=2, max_length=200
