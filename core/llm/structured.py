@@ -246,7 +246,7 @@ def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:
         problem: What is wrong with it.
     """
     task = (
-        f"Your previous reply could not be used. All that is wrong with it: {problem}\n"
+        f"Your previous reply could not be used: {problem}\n"
         "Answer again. Reply with the JSON object alone, with every field filled."
     )
     return (
