@@ -1167,9 +1167,15 @@ class Gate(Value):
     saved: Decimal | None = None
 
     @property
+    def skips(self) -> Act | None:
+        """The step of the round that is left out; None where a further round was weighed."""
+        return Act(self.turn.target) if self.turn.target else None
+
+    @property
     def ends_rounds(self) -> bool:
         """Whether no further round is held."""
-        return self.reason in ENDS_ROUNDS or self.undebatable is not None
+        is_ended = self.reason in ENDS_ROUNDS or self.undebatable is not None
+        return is_ended and self.skips is None
 
 
 class Ballot(Value):

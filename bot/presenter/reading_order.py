@@ -55,7 +55,8 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded)
     # The earliest phase that can still bring something to read; beyond all, if none can.
     # A summary is read by agents: no post waits for one.
     turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
-    places = [place(debate, turn) for turn in turns if is_read(debate, turn)]
+    coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
+    places = [place(debate, turn) for turn in coming if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
     frontier = (-1, -1) if waits else min(places, default=(inf, inf))
     if debate.setup.quiet and turn_groups.are_held(debate):

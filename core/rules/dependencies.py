@@ -126,7 +126,8 @@ def _of_ballot(debate: Debate, turn: Turn) -> Sequence[str]:
 
 def _of_gate(debate: Debate, turn: Turn) -> Sequence[str]:
     """What was compared: of an open question only what kind it is."""
-    gate, form = gate_after(debate, turn.round), format_of(debate)
+    form = format_of(debate)
+    gate = None if turn.target else gate_after(debate, turn.round)
     if gate and gate.reason is GateReason.OPEN_QUESTION:
         return (_OPTIONS,)
     if gate and gate.undebatable is Undebatable.ALONE:
@@ -210,9 +211,11 @@ def _rounds_outcomes(debate: Debate, upto: int) -> Sequence[str]:
     form, first = format_of(debate), gate_after(debate, 0)
     for number in range(min(upto, schedule.rounds_held(debate)), 0, -1):
         if keys := _outcomes(debate, number):
+            skips = [gate.turn.key for gate in debate.gates.values() if gate.skips]
             # Where first answers are all there is of a round, the vote waits for their comparison.
             is_first = number == 1 and form.phases[0] is form.stance_act
-            return (*keys, *blind, *([first.turn.key] if first and is_first else ()), *asked)
+            weighed = [first.turn.key] if first and is_first else []
+            return (*keys, *blind, *skips, *weighed, *asked)
     return list(debate.failures)[-1:]
 
 

@@ -6,7 +6,7 @@ arXiv:2512.22625). It is weighed as soon as it is clear, so that a slow agent ho
 will go on anyway.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
 from core.figures import counted, money
@@ -28,15 +28,20 @@ from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreem
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
-from core.rules.steps import agents_present
+from core.rules.steps import Step, agents_present
 
 #: Two can disagree.
 _A_PAIR = 2
 
 
-def gate_turn(number: int) -> Turn:
-    """The turn on which it is weighed whether there is a round after that one; 0: any at all."""
-    return Turn(act=Act.GATE, round=number, agent=ENGINE)
+def gate_turn(number: int, skips: Act | None = None) -> Turn:
+    """The turn on which it is weighed whether there is a round after that one; 0: any at all.
+
+    Args:
+        number: Of the round.
+        skips: Whether this step of the round is taken is weighed instead.
+    """
+    return Turn(act=Act.GATE, round=number, agent=ENGINE, target=skips.value if skips else None)
 
 
 def gate_after(debate: Debate, number: int) -> Gate | None:
@@ -125,16 +130,38 @@ def rounds_open(debate: Debate) -> int:
     return wished
 
 
-def due(debate: Debate) -> Turn | None:
-    """The gate that can be weighed now; None where none is to be, or not enough is known."""
+def due(debate: Debate) -> Sequence[Turn]:
+    """The gates that can be weighed now; none where none is to be, or not enough is known."""
     number = rounds_open(debate)
     if debate.setup.when is When.NEVER:
-        return None
+        return ()
+    turns = [gate.turn for gate in (_left_out(debate, step) for step in _optional(debate)) if gate]
     is_first = number == 0 and not debate.wanted_by
-    if number >= debate.setup.rounds or (number == 0 and not is_first):
+    if number < debate.setup.rounds and (number or is_first) and weigh(debate, number):
+        turns.append(gate_turn(number))
+    return [turn for turn in turns if not debate.is_done(turn)]
+
+
+def weighed(debate: Debate, turn: Turn) -> Gate | None:
+    """What is to be said on a gate's turn; None while it is not clear."""
+    if turn.target is None:
+        return weigh(debate, turn.round)
+    found = (_left_out(debate, step) for step in _optional(debate) if step.act == turn.target)
+    return next(found, None)
+
+
+def _optional(debate: Debate) -> Sequence[Step]:
+    """The steps that are left out where positions agree."""
+    return [step for step in format_of(debate).steps if step.agreement]
+
+
+def _left_out(debate: Debate, step: Step) -> Gate | None:
+    """By which figure the step is left out; None where it is not, or that is not known."""
+    turn = gate_turn(1, step.act)
+    how = step.agreement(debate) if step.agreement else None
+    if how is None or step.only_if is None or step.only_if(debate, turn) is not False:
         return None
-    turn = gate_turn(number)
-    return turn if not debate.is_done(turn) and weigh(debate, number) else None
+    return Gate(turn=turn, reason=GateReason.AGREED, option=how.option, spread=how.spread)
 
 
 def weigh(debate: Debate, number: int) -> Gate | None:
@@ -263,6 +290,9 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one ca
         case None:
             pass
     match gate.reason:
+        case GateReason.AGREED if gate.skips:
+            how = f"agree on {about} (probabilities within {points})"
+            return f"All positions {how}, so {gate.skips.value}s were skipped."
         case GateReason.AGREED if not number:
             how = f"(probabilities within {points})"
             return f"All agreed at once on {about} {how}; the debate was skipped{saved}."

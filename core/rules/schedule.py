@@ -54,27 +54,40 @@ def ready(debate: Debate) -> Sequence[Turn]:
     if asking is not None:
         return (*reading, *asking, *shadow.ready(debate))
     # The format's turns and what runs beside them: options, blind ballots, people's questions.
-    rounds, form = rounds_open(debate), format_of(debate)
-    options = _undone(debate, [_OPTIONS]) if len(form.drafts(debate)) > 1 else ()
-    # Who is to say how likely each option is the best has to be shown the options.
-    turns = [
-        turn for turn in turns_ready(debate, rounds) if not (options and form.takes_stance(turn))
-    ]
-    weighed = gate.due(debate)
+    rounds, held_back = rounds_open(debate), waiting_for_options(debate)
+    turns = [turn for turn in turns_ready(debate, rounds) if turn not in held_back]
     # Ballots on the isolated drafts show whether to debate, and later who moved.
     is_blind = gate.votes_blind(debate) and debate.options is not None
     turns = (
         *turns,
         *clarifying.asked_by_facilitator(debate),
-        *options,
+        *options_due(debate),
         *(_undone(debate, _ballot_turns(debate, 0)) if is_blind else ()),
-        *([weighed] if weighed else []),
+        *gate.due(debate),
     )
     if not _awaited(debate, turns) and not debate.open_clarifications:
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
     summaries = strategies.ready(debate, rounds) if rounds else ()
     return (*reading, *turns, *summaries, *shadow.ready(debate))
+
+
+@once_per_debate
+def waiting_for_options(debate: Debate) -> Sequence[Turn]:
+    """Turns of the rounds that could be taken but for the options, which they are to be shown.
+
+    On them agents say how likely each option is the best.
+    """
+    if is_cut_short(debate) or not options_due(debate):
+        return ()
+    form, turns = format_of(debate), turns_ready(debate, rounds_open(debate))
+    return [turn for turn in turns if form.takes_stance(turn)]
+
+
+def options_due(debate: Debate) -> Sequence[Turn]:
+    """The turn on which options are merged, once all first answers are there."""
+    several = len(format_of(debate).drafts(debate)) > 1
+    return _undone(debate, [_OPTIONS]) if several else ()
 
 
 def unanswered(debate: Debate) -> Sequence[Turn]:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from core.models import ENGINE, Act, Contribution, Debate, Turn, turn_of
 from core.request import Part
+from core.rules.agreement import Agreement
 
 #: Whose failure takes nobody out of a debate.
 _HARMLESS = frozenset({Act.SUMMARY, Act.BALLOT})
@@ -98,6 +99,8 @@ class Step:
     #: An agent's turns about a text are not begun any more once its author has taken this step.
     until: Act | None = None
     only_if: Condition | None = None
+    #: How far positions agree: where `only_if` says no, the step is left out because of it.
+    agreement: Callable[[Debate], Agreement | None] | None = None
     #: Keys of outcomes that decide `only_if`, or that the turn reads besides.
     also_after: Callable[[Debate, Turn], Sequence[str]] | None = None
     #: Turns missed in a row that take an agent out; that of round 1 always does. 0: nobody is out.

@@ -43,7 +43,7 @@ def why_held(debate: Debate) -> Sequence[str]:
     """Why rounds were held: what was weighed before each, a sentence each."""
     said, last = list[str](), closing_gate(debate)
     for gate in debate.gates.values():
-        if gate is not last:
+        if gate is not last and gate.skips is None:
             said.append(in_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
             who = debate.wanted_by.name or debate.wanted_by.id
@@ -59,6 +59,7 @@ def how_it_ended(debate: Debate) -> Sequence[str]:
     said = list[str]()
     if last := closing_gate(debate):
         said.append(in_words(debate, last))
+    said += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
     for guidance in debate.guidance.values():
         if guidance.next_step is NextStep.VOTE and guidance.gate is None:
             said.append(f"After round {guidance.turn.round} the facilitator called the vote.")

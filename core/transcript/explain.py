@@ -123,7 +123,9 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
         said.append(f"Round {at}: not taken: {turns}.")
     phases = {made.turn.act for made in (*debate.contributions.values(), *debate.failures.values())}
-    if Act.REBUTTAL in format_of(debate).phases and Act.REBUTTAL not in phases and not left:
+    is_older = not any(gate.skips for gate in debate.gates.values())
+    may_rebut = Act.REBUTTAL in format_of(debate).phases and not left
+    if is_older and may_rebut and Act.REBUTTAL not in phases:
         said.append("Rebuttals were skipped: the adjusted positions agreed.")
     return said
 

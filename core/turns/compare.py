@@ -71,8 +71,8 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
 
 
 async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
-    """Say whether another round is worth holding. Asks no model."""
-    found = gate.weigh(debate, turn.round)
+    """Say whether another round, or a step of this one, is worth holding. Asks no model."""
+    found = gate.weighed(debate, turn)
     if found is None:
         raise AssertionError(f"{turn.key} was taken before it was clear.")
     return GatePassed(gate=found)

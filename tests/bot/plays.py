@@ -128,7 +128,7 @@ def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
         notes = tuple(NoteOutcome(note=n.id, used=True, explanation="Ok.") for n in debate.notes)
         return VerdictReached(verdict=a_verdict(notes=notes), edition=debate.edition)
     if turn.act is Act.GATE:
-        return GatePassed(gate=cast("Gate", gate.weigh(debate, turn.round)))
+        return GatePassed(gate=cast("Gate", gate.weighed(debate, turn)))
     if turn.act is Act.CROSS_CHECK:
         check = CrossCheck(turn=turn, option="o1", reason="The team runs it.", call=CALL)
         return CrossChecked(check=check)

@@ -37,6 +37,7 @@ from core.events import (
     DebateResumed,
     DebateStarted,
     DebateWanted,
+    GatePassed,
     NoteAdded,
     OutageBegan,
     OutageEnded,
@@ -51,9 +52,12 @@ from core.events import (
     fold,
 )
 from core.models import (
+    ENGINE,
     Act,
     Contribution,
     Failure,
+    Gate,
+    GateReason,
     Note,
     Person,
     Place,
@@ -403,6 +407,15 @@ async def test_debates_held_elsewhere_are_none_of_its_business():
 def posts_after(*events: object) -> Sequence[NewPost]:
     log = a_log([SETUP_EVENT, *events])  # pyright: ignore[reportArgumentType]
     return posts_of(fold(log), log[-1])
+
+
+def test_that_rebuttals_are_skipped_is_said_in_the_thread_with_its_figure():
+    turn = Turn(act=Act.GATE, round=1, agent=ENGINE, target=Act.REBUTTAL.value)
+    gate = Gate(turn=turn, reason=GateReason.AGREED, spread=0.1)
+    [post] = posts_after(GatePassed(gate=gate))
+
+    assert "probabilities within 10 points" in post.payload["text"]
+    assert "rebuttals were skipped" in post.payload["text"]
 
 
 def test_what_was_carried_over_is_not_posted_again():

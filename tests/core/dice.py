@@ -181,7 +181,7 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             made = Contribution(turn=turn, text="second look", findings=again)
             return ContributionMade(contribution=made)
         case Act.GATE:
-            weighed = gate.weigh(debate, turn.round)
+            weighed = gate.weighed(debate, turn)
             assert weighed
             return GatePassed(gate=weighed)
         case Act.CROSS_CHECK:

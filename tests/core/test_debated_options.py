@@ -25,6 +25,7 @@ from core.rules.options import by_option, options_of
 from core.rules.schedule import rounds_held
 from core.settings import Settings
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, options_in, plausible_reply
+from core.transcript.ending import how_it_ended
 from tests.core.bench import DEBATE, Bench
 
 DANA = Person(id="U1", name="Dana")
@@ -264,3 +265,24 @@ async def test_options_are_merged_by_rules_where_no_model_can() -> None:
     assert [item.name for item in debate.options.items] == ["Kafka", "PostgreSQL"]
     assert "No model could merge" in debate.options.warnings[0]
     assert debate.verdict
+
+
+async def test_that_rebuttals_are_skipped_is_recorded_with_its_figure_and_told() -> None:
+    bench = Bench(ScriptedProvider(a_script(SPLIT)))
+    debate = await bench.run(a_gated_setup("council"))
+
+    gate = debate.gates["r1/gate/engine/rebuttal"]
+    assert (gate.reason, gate.option, gate.spread) == (GateReason.AGREED, "o1", 0.1)
+    assert "rebuttal" not in acts(bench)
+    assert closing_gate(debate) is None
+    agree = 'All positions agree on "Kafka" (probabilities within 10 points)'
+    assert f"{agree}, so rebuttals were skipped." in how_it_ended(debate)
+    assert debate.came_first(gate.turn.key, "r1/ballot/architect")
+
+
+async def test_that_rebuttals_are_held_is_no_event() -> None:
+    bench = Bench(ScriptedProvider(a_script(STUCK)))
+    debate = await bench.run(a_gated_setup("council"))
+
+    assert "rebuttal" in acts(bench)
+    assert not any(gate.skips for gate in debate.gates.values())

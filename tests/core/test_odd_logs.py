@@ -60,7 +60,7 @@ def read_everything(log: list[Recorded]) -> None:
             case Act.SUMMARY:
                 material_for(debate, turn)
             case Act.GATE:
-                assert gate.weigh(debate, turn.round)
+                assert gate.weighed(debate, turn)
             case Act.TALLY:
                 schedule.ballot_turns(debate)
             case _:

@@ -129,6 +129,7 @@ FORMAT = Format(
             # Its own answers, and what the others have made of their positions.
             after=(own(Act.DEBATE), others(Act.ADJUST)),
             only_if=needs_rebuttal,
+            agreement=convergence,
             also_after=_decided_by,
             shows=(
                 others_by_letter(Act.ADJUST, or_newest=True),
