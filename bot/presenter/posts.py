@@ -307,7 +307,8 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=GatePassed,
         when=lambda it: (
-            (it.event.gate.ends_rounds or it.event.gate.skips) and (_is_loud(it) or not it.event.gate.turn.round)
+            (it.event.gate.ends_rounds or it.event.gate.skips)
+            and (_is_loud(it) or not it.event.gate.turn.round)
         ),
         view=lambda it: [notices.rounds_ended(it.debate, it.event.gate)],
     ),

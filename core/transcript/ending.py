@@ -51,18 +51,25 @@ def why_held(debate: Debate) -> Sequence[str]:
     return tuple(said)
 
 
+def _what_agents_ended(debate: Debate) -> list[str]:
+    """Which gates ended rounds or skipped rebuttals, and where a facilitator called the vote."""
+    last = closing_gate(debate)
+    sentences = [in_words(debate, last)] if last else []
+    sentences += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
+    sentences += [
+        f"After round {guidance.turn.round} the facilitator called the vote."
+        for guidance in debate.guidance.values()
+        if guidance.next_step is NextStep.VOTE and guidance.gate is None
+    ]
+    return sentences
+
+
 def how_it_ended(debate: Debate) -> Sequence[str]:
     """What ended the rounds, and how many were really held, a sentence each.
 
     Empty while no round has ended.
     """
-    said = list[str]()
-    if last := closing_gate(debate):
-        said.append(in_words(debate, last))
-    said += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
-    for guidance in debate.guidance.values():
-        if guidance.next_step is NextStep.VOTE and guidance.gate is None:
-            said.append(f"After round {guidance.turn.round} the facilitator called the vote.")
+    said = _what_agents_ended(debate)
     if debate.stop:
         said.append(f"{debate.stop.by.name or 'A person'} stopped the debate.")
     if debate.vote_called_by:
