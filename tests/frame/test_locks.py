@@ -27,8 +27,8 @@ def wanted(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
     extras = PYPROJECT["project"]["optional-dependencies"]
-    # Charts are for the terminal of a person; what reads rare kinds of files has 160 MB. The container
-    # of a bot goes without both.
+    # Charts are for the terminal of a person; what reads rare kinds of files has 160 MB. The
+    # container of a bot goes without both.
     kept = extras.keys() - {"charts", "formats"}
     optional = chain.from_iterable(extras[name] for name in kept)
     lines = {
