@@ -210,7 +210,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         )
         if parts.pages:
             share = ShareDebates(
-                store=SqlDebateStore(database),
+                debates=context.answer.facts.debates,
                 grants=context.grants,
                 channels=context.channels,
                 clock=context.clock,
@@ -432,6 +432,7 @@ def _use_cases(
 
     find = FindDebates(
         store=facts.store,
+        debates=facts.debates,
         index=DebateWords(database),
         people=access,
         on_unreadable=on_unreadable,

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from core.events import Event, fold
+from core.events import Event
 from core.models import Debate
 from core.ports import Appended, Clock, DebateStore
+from core.use_cases.debate_cache import DebateCache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +18,12 @@ class FactLog:
     clock: Clock
     #: Tells whoever runs a debate that its log has grown; never waits.
     wake: Callable[[str], object]
+    #: What is known of debates; only what is new is read.
+    debates: DebateCache = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Begin with no debate known."""
+        object.__setattr__(self, "debates", DebateCache(self.store))
 
     async def record(self, debate_id: str, event: Event) -> Appended:
         """Append the event and wake the debate's run; the first event with a key stands."""
@@ -34,4 +41,4 @@ class FactLog:
         Raises:
             DebateUnknown: There is no such debate.
         """
-        return fold(await self.store.events(debate_id))
+        return await self.debates.debate(debate_id)

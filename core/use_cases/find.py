@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.errors import BadInput, DebateUnknown, LogBroken, StoreDown, StoreError
-from core.events import fold
 from core.models import Debate, Place
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
+from core.use_cases.debate_cache import DebateCache
 
 #: Logs that are asked for together: nobody else's reading is to wait for all of a long list.
 _AT_ONCE = 3
@@ -50,6 +50,7 @@ class FindDebates:
     """Looks up debates the person may see. Every method may raise `StoreDown`."""
 
     store: DebateStore
+    debates: DebateCache
     index: SearchIndex
     people: PeopleDirectory
     #: Told of a debate that is left out because its log cannot be read, and why.
@@ -66,7 +67,7 @@ class FindDebates:
             f"There is no debate `{debate_id}`. `/debate list` shows this channel's debates."
         )
         try:
-            debate = fold(await self.store.events(debate_id))
+            debate = await self.debates.debate(debate_id)
         except DebateUnknown:
             raise unknown from None
         except LogBroken:
@@ -128,8 +129,7 @@ class FindDebates:
         """What was found; None if it is not there any more, or cannot be read."""
         try:
             async with few:
-                log = await self.store.events(hit.debate_id)
-            debate = fold(log)
+                debate = await self.debates.debate(hit.debate_id)
             format_of(debate)  # one of a newer Moot cannot be shown
         except StoreDown:
             raise

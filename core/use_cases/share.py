@@ -6,7 +6,6 @@ made up (HMAC-SHA256 with a key made from the installation's secret), and holds 
 debate has the grant that it names: taking the page back, or deleting the debate, deletes that.
 """
 
-import asyncio
 import hmac
 import re
 from dataclasses import dataclass, field
@@ -14,17 +13,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from core.errors import BadInput, DebateUnknown
-from core.events import fold
 from core.models import Debate
-from core.ports import Clock, DebateStore
-from core.recent import Recent
+from core.ports import Clock
 from core.use_cases.choices import ChannelChoicesStore
+from core.use_cases.debate_cache import DebateCache
 
 #: Debate, the second in which it ends, the grant, and what shows that all of it is ours.
 _NAME = re.compile(r"(d[a-z2-7]{7})\.([0-9]{1,12})\.([0-9a-f]{16})\.([0-9a-f]{64})", re.ASCII)
 #: What the installation's secret is used for here, and nowhere else.
 _PURPOSE = b"links to pages of debates"
-_KEPT = 8
 FORBIDDEN = (
     "This channel's settings forbid pages of its debates; nothing was shared. `/debate export ID` "
     "posts the report into the debate's thread instead."
@@ -67,7 +64,7 @@ class SharedDebate:
 class ShareDebates:
     """Makes, opens and takes back links. Every method may raise `StoreDown`."""
 
-    store: DebateStore
+    debates: DebateCache
     grants: PageGrants
     channels: ChannelChoicesStore
     clock: Clock
@@ -77,10 +74,6 @@ class ShareDebates:
     address: str
     #: How long a link holds.
     holds: timedelta
-    #: Debates that were opened last, as they were then: of these only what is new is read.
-    _opened: Recent[str, Debate] = field(
-        default_factory=lambda: Recent[str, Debate](_KEPT), init=False, repr=False, compare=False
-    )
 
     async def share(self, debate: Debate) -> PageLink:
         """Return a new link; the caller has made sure that the person may see the debate.
@@ -117,13 +110,10 @@ class ShareDebates:
         until = datetime.fromtimestamp(int(found[2]), UTC)
         if until <= self.clock.now() or await self.grants.granted(found[1]) != found[3]:
             return None
-        known = self._opened.get(found[1])
         try:
-            news = await self.store.events(found[1], after=known.seq if known else 0)
+            debate = await self.debates.debate(found[1])
         except DebateUnknown:
             return None
-        debate = await asyncio.to_thread(fold, news, known) if news or known is None else known
-        self._opened[debate.id] = debate
         forbidden = (await self.channels.get(debate.setup.place)).no_pages
         return None if forbidden else SharedDebate(debate=debate, until=until)
 

@@ -15,6 +15,7 @@ from core.models import Debate, Note, Person, Place
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup, recorded
 from core.use_cases.choices import ChannelChoices
+from core.use_cases.debate_cache import DebateCache
 from core.use_cases.share import ShareDebates
 
 DEBATE = "dabc2345"
@@ -82,7 +83,7 @@ async def served() -> AsyncGenerator[Served]:
     started = DebateStarted(setup=a_setup())
     await shelf.create(DEBATE, started, origin="1", at=clock.now())
     share = ShareDebates(
-        store=shelf,
+        debates=DebateCache(shelf),
         grants=Granted(),
         channels=AsUsual(),
         clock=clock,

@@ -7,6 +7,7 @@ from core.errors import LogBroken, StoreError
 from core.events import DebateStarted, Recorded
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, Members, a_setup
+from core.use_cases.debate_cache import DebateCache
 from core.use_cases.find import FindDebates, SearchHit
 
 IDS = ["dabc2345", "dabc2346", "dabc2347"]
@@ -51,7 +52,13 @@ async def found_in(store: CountingStore) -> tuple[Sequence[str], Sequence[str]]:
         unreadable.append(debate_id)
 
     people = Members({setup.place.channel})
-    find = FindDebates(store=store, index=NoWords(), people=people, on_unreadable=note)
+    find = FindDebates(
+        store=store,
+        debates=DebateCache(store),
+        index=NoWords(),
+        people=people,
+        on_unreadable=note,
+    )
     listed = await find.in_channel(setup.place, "U1", limit=10)
     return [one.debate.id for one in listed], unreadable
 

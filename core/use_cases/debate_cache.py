@@ -1,0 +1,56 @@
+"""Folded debates: of one that is known, only the events added since are read."""
+
+import asyncio
+
+from core.errors import DebateUnknown
+from core.events import fold
+from core.models import Debate
+from core.ports import DebateStore
+from core.recent import Recent
+
+#: Debates that are held. One of 60 events has about 200 KB.
+DEBATES_HELD = 64
+#: More events than these are folded in a thread: it takes some milliseconds.
+_FOLDED_AT_ONCE = 100
+
+
+class DebateCache:
+    """The debates that were asked for last, each as its log tells it now.
+
+    An event that was read once is not read again: what damages its row later is seen after the
+    next start.
+    """
+
+    def __init__(self, store: DebateStore, most: int = DEBATES_HELD) -> None:
+        """Begin empty.
+
+        Args:
+            store: Has the logs.
+            most: Debates to hold.
+        """
+        self._store = store
+        self._debates = Recent[str, Debate](most)
+
+    async def debate(self, debate_id: str) -> Debate:
+        """Return the debate as its log tells it now.
+
+        Raises:
+            DebateUnknown: There is no such debate.
+            StoreError: The database does not answer, or the log cannot be read.
+        """
+        known = self._debates.get(debate_id)
+        try:
+            events = await self._store.events(debate_id, after=known.seq if known else 0)
+        except DebateUnknown:
+            self._debates.pop(debate_id, None)
+            raise
+        if known and not events:
+            debate = known
+        elif len(events) > _FOLDED_AT_ONCE:
+            debate = await asyncio.to_thread(fold, events, known)
+        else:
+            debate = fold(events, known)
+        held = self._debates.get(debate_id)
+        if held is None or held.seq <= debate.seq:  # somebody else may have read more meanwhile
+            self._debates[debate_id] = debate
+        return debate

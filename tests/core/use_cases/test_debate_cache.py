@@ -1,0 +1,69 @@
+"""What is known of debates, and what is read again."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.errors import DebateUnknown
+from core.events import DebatePaused, DebateStarted, Recorded
+from core.models import Person
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, a_setup
+from core.use_cases.debate_cache import DebateCache
+
+ID = "daaaaaaa"
+
+
+class ReadingStore(InMemoryStore):
+    """Notes from which event on logs are read, and fails where told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: list[int] = []
+        self.is_gone = False
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        self.reads.append(after)
+        if self.is_gone:
+            raise DebateUnknown(debate_id)
+        return await super().events(debate_id, after=after)
+
+
+async def a_store() -> ReadingStore:
+    store = ReadingStore()
+    await store.create(ID, DebateStarted(setup=a_setup()), origin="1", at=ManualClock().now())
+    return store
+
+
+async def test_of_a_known_debate_only_new_events_are_read() -> None:
+    store = await a_store()
+    cache = DebateCache(store)
+    first = await cache.debate(ID)
+    assert await cache.debate(ID) is first
+    paused = DebatePaused(by=Person(id="U1", name="Dana"), origin="x")
+    await store.append(ID, paused, at=ManualClock().now())
+    debate = await cache.debate(ID)
+    assert (debate.seq, debate.paused_by) == (2, paused.by)
+    assert store.reads == [0, 1, 1]
+
+
+async def test_a_deleted_debate_is_unknown_at_once() -> None:
+    store = await a_store()
+    cache = DebateCache(store)
+    await cache.debate(ID)
+    store.is_gone = True
+    for _ in range(2):
+        with pytest.raises(DebateUnknown):
+            await cache.debate(ID)
+    assert store.reads == [0, 1, 0]  # and nothing of it is held
+
+
+async def test_the_debate_asked_for_longest_ago_is_let_go() -> None:
+    store = await a_store()
+    await store.create(
+        "dbbbbbbb", DebateStarted(setup=a_setup()), origin="2", at=ManualClock().now()
+    )
+    cache = DebateCache(store, most=1)
+    for debate_id in (ID, "dbbbbbbb", ID):
+        assert (await cache.debate(debate_id)).id == debate_id
+    assert store.reads == [0, 0, 0]
