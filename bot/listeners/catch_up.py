@@ -66,7 +66,7 @@ class SlackRefuses(MootError):
     """Slack does not show it to us."""
 
 
-class Reading(NamedTuple):
+class Scope(NamedTuple):
     """What is read: a debate's thread, a channel, a workspace's channels, or (empty) all of it."""
 
     workspace: str = ""
@@ -93,7 +93,7 @@ class CatchUp:
         self._waits = RetryPolicy(first_wait=pace.first_pause, longest_wait=_LONGEST_WAIT)
         #: The newest message read, by debate.
         self._upto: dict[str, float] = {}
-        self._reading = KeyedTasks[Reading](self._read)
+        self._reading = KeyedTasks[Scope](self._read)
         self._looked = False
         self._threads_read = asyncio.Event()
 
@@ -107,14 +107,14 @@ class CatchUp:
     def look(self) -> None:
         """Read all threads and channels; if they are being read, once more."""
         self._looked = True
-        self._reading.wake(Reading())
+        self._reading.wake(Scope())
 
     async def close(self) -> None:
         """Stop reading."""
         await self._reading.close(1)
 
-    async def _read(self, what: Reading) -> None:
-        if what == Reading():
+    async def _read(self, what: Scope) -> None:
+        if what == Scope():
             await self.read_all()
             return
         tries, is_read = 0, False
@@ -138,16 +138,16 @@ class CatchUp:
         # How far the threads of other debates were read matters no more.
         self._upto = {key: upto for key, upto in self._upto.items() if key in debates}
         for debate_id in debates:
-            await self._begin(Reading(debate_id=debate_id))
+            await self._begin(Scope(debate_id=debate_id))
         self._threads_read.set()
         for team in await self._context.clients.teams():
-            await self._begin(Reading(workspace=team))
+            await self._begin(Scope(workspace=team))
 
-    async def _begin(self, what: Reading) -> None:
+    async def _begin(self, what: Scope) -> None:
         if not await self._is_read(what):
             self._reading.wake(what)
 
-    async def _is_read(self, what: Reading) -> bool:
+    async def _is_read(self, what: Scope) -> bool:
         """Read it; False if that may succeed later."""
         try:
             if what.debate_id:
@@ -199,7 +199,7 @@ class CatchUp:
             exclude_archived=True,
         )
         for channel in [channel.id async for page in pages for channel in page.channels]:
-            await self._begin(Reading(workspace=team, channel=channel))
+            await self._begin(Scope(workspace=team, channel=channel))
 
     async def _read_channel(self, team: str, channel: str) -> None:
         """Take every mention in a channel and its threads that was not taken before."""

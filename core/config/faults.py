@@ -47,13 +47,7 @@ def faults(
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _ids(file, source)
-    for at, agent in enumerate(file.agents):
-        if role_id(agent.role, base.roles) is None:
-            where, roles = source.at(("agents", at, "role")), roles_with(base.roles)
-            hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
-            if not hint.startswith("Did you mean"):
-                hint = f"There are: {', '.join(roles)}."
-            yield f'{where}: there is no role "{agent.role}". {hint}'
+    yield from _role_faults(file, source, base)
     yield from _server_faults(file, source, providers)
     yield from _tool_faults(file, source)
     yield from _landing_faults(file, source)
@@ -77,6 +71,17 @@ def faults(
             found = error.errors(include_url=False)[0]
             key = ".".join(str(step) for step in found["loc"])
             yield complaint(f"{source.at(('models', at))}: {key}", found)
+
+
+def _role_faults(file: SettingsFile, source: WrittenFile, base: Settings) -> Iterator[str]:
+    """Agents with roles that are not there."""
+    for at, agent in enumerate(file.agents):
+        if role_id(agent.role, base.roles) is None:
+            where, roles = source.at(("agents", at, "role")), roles_with(base.roles)
+            hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
+            if not hint.startswith("Did you mean"):
+                hint = f"There are: {', '.join(roles)}."
+            yield f'{where}: there is no role "{agent.role}". {hint}'
 
 
 def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
