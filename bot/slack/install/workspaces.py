@@ -109,19 +109,11 @@ async def many_workspaces(
         )
         await stack.enter_async_context(deleting_daily(states, SystemClock(), age=timedelta()))
 
-        # Bolt would fill in the parameter `self` of a method as well, so it gets functions.
+        # Bolt would fill in the parameter `self` of a method as well, so it gets a function.
         async def authorize(
             enterprise_id: str | None, team_id: str | None
         ) -> AuthorizeResult | None:
             return await tokens.authorize(enterprise_id, team_id)
-
-        async def note_organisation(
-            body: dict[str, Any], next_: Callable[[], Awaitable[None]]
-        ) -> None:
-            origin = installation_of(body)
-            if origin.workspace and origin.organisation:
-                await tokens.note_organisation(origin.workspace, origin.organisation)
-            await next_()
 
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
@@ -130,9 +122,21 @@ async def many_workspaces(
             clients=tokens,
             client=nobody,
             authorize=authorize,
-            watch=note_organisation,
+            watch=_noting(tokens),
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
+
+
+def _noting(tokens: Tokens) -> Callable[..., Awaitable[None]]:
+    """Return a middleware that keeps which organisation a workspace belongs to."""
+
+    async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        origin = installation_of(body)
+        if origin.workspace and origin.organisation:
+            await tokens.note_organisation(origin.workspace, origin.organisation)
+        await next_()
+
+    return note
 
 
 def _settings(
