@@ -56,6 +56,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.landings import Landings
 from bot.store.newer_blocks import NewerBlocks
+from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.posts import Posts
@@ -197,7 +198,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         installation = await stack.enter_async_context(
             one_workspace(parts.slack)
             if parts.slack.oauth is None
-            else many_workspaces(parts.slack, database, database_url(parts.database))
+            else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
         sharing = sharing_of(database_url(parts.database), parts.beat)
         context, runner, landing = _connect(

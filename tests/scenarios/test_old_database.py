@@ -23,6 +23,7 @@ from bot.slack.ids import board_key
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import token_tables
 from bot.store.channel_choices import ChannelSettings
+from bot.store.organisations import Organisations
 from bot.store.reminders import Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot
@@ -91,7 +92,7 @@ async def test_everything_in_it_is_read(old: OldDatabase):
         async with token_tables(
             old.url,
             "A0CLIENT",
-            database=database,
+            organisations=Organisations(database),
             cipher=cipher,
             rotator=AsyncTokenRotator(client_id="A0CLIENT", client_secret="-"),
             client=AsyncWebClient,

@@ -29,12 +29,10 @@ from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled, WorkspaceClient
 from bot.slack.install.token_cipher import Cipher, TokenUnreadable
 from bot.slack.payloads import Identity
+from bot.store.organisations import Organisations
 from bot.store.sdk_tables import explained, sdk_engine
-from bot.store.tables import ORGANISATIONS
 from core.errors import StoreError
 from core.retry import RetryPolicy, retry
-from core.store.columns import insert_new
-from core.store.database import Database
 
 _log = logger(__name__)
 
@@ -100,7 +98,7 @@ class Tokens(AsyncInstallationStore):
         self,
         inner: AsyncSQLAlchemyInstallationStore,
         *,
-        database: Database,
+        organisations: Organisations,
         cipher: Cipher,
         rotator: AsyncTokenRotator,
         client: Callable[[str], AsyncWebClient],
@@ -109,17 +107,16 @@ class Tokens(AsyncInstallationStore):
 
         Args:
             inner: Reads and writes the tables of installations.
-            database: The same database; keeps which organisation a workspace belongs to.
+            organisations: Keeps which organisation a workspace belongs to: posts do not say it.
             cipher: What tokens are encrypted with.
             rotator: Asks Slack for a new token.
             client: Makes the client of a token.
         """
         self._inner = inner
-        self._database = database
         self._cipher = cipher
         self._rotator = rotator
         self._client = client
-        self._organisations: dict[str, str] = {}
+        self._organisations = organisations
         #: Installations, and until when they are cached.
         self._cached: dict[_Where, tuple[float, Bot]] = {}
         #: The clients made so far, each with its token: another token needs another client.
@@ -137,7 +134,7 @@ class Tokens(AsyncInstallationStore):
             StoreError: The database does not answer.
             SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
         """
-        where = _Where(await self._organisation_of(team_id), team_id)
+        where = _Where(await self._organisations.of(team_id), team_id)
         token = (await self._bot(where)).bot_token
         known, workspace = self._clients.get(where, ("", None))
         if workspace is None or known != token:
@@ -188,9 +185,7 @@ class Tokens(AsyncInstallationStore):
                 rows = (await connection.execute(wanted)).all()
         own = {row.team_id for row in rows if row.team_id}
         whole = {row.enterprise_id for row in rows if not row.team_id}
-        of_whole = select(ORGANISATIONS.c.workspace).where(ORGANISATIONS.c.enterprise.in_(whole))
-        found = await self._database.read(lambda c: c.execute(of_whole).scalars().all())
-        return sorted(own.union(found))
+        return sorted(own.union(await self._organisations.workspaces_of(whole)))
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
@@ -202,27 +197,6 @@ class Tokens(AsyncInstallationStore):
         """Let tokens that are being rotated be saved, for a few seconds."""
         if self._under_way:
             await asyncio.wait(self._under_way, timeout=_STOP_SECONDS)
-
-    # --- organisations: posts know only the workspace ---
-
-    async def note_organisation(self, workspace: str, enterprise: str) -> None:
-        """Keep that a workspace belongs to an organisation; it does so for ever."""
-        if self._organisations.get(workspace) != enterprise:
-            values = {"workspace": workspace, "enterprise": enterprise}
-            await self._database.write(lambda c: insert_new(c, ORGANISATIONS, values))
-            self._organisations[workspace] = enterprise
-
-    async def _organisation_of(self, workspace: str) -> str | None:
-        """A workspace's organisation; None: it stands alone."""
-        if workspace not in self._organisations:
-            wanted = select(ORGANISATIONS.c.enterprise).where(
-                ORGANISATIONS.c.workspace == workspace
-            )
-            found = await self._database.read(lambda c: c.execute(wanted).scalar())
-            if found is None:
-                return None
-            self._organisations[workspace] = str(found)
-        return self._organisations[workspace]
 
     # --- a workspace's token, rotated in time ---
 
@@ -299,7 +273,7 @@ class Tokens(AsyncInstallationStore):
     async def async_save(self, installation: Installation) -> None:
         """Keep the bot's part of an installation."""
         if installation.enterprise_id and installation.team_id:
-            await self.note_organisation(installation.team_id, installation.enterprise_id)
+            await self._organisations.note(installation.team_id, installation.enterprise_id)
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:
@@ -362,7 +336,7 @@ async def token_tables(
     url: str,
     client_id: str,
     *,
-    database: Database,
+    organisations: Organisations,
     cipher: Cipher,
     rotator: AsyncTokenRotator,
     client: Callable[[str], AsyncWebClient],
@@ -372,7 +346,7 @@ async def token_tables(
     Args:
         url: The database as SQLAlchemy writes it.
         client_id: The app's.
-        database: The same database.
+        organisations: Keeps which organisation a workspace belongs to.
         cipher: What tokens are encrypted with.
         rotator: Asks Slack for a new token.
         client: Makes the client of a token.
@@ -388,7 +362,9 @@ async def token_tables(
             async with engine.begin() as connection:
                 await connection.run_sync(bots.metadata.create_all, tables=[bots.bots])
                 await connection.run_sync(states.metadata.create_all)
-        tokens = Tokens(bots, database=database, cipher=cipher, rotator=rotator, client=client)
+        tokens = Tokens(
+            bots, organisations=organisations, cipher=cipher, rotator=rotator, client=client
+        )
         await tokens.renew()
         yield tokens, states
         await tokens.close()

@@ -23,9 +23,9 @@ from bot.slack.manifest import manifest
 from bot.slack.origins import installation_of
 from bot.slack.outbox.methods import slack_client, slack_session
 from bot.store.expiry import deleting_daily
+from bot.store.organisations import Organisations
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
-from core.store.database import Database
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +77,13 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
 
 @asynccontextmanager
 async def many_workspaces(
-    access: SlackAccess, database: Database, url: str
+    access: SlackAccess, organisations: Organisations, url: str
 ) -> AsyncGenerator[Installation]:
     """Serve every workspace that installs the app.
 
     Args:
         access: The app's own credentials, and where Slack is.
-        database: Keeps tokens, and which organisation a workspace belongs to.
+        organisations: Keeps which organisation a workspace belongs to.
         url: The same database, for the SDK's tables.
 
     Raises:
@@ -99,7 +99,7 @@ async def many_workspaces(
             token_tables(
                 url,
                 oauth.client_id,
-                database=database,
+                organisations=organisations,
                 cipher=cipher,
                 rotator=AsyncTokenRotator(
                     client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
@@ -122,18 +122,18 @@ async def many_workspaces(
             clients=tokens,
             client=nobody,
             authorize=authorize,
-            watch=_noting(tokens),
+            watch=_noting(organisations),
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
 
 
-def _noting(tokens: Tokens) -> Callable[..., Awaitable[None]]:
+def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
     """Return a middleware that keeps which organisation a workspace belongs to."""
 
     async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
         origin = installation_of(body)
         if origin.workspace and origin.organisation:
-            await tokens.note_organisation(origin.workspace, origin.organisation)
+            await organisations.note(origin.workspace, origin.organisation)
         await next_()
 
     return note

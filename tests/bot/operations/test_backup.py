@@ -18,13 +18,13 @@ from bot.operations.backup import back_up, purge
 from bot.store.channel_choices import ChannelSettings
 from bot.store.landings import Landings, NewLanding
 from bot.store.newer_blocks import NewerBlocks
+from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.posts import Channel, NewPost, Posts
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
-from bot.store.tables import ORGANISATIONS
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.events import CallsDropped, DebateConcluded, DebateStarted, fold
@@ -88,8 +88,7 @@ async def fill_the_rest(database: Database) -> None:
     await SqlDebateStore(database).reserve(wanted, [cap], at=NOW - timedelta(days=1))
     await Reminders(database).put(Reminder("old", "V1", NOW))
     await Posts(database).hold(Channel("T1", "C1"), "a process")
-    organisation = {"workspace": "T1", "enterprise": "E1"}
-    await database.write(lambda c: c.execute(ORGANISATIONS.insert(), organisation))
+    await Organisations(database).note("T1", "E1")
     await NewerBlocks(database).note("T1", NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     landing = NewLanding(receiver="shop", debate_id="old", seq=1, queued_at=NOW)

@@ -74,3 +74,15 @@ async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(tm
         rotator.go_on.set()
         await tokens.close()
         assert await tokens_of(tokens) == ("new", "refresh new")
+
+
+async def test_workspaces_of_an_organisation_that_installed_it_as_a_whole_are_known(tmp_path: Path):
+    async with tokens_with(Rotating(), tmp_path) as tokens:
+        everywhere = a_bot("new")
+        everywhere.team_id, everywhere.enterprise_id = None, "E1"
+        everywhere.is_enterprise_install = True
+        await tokens.async_save_bot(everywhere)
+        assert await tokens.teams() == ["T1"]
+        await tokens._organisations.note("T7", "E1")
+        await tokens._organisations.note("T8", "E2")
+        assert await tokens.teams() == ["T1", "T7"]

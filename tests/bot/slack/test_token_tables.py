@@ -20,6 +20,7 @@ from bot.app import running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import STATE_SECONDS, States, Tokens, token_tables
+from bot.store.organisations import Organisations
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace
 from core.clock import SystemClock
@@ -68,7 +69,7 @@ async def open_both(
         async with token_tables(
             url,
             "1.2",
-            database=database,
+            organisations=Organisations(database),
             cipher=Cipher(keys),
             rotator=rotator or AsyncTokenRotator(client_id="1.2", client_secret="-"),
             client=client,
