@@ -1,21 +1,23 @@
 """Citations `[e3: "words"]`: found in a text, and checked against the sources (pure).
 
-Words are compared as words: case, line breaks and typography do not count, numbers and every word
-that carries meaning do. A near match is one whose differences change nothing: an article left out,
-one letter of a long word. Everything else is no quote.
+Words are compared as words: case, line breaks and typography do not count, numbers, signs and every
+word that carries meaning do. A near match is one whose differences change nothing: an article left
+out, one letter of a long word. Everything else is no quote. The time it takes grows with the length
+of the sources, and with nothing else.
 """
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
 
-from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from core.evidence.passages import line_of, place_of
-from core.evidence.words import words_in, words_of
+from core.evidence.words import LOST_LETTER, Words, words_in, words_of
 from core.models import Citation, CitationStatus, Source
 
 _DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
@@ -48,15 +50,19 @@ _GAP = re.compile(
 )
 #: A quote with fewer letters and digits says nothing.
 _SHORTEST = 3
-#: Likeness (0 to 100) from which a place is looked at word by word.
-_NEAR = 85
+#: Places where a quote leaves words out.
+_MOST_GAPS = 8
 #: One word in so many may differ harmlessly.
 _WORDS_PER_SLIP = 6
-#: Words by which the place of a near match may be off.
-_SLACK = 3
+#: Places at which a near match is looked for, and at which each of its parts is.
+_MOST_WINDOWS, _MOST_PLACES = 16, 50
 #: A misspelt word has at least so many letters, and begins like the right one.
 _LONG_WORD = 6
 _SAME_BEGINNING = 4
+#: Such words are numbers: seventh is not seventy.
+_NUMBER_WORD = re.compile(r"(?:sixt|sevent|eight|ninet|nint|fort|fift|thirt|twent)")
+#: What a reader of files takes for one letter, and can lose.
+_LIGATURE = re.compile(rf"ffi|ffl|ff|fi|fl|ft|tt|{LOST_LETTER}")
 #: Words whose lack changes nothing. Neither "not" nor "all" nor "may" is one.
 _HARMLESS = frozenset(
     [
@@ -200,6 +206,8 @@ def _place(quote: str, text: str) -> tuple[int, int] | None:
     A quote with gaps stands there if its pieces do, in their order, each after the one before it.
     """
     pieces = [piece for piece in _GAP.split(unicodedata.normalize("NFC", quote)) if words_of(piece)]
+    if len(pieces) > _MOST_GAPS + 1:
+        return None
     spans = list[tuple[int, int]]()
     for piece in pieces:
         found = _piece_at(piece, text, spans[-1][1] + 1 if spans else 0)
@@ -213,51 +221,80 @@ def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
     """Where a piece's first and last words begin, from that position of the text on."""
     for rejoined in (False, True):
         wanted, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
-        for position in _positions(wanted.joined, source.joined):
-            place = source.place_of(position + 1)
-            if place >= after:
-                return place, source.place_of(position + len(wanted.joined) - 2)
-    return _near_place(piece, text, after)
+        first = bisect_left(source.places, after)
+        if first == len(source.places):
+            return None
+        position = source.joined.find(wanted.joined, source.starts[first] - 1)
+        if position >= 0:
+            return (
+                source.place_of(position + 1),
+                source.place_of(position + len(wanted.joined) - 2),
+            )
+    wanted, source = words_in(piece).joined.split(), words_in(text)
+    first = bisect_left(source.places, after)
+    near = _near(wanted, source, first)
+    if near is None and LOST_LETTER in source.joined:
+        near = _with_lost_letters(wanted, source, first)
+    return (source.places[near[0]], source.places[near[1]]) if near else None
 
 
-def _positions(wanted: str, text: str) -> Iterator[int]:
-    at = text.find(wanted)
-    while at >= 0:
-        yield at
-        at = text.find(wanted, at + 1)
+def _near(wanted: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
+    """The first and last word of a near match, by number, if it differs in nothing that matters.
 
-
-def _near_place(piece: str, text: str, after: int) -> tuple[int, int] | None:
-    """Where a near match's first and last words begin, if it differs in nothing that matters."""
-    wanted, source = words_in(piece), words_in(text)
-    near = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=_NEAR)
-    if near is None:
+    Of so many parts of a quote as it may have slips, and one more, at least one has none: only
+    where such a part stands can the quote stand.
+    """
+    slips = len(wanted) // _WORDS_PER_SLIP
+    if not slips:
         return None
-    said, there = wanted.joined.split(), source.joined.split()
-    first, last = (bisect_left(source.starts, end) for end in (near.dest_start, near.dest_end))
-    # The alignment may be off by some words at either side: the best window counts.
+    borders = [len(wanted) * part // (slips + 1) for part in range(slips + 2)]
+    votes = Counter[int]()
+    for begin, end in pairwise(borders):
+        places = _places_of(wanted[begin:end], source, first)
+        votes.update(max(first, place - begin) for place in islice(places, _MOST_PLACES))
     best: tuple[int, int] | None = None
-    fewest = len(said) // _WORDS_PER_SLIP + 1
-    for begin in range(max(0, first - _SLACK), min(first + _SLACK + 1, len(there))):
-        for stop in range(max(begin + 1, last - _SLACK), min(last + _SLACK, len(there)) + 1):
-            slips = _slips(said, there[begin:stop])
-            if slips is not None and slips < fewest and source.places[begin] >= after:
-                best, fewest = (source.places[begin], source.places[stop - 1]), slips
+    for start, _ in votes.most_common(_MOST_WINDOWS):
+        window = (max(first, start - slips), min(len(source.starts), start + len(wanted) + slips))
+        found = _slips(wanted, source, *window)
+        if found and found[0] <= slips:
+            slips, best = found[0] - 1, found[1:]
     return best
 
 
-def _slips(quote: Sequence[str], source: Sequence[str]) -> int | None:
-    """In how many words two texts differ harmlessly; None: in one that matters."""
-    slips = 0
-    for step in Levenshtein.opcodes(source, quote):
-        if step.tag == "equal":
-            continue
-        there = source[step.src_start : step.src_end]
-        said = quote[step.dest_start : step.dest_end]
-        if not _is_harmless(there, said):
+def _places_of(part: Sequence[str], source: Words, first: int) -> Iterator[int]:
+    """The numbers of the words at which these words stand."""
+    needle = f" {' '.join(part)} "
+    position = source.joined.find(needle, source.starts[first] - 1)
+    while position >= 0:
+        yield bisect_right(source.starts, position + 1) - 1
+        position = source.joined.find(needle, position + 1)
+
+
+def _slips(
+    wanted: Sequence[str], source: Words, begin: int, end: int
+) -> tuple[int, int, int] | None:
+    """In how many words a quote differs from a window of the source, and where it stands in it.
+
+    Returns:
+        The number, the first and the last word; None if it differs in one that matters.
+    """
+    stop = source.starts[end] if end < len(source.starts) else len(source.joined)
+    there = source.joined[source.starts[begin] : stop].split()
+    steps = [step for step in Levenshtein.opcodes(there, wanted) if step.tag != "equal"]
+    first, last = 0, len(there)
+    # The window is wider than the quote.
+    if steps and (steps[0].src_start, steps[0].dest_end) == (0, 0):
+        first = steps.pop(0).src_end
+    if steps and (steps[-1].src_end, steps[-1].dest_start) == (len(there), len(wanted)):
+        last = steps.pop().src_start
+    count = 0
+    for step in steps:
+        words = there[step.src_start : step.src_end]
+        said = wanted[step.dest_start : step.dest_end]
+        if not _is_harmless(words, said):
             return None
-        slips += max(len(there), len(said))
-    return slips
+        count += max(len(words), len(said))
+    return count, begin + first, begin + last - 1
 
 
 def _is_harmless(there: Sequence[str], said: Sequence[str]) -> bool:
@@ -269,7 +306,23 @@ def _is_harmless(there: Sequence[str], said: Sequence[str]) -> bool:
             min(len(one), len(other)) >= _LONG_WORD
             and one.isalpha()
             and one[:_SAME_BEGINNING] == other[:_SAME_BEGINNING]
+            and not _NUMBER_WORD.match(one)
             and Levenshtein.distance(one, other) == 1
         )
         for one, other in zip(there, said, strict=True)
     )
+
+
+def _with_lost_letters(wanted: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
+    """The first and last word of a quote in a text some of whose letters were lost, by number."""
+    there = source.joined.split()
+    bare = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in there[first:])} "
+    needle = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in wanted)} "
+    position = bare.find(needle)
+    while position >= 0:
+        begin = first + bare.count(" ", 0, position)
+        pairs = zip(there[begin : begin + len(wanted)], wanted, strict=True)
+        if all(word == said or LOST_LETTER in word for word, said in pairs):
+            return begin, begin + len(wanted) - 1
+        position = bare.find(needle, position + 1)
+    return None

@@ -1,6 +1,8 @@
 """Text as words that can be compared: case, marks and line breaks do not count (pure).
 
-Numbers are words of their own, with sign and separators: 5 is found neither in 50 nor in −5.
+A number is one word with its sign, what it is compared with, its currency and unit: 5 is found
+neither in 50 nor in −5, ~5, > 5, 5 % or $5. Other signs that can turn a meaning round belong to
+their word (!enabled, AA+, C#) or are words (≠, ∉, →).
 """
 
 import re
@@ -18,24 +20,65 @@ from core.rules.sources import MOST_CHARACTERS
 #: of one debate at a time, in both ways of reading them: debates that check theirs at the same time
 #: read them again. 128 of the longest would take 140 MB for ever, so many characters take 17 MB.
 _TEXTS_KEPT, _CHARACTERS_KEPT = 128, 2 * MOST_CHARACTERS
-_LETTER = r"[^\W\d_]"
+#: Digits above and below the line, and fractions of one sign, are numbers: m² is m 2, ½ is 1/2.
+_RAISED, _FRACTION = (
+    "\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089",
+    "\u00bc-\u00be\u2150-\u215e",
+)
+_LETTER = rf"[^\W\d_{_RAISED}{_FRACTION}]"
+#: Counts as a letter: U+FFFD, where a reader of files could not tell which one it was, becomes it.
+LOST_LETTER = "\ua78f"
 #: Inside a word: apostrophes, and what nobody sees.
 _INSIDE = "['’\u2018\u02bc\u00ad\u200b\u2060]"
 _DIVIDED = r"[-\u2010][ \t]*\n[ \t]*"
-_OTHERS = (
-    r"(?<![\w)\]])[-+−](?=[$€£¥]?\d)"  # a sign, not a dash between two words
-    r"|\d+(?:[.,:]\d+)*"
-    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"  # written without spaces
-    r"|[$€£¥%‰°<>≤≥≠=]"
+_SPACE = "[ \u00a0\u2009\u202f]?"
+_MONEY = "[$€£¥]"
+_UNITS = (
+    r"(?:[n\u00b5\u03bcm]?s|sec|min|h|[kmgt]i?b|k|m|bn|mio|mrd|million|billion|[mk]?g|[kcm]?m"
+    r"|[kmg]?hz|[km]?wh?)"
 )
-_WORD = re.compile(f"{_OTHERS}|{_LETTER}+(?:{_INSIDE}{_LETTER}+)*")
-_WORD_REJOINED = re.compile(f"{_OTHERS}|{_LETTER}+(?:(?:{_INSIDE}|{_DIVIDED}){_LETTER}+)*")
-#: A quoted line of Markdown, and arrows: their `<` and `>` compare nothing.
-_NO_WORD = re.compile(r"^[ \t]*(?:>[ \t]?)+|[-=]>|<-", re.MULTILINE)
+_NUMBER = (
+    # A sign, not a dash between two words; a comparison, not the end of a tag.
+    r"(?P<sign>(?<![\w)\]])[-+−]"
+    rf"|(?:!=|[≠≤≥±≈]|(?<![~\w])~(?!~)|(?<![\w\"'/>=-])[<>]=?){_SPACE})?"
+    rf"(?P<money>{_MONEY})?"
+    r"(?P<number>\d+(?:[.,:]\d+)*)"
+    rf"(?P<unit>{_SPACE}(?:[%‰°]|{_MONEY}(?!\d)|{_UNITS}(?![^\W_])))?"
+)
+_OTHERS = (
+    rf"(?P<raised>[{_RAISED}]+|[{_FRACTION}])"
+    r"|(?<=\d) ?/ ?(?=\d)"
+    "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"  # written without spaces
+    r"|(?P<arrow><[-=]+>|[-=]+>|<-+|[→⇒⟶➔➜←⇐↔⇔↑↓])"
+    r"|!=|[<>]=?|[$€£¥%‰°≤≥≠=±≈∈∉∋∌⊂⊄¬]"
+)
+_SUFFIX = r"(?:\+\+|\+(?![\w+])|#(?![\w#]))?"
+_BEGIN = r"(?:(?<![\w!])!)?"
+
+
+def _words_pattern(inside: str) -> re.Pattern[str]:
+    """Words of letters with these between some of them, numbers, and signs."""
+    letters = rf"{_BEGIN}{_LETTER}+(?:{inside}{_LETTER}+)*{_SUFFIX}"
+    return re.compile(f"{_NUMBER}|{_OTHERS}|{letters}", re.IGNORECASE)
+
+
+_WORD, _WORD_REJOINED = _words_pattern(_INSIDE), _words_pattern(f"(?:{_INSIDE}|{_DIVIDED})")
+#: A quoted line of Markdown: its `>` compares nothing.
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+#: Struck-out words, in a line.
+_STRUCK = re.compile(r"~~(?=\S)[^\n~]{1,1000}~~")
+#: Begins a word that is struck out.
+_STRIKE = "\u0336"
 _DROPPED = str.maketrans(
-    {"−": "-", "’": "'", "\u2018": "'", "\u02bc": "'", "\u00ad": "", "\u200b": "", "\u2060": ""}
+    dict.fromkeys("'’\u2018\u02bc\u00ad\u200b\u2060 \u00a0\u2009\u202f", "") | {"−": "-"}
 )
 _BREAK = re.compile(_DIVIDED)
+_SAME_SIGNS = {"!=": "≠", "<=": "≤", ">=": "≥"}
+_ARROWS = {
+    **dict.fromkeys("<⇐", "←"),
+    **dict.fromkeys(">⇒⟶➔➜", "→"),
+    **dict.fromkeys(("<>", "⇔"), "↔"),
+}
 
 
 @dataclass(frozen=True)
@@ -93,9 +136,38 @@ def words_of(text: str) -> list[str]:
 def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
     """Each word as it is compared, and its place."""
     # Blanked, not taken out, so that places stay what they are.
-    plain = _NO_WORD.sub(lambda found: " " * len(found[0]), text)
+    plain = _QUOTED_LINE.sub(lambda found: " " * len(found[0]), text)
+    plain = plain.replace("\ufffd", LOST_LETTER)
+    struck = [(found.start(), found.end()) for found in _STRUCK.finditer(plain)]
+    at = 0
     for found in (_WORD_REJOINED if rejoined else _WORD).finditer(plain):
-        written = _BREAK.sub("", found[0]) if rejoined else found[0]
-        # Compatible forms (one sign for fi, raised digits) and case are one.
-        word = unicodedata.normalize("NFKC", written.translate(_DROPPED)).casefold()
-        yield word, found.start()
+        place = found.start()
+        while at < len(struck) and struck[at][1] <= place:
+            at += 1
+        strike = _STRIKE if at < len(struck) and struck[at][0] <= place else ""
+        for word in _compared(found, rejoined=rejoined):
+            yield f"{strike}{word}", place
+
+
+def _compared(found: re.Match[str], *, rejoined: bool) -> Sequence[str]:
+    """A word as it is compared: compatible forms (one sign for fi), case and spaces are one."""
+    written = found[0]
+    if found.lastgroup is None and written.isascii() and written.isalpha():  # most words
+        return (written.casefold(),)
+    if found["number"]:
+        sign, money, unit = ((found[name] or "").translate(_DROPPED) for name in _AROUND)
+        sign = _SAME_SIGNS.get(sign, sign)
+        return (unicodedata.normalize("NFKC", f"{sign}{found['number']}{money}{unit}").casefold(),)
+    if found["arrow"]:
+        sign = written.replace("-", "").replace("=", "")
+        return (_ARROWS.get(sign, sign),)
+    if found["raised"]:
+        parts = re.findall(r"\d+|\u2044", unicodedata.normalize("NFKC", written))
+        return [part.replace("\u2044", "/") for part in parts]
+    if rejoined:
+        written = _BREAK.sub("", written)
+    word = written.translate(_DROPPED)
+    return (unicodedata.normalize("NFKC", _SAME_SIGNS.get(word, word)).casefold(),)
+
+
+_AROUND = ("sign", "money", "unit")

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
@@ -351,6 +352,91 @@ def test_surfaces_write_citations_their_way() -> None:
         shown, lambda found, is_verified: f"<{found.words}|{'yes' if is_verified else 'no'}>"
     )
     assert written == "A <kept for 35 days|yes> b <kept for 3 days|no>."
+
+
+@pytest.mark.parametrize(
+    ("source", "quote"),
+    [
+        ("retry if status != 200 twice", "status = 200 twice"),
+        ("retry if status ≠ 200 twice", "status 200 twice"),
+        ("the bond is rated AA+ today", "rated AA"),
+        ("it is written in C++ by two", "written in C"),
+        ("it is written in C# by two", "written in C++"),
+        ("we lost ~30 jobs a week", "30 jobs a week"),
+        ("we lost ± 5 jobs a week", "5 jobs a week"),
+        ("a change of −5 jobs a week", "5 jobs a week"),
+        ("latency > 30 ms was rare", "30 ms was rare"),
+        ("latency ≤ 30 ms was rare", "latency ≥ 30 ms was rare"),
+        ("set when !enabled by us", "set when enabled by us"),
+        ("where x ∉ allowed hosts", "where x ∈ allowed hosts"),
+        ("where x ∉ allowed hosts", "where x allowed hosts"),
+        ("data flows A → B at night", "data flows A ← B at night"),
+        ("data flows A -> B at night", "data flows A B at night"),
+        ("the price fell ↓ by a lot", "the price fell ↑ by a lot"),
+        ("it costs 30 % of the rest", "it costs 30"),
+        ("it costs $30 of the rest", "costs 30 of"),
+        ("it took 5 ms of the time", "it took 5"),
+        ("it holds 2.5 GB of the rest", "it holds 2.5"),
+        ("use 1/2 of the budget now", "use 1 2 of the budget now"),
+        ("we ~~take Kafka now~~ stay with Redis", "take Kafka now"),
+        ("we ~~take Kafka now~~ stay with Redis", "we take Kafka now stay with Redis"),
+        ("in the seventh week of the year we moved", "in the seventy week of the year we moved"),
+        ("nine parts: a b c d e f g h i", "a … b … c … d … e … f … g … h … i … i"),
+        ("the o\ufffdce was moved", "the oven was moved"),
+    ],
+)
+def test_a_sign_that_turns_the_meaning_is_part_of_a_quote(source: str, quote: str) -> None:
+    assert check("e1", quote, [a_source(1, source)]).status is CitationStatus.UNVERIFIED
+
+
+@pytest.mark.parametrize(
+    ("source", "quote"),
+    [
+        ("it emits less CO₂ per m² now", "less CO2 per m2 now"),
+        ("use ½ of it, or 2 ¾ of that", "use 1/2 of it, or 2 3/4 of that"),
+        ("the users' data stay here", "the user's data stay here"),
+        ("the users’ data stay here", "the users' data stay here"),
+        ("it takes 5 \u00b5s of time", "it takes 5 \u03bcs of time"),
+        ("it takes 5ms of time", "it takes 5 ms of time"),
+        ("it costs 30\u202f% of the rest", "costs 30% of the rest"),
+        ("it costs $1,840 per month", "costs $1,840 per month"),
+        ("status != 200 is an error", "status ≠ 200"),
+        ("data flows A → B at night", "data flows A -> B at night"),
+        ("x >= 30 and y <= 5 hold", "x ≥ 30 and y ≤ 5"),
+        ("> latency of 30 ms was rare", "latency of 30 ms was rare"),
+        ("<td>300</td><td>400</td>", "300"),
+        ("between 10–20 jobs and 30", "20 jobs and 30"),
+        ("- 5 people on call", "5 people on call"),
+        ("1/2/2026: it was moved", "1/2/2026"),
+        ("of 24/7 support", "of 24 / 7 support"),
+        ("Hello!enabled it is", "enabled it is"),
+        ("Great! We take it.", "great we take it"),
+        ("we ~~take Kafka~~ stay", "~~take Kafka~~ stay"),
+        ("rated AA+ and A", "rated AA+"),
+        ("The o\ufffdce con\ufffdrms it.", "The office confirms it."),
+        ("The o\ufffdce con\ufffdrms it.", "o\ufffdce con\ufffdrms it"),
+        ("e\u0301te\u0301 2026 was warm", "été 2026 was warm"),
+    ],
+)
+def test_how_a_sign_is_typeset_does_not_count(source: str, quote: str) -> None:
+    found = a_source(1, unicodedata.normalize("NFC", source))
+    assert check("e1", quote, [found]).status is CitationStatus.VERIFIED
+
+
+def test_the_exact_place_of_a_quote_goes_before_a_near_one() -> None:
+    near = "The team has never run Kafka in producton, but three people have used it."
+    exact = near.replace("producton", "production")
+    found = check("e1", exact, [a_source(1, f"{near}\n{exact}")])
+    assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 2")
+
+
+def test_a_hostile_quote_costs_no_more_than_others() -> None:
+    """Each took most of a minute in a source of this length."""
+    sources = [a_source(1, "x END y " + "x " * 200_000 + "x y")]
+    for number in range(20):
+        quotes = (f"END {number} " + "x … " * 250, f"END {number} " + "x x x x y " * 100)
+        for quote in quotes:
+            assert check("e1", quote, sources).status is CitationStatus.UNVERIFIED
 
 
 def test_long_hostile_text_is_read_in_time() -> None:
