@@ -3,11 +3,12 @@
 import ipaddress
 import re
 import socket
+import unicodedata
 from urllib.parse import urlsplit
 
-_Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 #: Where clouds hand out credentials to whoever asks from inside, besides link-local addresses.
-#: Source: the vendors' pages on instance metadata (AWS, Google Cloud, Alibaba Cloud, Oracle).
+#: Source: the vendors' pages on instance metadata (AWS, Google, Alibaba, Oracle, Azure).
 _METADATA = frozenset(
     {
         "metadata",
@@ -17,8 +18,19 @@ _METADATA = frozenset(
         "fd20:ce::254",
         "100.100.100.200",
         "192.0.0.192",
+        "168.63.129.16",
     }
 )
+#: What Python calls global though no host of the public network is there: protocol assignments and
+#: relays of 6to4 (RFC 6890, RFC 7526).
+_RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
+#: All IPv6 addresses that are given to hosts of the public network (RFC 4291).
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+#: Networks whose addresses end in an IPv4 address: NAT64 (RFC 6052, RFC 8215), and the old form
+#: `::127.0.0.1`, but for `::` and `::1`.
+_WRAPPING = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+#: Of East Asian scripts; resolvers take it for one.
+_FULL_STOP = "\u3002"
 _SCHEMES = ("http", "https")
 _OLD_FORM = re.compile(r"[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}", re.IGNORECASE)
 
@@ -27,6 +39,19 @@ def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach the host."""
     found = _ip(host)
     return found.is_loopback if found else _plain(host) == "localhost"
+
+
+def is_public(address: Ip) -> bool:
+    """Return whether an address is one of the public network, as is the one it wraps.
+
+    What is not known to be public is not.
+    """
+    inner = _unwrapped(address)
+    if str(inner) in _METADATA or not inner.is_global or inner.is_multicast:
+        return False
+    if isinstance(inner, ipaddress.IPv6Address):
+        return inner in _UNICAST
+    return not any(inner in network for network in _RESERVED)
 
 
 def fault_of(url: str, *, link_local: bool = False) -> str:
@@ -66,10 +91,21 @@ def sends_openly(url: str) -> bool:
 
 
 def _plain(host: str) -> str:
-    return host.casefold().rstrip(".")
+    """A host as resolvers read it: digits in circles and wide letters are plain ones."""
+    plain = unicodedata.normalize("NFKC", host).replace(_FULL_STOP, ".")
+    return plain.casefold().rstrip(".")
 
 
-def _ip(host: str) -> _Ip | None:
+def _unwrapped(address: Ip) -> Ip:
+    """The IPv4 address that an IPv6 address stands for, if it does."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if int(address) > 1 and any(address in network for network in _WRAPPING):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def _ip(host: str) -> Ip | None:
     """The address that a host spells, in every way that the system's resolver reads."""
     plain = _plain(host).partition("%")[0].strip("[]")
     try:
@@ -82,9 +118,4 @@ def _ip(host: str) -> _Ip | None:
             return ipaddress.IPv4Address(socket.inet_aton(plain))
         except OSError:
             return None
-    if isinstance(found, ipaddress.IPv4Address):
-        return found
-    # The IPv4 address behind NAT64 (RFC 6052) or 6to4 (RFC 3056).
-    if found in ipaddress.IPv6Network("64:ff9b::/96"):
-        return ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-    return found.ipv4_mapped or found.sixtofour or found
+    return _unwrapped(found)

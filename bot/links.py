@@ -15,29 +15,18 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from bot.addresses import Ip, is_public
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
 from core.figures import size
 from core.models import Place, SourceReference, SourceText
 
-Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 _MOST_REDIRECTS = 5
 _SECONDS = 30.0
 _CHUNK = 65_536
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OK = 200
 _AWAY = "the page cannot be reached"
-
-
-def is_public(address: Ip) -> bool:
-    """Return whether an address is one of the public network, as is the one it wraps."""
-    inner = address
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in ipaddress.IPv6Network("64:ff9b::/96"):  # NAT64, RFC 6052
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        else:
-            inner = address.ipv4_mapped or address.sixtofour or address
-    return inner.is_global and not inner.is_multicast
 
 
 def is_allowed(host: str, hosts: Sequence[str]) -> bool:

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.addresses import fault_of
+from bot.addresses import Ip, fault_of, is_public
 from bot.landing.receivers import Landed, Landing, NotLanded, ReceiverClosed
 from bot.landing.signing import signed_headers
-from bot.links import GuardedResolver, Ip, is_public
+from bot.links import GuardedResolver
 from core.errors import BadInput
 from core.events import (
     DebateConcluded,

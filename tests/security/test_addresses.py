@@ -31,6 +31,14 @@ METADATA = [
     "http://METADATA.google.internal./",
     "http://100.100.100.200/",
     "169.254.169.254:80",
+    "http://168.63.129.16/machine/",
+    "http://192.0.0.192/",
+    "http://[::169.254.169.254]/",
+    "http://[64:ff9b:1::a9fe:a9fe]/",
+    "http://①⑥⑨.②⑤④.①⑥⑨.②⑤④/",
+    "http://169\u3002254\uff61169\uff0e254/",
+    "http://\uff11\uff16\uff19.254.169.254/",
+    "http://metadata。google。internal/",
 ]
 FINE = [
     "https://api.openai.com/v1",

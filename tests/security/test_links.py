@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from bot.links import FetchLinks, is_public
+from bot.addresses import is_public
+from bot.links import FetchLinks
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
 from core.models import Person, Place, SourceKind, SourceReference
@@ -84,7 +85,8 @@ async def test_a_page_of_an_allowed_host_is_fetched_and_redirects_are_followed()
         fetch = FetchLinks(["localhost"], may_call=loopback)
         for path in ("/page", "/moved"):
             found = await fetched(fetch, url + path)
-            assert (found.content, found.media_type) == (b"<h1>Load</h1>", "text/html")
+            assert found.content == b"<h1>Load</h1>"
+            assert found.media_type == "text/html; charset=utf-8"
         assert await refusal(fetch, url + "/gone") == "the page answers with the code 404"
         assert await refusal(fetch, url + "/loop") == "it leads from page to page without an end"
         assert await refusal(fetch, url + "/endless") == "it has more than 1 kB"
@@ -135,8 +137,20 @@ async def test_only_plain_addresses_of_pages_are_taken(url: str) -> None:
     assert "no address" in await refusal(FetchLinks(["a.test", "c.test"]), url)
 
 
-def test_public_is_what_everybody_can_reach() -> None:
-    assert is_public(ipaddress.ip_address("93.184.216.34"))
-    assert is_public(ipaddress.ip_address("2606:2800:220:1:248:1893:25c8:1946"))
-    for private in ("127.0.0.1", "10.1.1.1", "192.168.0.1", "::1", "fd00::1", "fe80::1", "::"):
-        assert not is_public(ipaddress.ip_address(private))
+@pytest.mark.parametrize("public", ["93.184.216.34", "2606:2800:220:1::1946", "64:ff9b::808:808"])
+def test_public_is_what_everybody_can_reach(public: str) -> None:
+    assert is_public(ipaddress.ip_address(public))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.1.1.1", "192.168.0.1", "100.64.0.1", "169.254.1.1", "224.0.0.1"),
+        *("192.0.0.192", "192.0.0.8", "192.88.99.1", "168.63.129.16", "240.0.0.1"),
+        *("::", "::1", "fd00::1", "fe80::1", "fec0::1", "ff02::1", "2001:db8::1", "4000::1"),
+        *("::127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1"),
+        *("2002:7f00:1::", "2002:a83f:8110::", "::a83f:8110"),
+    ],
+)
+def test_what_is_not_known_to_be_public_is_not(address: str) -> None:
+    assert not is_public(ipaddress.ip_address(address))
