@@ -8,7 +8,7 @@ Reason: the loop, and what it starts, lets go of and waits for, are read togethe
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -19,6 +19,7 @@ from core.errors import (
     CapReached,
     KeyRefused,
     LogBroken,
+    ModelsAway,
     ProviderBusy,
     ProviderDown,
     ProviderMissing,
@@ -60,8 +61,53 @@ class Work(NamedTuple):
 
     turn: Turn
     task: asyncio.Task[None]
-    #: Whether it was begun to wait for models that are away.
-    is_patient: bool
+    #: Whether it may be offered again where its models are away.
+    waits: bool
+
+
+class WaitingTurns:
+    """Turns whose models are away: since when, and when each is offered again."""
+
+    def __init__(self) -> None:
+        self._turns: dict[str, Turn] = {}
+        self._since: dict[str, datetime] = {}
+        self._until: dict[str, datetime] = {}
+
+    def put_off(self, turn: Turn, until: datetime, *, now: datetime) -> None:
+        """Offer a turn again at that time."""
+        self._turns[turn.key] = turn
+        self._since.setdefault(turn.key, now)
+        self._until[turn.key] = until
+
+    def keep(self, keys: Collection[str]) -> None:
+        """Forget all but these."""
+        for key in set(self._turns).difference(keys):
+            self.forget(key)
+
+    def forget(self, key: str) -> None:
+        """Forget a turn: it has come to something."""
+        for known in (self._turns, self._since, self._until):
+            known.pop(key, None)
+
+    def offer_all(self, now: datetime) -> None:
+        """Offer every turn at once: a model is back."""
+        self._until = dict.fromkeys(self._until, now)
+
+    def is_due(self, key: str, now: datetime) -> bool:
+        """Whether a turn may be offered."""
+        return key not in self._until or self._until[key] <= now
+
+    def waited(self, key: str, now: datetime) -> float:
+        """Seconds for which a turn has waited."""
+        return (now - self._since[key]).total_seconds() if key in self._since else 0.0
+
+    def turns(self, besides: Collection[str]) -> Sequence[Turn]:
+        """Those that wait, but for these, which are in hand."""
+        return [turn for key, turn in self._turns.items() if key not in besides]
+
+    def until(self, besides: Collection[str]) -> Sequence[datetime]:
+        """When they are offered again."""
+        return [self._until[turn.key] for turn in self.turns(besides)]
 
 
 class TurnTaker(Protocol):
@@ -74,7 +120,7 @@ class TurnTaker(Protocol):
         book: Callable[[Usage], None],
         *,
         prove: Callable[[], Awaitable[None]],
-        tell_away: Callable[[str], Awaitable[None]],
+        waits: bool,
     ) -> Event:
         """The outcome of the turn.
 
@@ -83,10 +129,11 @@ class TurnTaker(Protocol):
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
             prove: Awaited right before each attempt to ask a model.
-            tell_away: Told why the turn waits for models that are away, and ("") when one is back.
+            waits: Whether it can be offered again where all its models are away.
 
         Raises:
             RunLost: `prove` says so.
+            ModelsAway: No model can be asked now; the turn is to be taken later.
             CallFailed: No model could be asked, or the reply cannot be used; everything else is
                 a fault of ours and stops the run loudly.
         """
@@ -179,6 +226,7 @@ class _Run:
         self._clock = clock
         self._began = clock.now()
         self._working: dict[str, Work] = {}
+        self._waiting = WaitingTurns()
         #: What calls spent that were given up, until it is booked.
         self._dropped = Usage()
         self._own: list[Recorded] = []
@@ -232,7 +280,8 @@ class _Run:
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent, also where the debate has just ended
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-        if debate.status is not Status.RUNNING or self._in_foreground():
+        is_busy = bool(self._in_foreground() or self._waiting.turns(self._working))
+        if debate.status is not Status.RUNNING or is_busy:
             self._ending_since = None  # it goes on: the next end waits for summaries anew
         if debate.status is not Status.RUNNING:
             return debate, not self._in_foreground()  # people may ask about it
@@ -241,7 +290,7 @@ class _Run:
             await self._append(OutageBegan(reason=outage, origin=self._origin()))
         elif debate.outage and not outage:
             await self._append(OutageEnded(origin=self._origin()))
-        if self._in_foreground():
+        if is_busy:
             return debate, False
         # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
         ending = schedule.conclusion(debate)
@@ -312,56 +361,63 @@ class _Run:
         if self._in_foreground() and running and debate.out_of_money and not hurried:
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
-        # What waits for a model goes on without it once nobody has the patience any more.
-        is_patient = schedule.is_patient(debate)
         if schedule.conclusion(debate):
             ready = {}
+        self._waiting.keep(ready)
+        # What waits for a model goes on without it once nobody has the patience any more.
         unwanted = [
             work.turn
             for key, work in self._working.items()
             if key not in ready
-            or (work.is_patient and not is_patient and work.turn.agent in debate.away)
+            or (work.waits and _is_away(debate, work.turn) and not self._waits(debate, work.turn))
         ]
         if not debate.paused_by:
             unwanted = [turn for turn in unwanted if turn.act not in BESIDE]
         await self._drop([turn.key for turn in unwanted])
         recorded = {one.event.key for one in self._own}  # while they were being dropped
-        fresh = [turn for key, turn in ready.items() if key not in {*self._working, *recorded}]
+        now = self._clock.now()
+        fresh = [
+            turn
+            for key, turn in ready.items()
+            if key not in {*self._working, *recorded}
+            and (self._waiting.is_due(key, now) or not self._waits(debate, turn))
+        ]
         for turn in fresh:
-            task = asyncio.create_task(self._take(debate, turn), name=f"{debate.id}/{turn.key}")
+            waits = self._waits(debate, turn)
+            taking = self._take(debate, turn, waits=waits)
+            task = asyncio.create_task(taking, name=f"{debate.id}/{turn.key}")
             task.add_done_callback(self._wake_if_failed)
-            self._working[turn.key] = Work(turn, task, is_patient)
+            self._working[turn.key] = Work(turn, task, waits)
         return tuple(ready.values()) if fresh else ()
 
-    async def _take(self, debate: Debate, turn: Turn) -> None:
-        """Take one turn and record its outcome."""
+    def _waits(self, debate: Debate, turn: Turn) -> bool:
+        """Whether a turn waits for models that are away: as long as it may take, or an outage."""
+        waited = self._waiting.waited(turn.key, self._clock.now())
+        is_over = waited >= debate.setup.limits.turn_seconds and not debate.outage
+        return schedule.is_patient(debate, turn.act) and not is_over
+
+    async def _take(self, debate: Debate, turn: Turn, *, waits: bool) -> None:
+        """Take one turn and record its outcome; or offer it again when its models may be back."""
         spent: list[Usage] = []
-
-        async def tell_away(reason: str) -> None:
-            await self._tell_away(turn.agent, reason)
-
         try:
             event = await self._turns.take(
-                debate, turn, spent.append, prove=self._prove, tell_away=tell_away
+                debate, turn, spent.append, prove=self._prove, waits=waits
             )
+            if waits and turn.agent in self._away:
+                await self._tell_back(turn.agent)
+        except ModelsAway as error:
+            self._dropped = sum(spent, start=self._dropped)
+            self._put_off(turn, error.until)
+            await self._tell_away(turn.agent, str(error))
+            return
         except CallFailed as error:
             now = self._debate or debate
-            if (
-                isinstance(error, ProviderDown | ProviderBusy)
-                and now.outage
-                and schedule.is_patient(now, turn.act)
-            ):
+            if isinstance(error, ProviderDown | ProviderBusy) and now.outage and waits:
                 # Its time is up, but nothing is concluded by an outage: it is taken anew.
                 self._dropped += error.usage
-                await self._take(now, turn)
+                self._put_off(turn, None)
                 return
-            cause = FailureCause.PASSING
-            if isinstance(error, CapReached):
-                cause = FailureCause.CAP
-            elif isinstance(error, KeyRefused | ProviderMissing):
-                cause = FailureCause.KEY
-            failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=cause)
-            event = TurnFailed(failure=failure)
+            event = _failed(turn, error)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
@@ -379,18 +435,27 @@ class _Run:
                 self._dropped = sum(spent, start=self._dropped)
             raise
 
+    def _put_off(self, turn: Turn, until: datetime | None) -> None:
+        """Have the turn offered again, at once or at that time; in an outage no time of it runs."""
+        now = self._clock.now()
+        if self._debate and self._debate.outage:
+            self._waiting.forget(turn.key)
+        self._waiting.put_off(turn, until or now, now=now)
+        self._changed.set()
+
     async def _tell_away(self, agent: str, reason: str) -> None:
-        """Record that an agent's model went away or came back."""
-        if bool(reason) == (agent in self._away):
+        """Record that an agent's model went away."""
+        if agent in self._away:
             return
-        if reason:
-            self._away.add(agent)
-            debate_id = self._token.debate_id
-            _log.warning("model away", debate=debate_id, agent=agent, reason=reason)
-            await self._append(ModelWentAway(agent=agent, reason=reason, origin=self._origin()))
-        else:
-            self._away.remove(agent)
-            await self._append(ModelCameBack(agent=agent, origin=self._origin()))
+        self._away.add(agent)
+        _log.warning("model away", debate=self._token.debate_id, agent=agent, reason=reason)
+        await self._append(ModelWentAway(agent=agent, reason=reason, origin=self._origin()))
+
+    async def _tell_back(self, agent: str) -> None:
+        """Record that an agent's model is back; other turns that wait may be about it, too."""
+        self._away.remove(agent)
+        self._waiting.offer_all(self._clock.now())
+        await self._append(ModelCameBack(agent=agent, origin=self._origin()))
 
     def _origin(self) -> str:
         """What tells one event of a kind from the next."""
@@ -429,8 +494,8 @@ class _Run:
         # Seconds until the next limit: of the debate, or of a round being worked on.
         limits, since = debate.setup.limits, self._since(debate)
         left = [
-            limits.round_seconds - schedule.worked_on(debate, work.turn.round) - since
-            for work in self._bounded_by_round()
+            limits.round_seconds - schedule.worked_on(debate, turn.round) - since
+            for turn in self._bounded_by_round()
         ]
         if not debate.out_of_time and not debate.verdict:
             left.append(limits.debate_seconds - debate.worked - since)
@@ -444,6 +509,7 @@ class _Run:
             left.append((due - now).total_seconds())
         if self._ending_since:
             left.append(self._summary_grace - (now - self._ending_since).total_seconds())
+        left += [(when - now).total_seconds() for when in self._waiting.until(self._working)]
         try:
             async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
                 await self._changed.wait()
@@ -468,11 +534,11 @@ class _Run:
             await self._append(TimeRanOut())
             return
         late = [
-            work.turn
-            for work in self._bounded_by_round()
-            if schedule.worked_on(debate, work.turn.round) + since >= limits.round_seconds
+            turn
+            for turn in self._bounded_by_round()
+            if schedule.worked_on(debate, turn.round) + since >= limits.round_seconds
         ]
-        await self._drop([turn.key for turn in late])
+        await self._drop([turn.key for turn in late if turn.key in self._working])
         for turn in late:
             late_turn = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
             await self._append(TurnFailed(failure=late_turn))
@@ -494,12 +560,13 @@ class _Run:
         """Running turns that the debate waits for: all but those that run beside it."""
         return [work for work in self._working.values() if work.turn.act not in BESIDE]
 
-    def _bounded_by_round(self) -> Sequence[Work]:
-        """Running turns that count against the round's time: not questions, vote or verdict."""
+    def _bounded_by_round(self) -> Sequence[Turn]:
+        """Turns that count against the round's time: not questions, vote or verdict."""
+        running = [work.turn for work in self._in_foreground()]
         return [
-            work
-            for work in self._in_foreground()
-            if work.turn.round and work.turn.agent != ENGINE and not schedule.is_ending(work.turn)
+            turn
+            for turn in (*running, *self._waiting.turns(self._working))
+            if turn.round and turn.agent != ENGINE and not schedule.is_ending(turn)
         ]
 
     def _since(self, debate: Debate) -> float:
@@ -507,3 +574,19 @@ class _Run:
         if debate.outage:
             return 0.0
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
+
+
+def _is_away(debate: Debate, turn: Turn) -> bool:
+    """Whether the model of the turn's agent does not answer at present."""
+    return turn.agent in debate.away
+
+
+def _failed(turn: Turn, error: CallFailed) -> TurnFailed:
+    """The event of a turn that came to nothing."""
+    cause = FailureCause.PASSING
+    if isinstance(error, CapReached):
+        cause = FailureCause.CAP
+    elif isinstance(error, KeyRefused | ProviderMissing):
+        cause = FailureCause.KEY
+    failure = Failure(turn=turn, reason=str(error), usage=error.usage, cause=cause)
+    return TurnFailed(failure=failure)

@@ -8,7 +8,8 @@
     │   │   ├── KeyRefused      our key, account or country is refused: only a person mends it
     │   │   ├── ProviderBusy    rate limit or overload; may say when to come back
     │   │   ├── ProviderDown    network, 5xx, broken stream
-    │   │   │   └── ProviderSilent  it said nothing for as long as it may
+    │   │   │   ├── ProviderSilent  it said nothing for as long as it may
+    │   │   │   └── TimeUp      the call's own time is over, whatever the model does
     │   │   ├── RequestRejected 400: the request itself is wrong, repeating it is useless
     │   │   │   └── PromptTooLong  it holds more than the model does
     │   │   └── ReplyUnusable   empty or refused text, or an echo of the prompt
@@ -17,7 +18,7 @@
     │   ├── ReplyUnreadable     the text arrived but is not the structure asked for
     │   └── LimitReached        a cap on money, time or size would be passed
     │       └── CapReached      it is a cap on money: nothing more can be paid
-    ├── ModelsAway              no model could be reached for as long as somebody waits here
+    ├── ModelsAway              no model can be reached now: the schedule offers the turn again
     └── StoreError
         ├── DebateUnknown       no debate has this id
         ├── LogBroken           its events cannot be read, or cannot have happened so
@@ -31,6 +32,8 @@ or a prompt.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # building the models would hold up the help of `moot`
+    from datetime import datetime
+
     from core.models import Call, Usage
 
 
@@ -103,6 +106,10 @@ class ProviderDown(ProviderError):
     retryable = True
 
 
+class TimeUp(ProviderDown):
+    """A call has taken as long as it may: it says nothing about the model."""
+
+
 class ProviderSilent(ProviderDown):
     """The provider said nothing for as long as it may: it hangs, or it is very slow."""
 
@@ -163,7 +170,20 @@ class CapReached(LimitReached):
 
 
 class ModelsAway(MootError):
-    """No model can be reached."""
+    """No model can be reached.
+
+    It is no `CallFailed`: nothing came to an end, and whoever asked asks again.
+    """
+
+    def __init__(self, message: str = "", *, until: "datetime | None" = None) -> None:
+        """Remember when to ask again.
+
+        Args:
+            message: Words for people.
+            until: When one of the models is worth asking; None: nobody asks again.
+        """
+        super().__init__(message)
+        self.until = until
 
 
 class StoreError(MootError):

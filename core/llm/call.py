@@ -15,6 +15,7 @@ from core.errors import (
     CallFailed,
     CapReached,
     KeyRefused,
+    ModelsAway,
     ProviderBusy,
     ProviderDown,
     ProviderError,
@@ -23,6 +24,7 @@ from core.errors import (
     ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
+    TimeUp,
 )
 from core.figures import duration
 from core.llm.attempt import Attempt
@@ -37,7 +39,6 @@ from core.llm.call_options import (
     CallUsage,
     ModelRef,
     Tables,
-    TellAway,
 )
 from core.llm.fitting import sent_parts
 from core.llm.outages import ALL_WAIT_FOR, FAILURES, PROBES, Outages, is_outage
@@ -125,7 +126,7 @@ class ModelCalls:
         self._book: Callable[[Usage], None] | None = None
         self._shared_holds: SharedHolds | None = None
         self._prove: Callable[[], Awaitable[None]] | None = None
-        self._tell_away: TellAway | None = None
+        self._may_wait = True
 
     def under(
         self,
@@ -135,7 +136,7 @@ class ModelCalls:
         book: Callable[[Usage], None] | None = None,
         shared_holds: SharedHolds | None = None,
         prove: Callable[[], Awaitable[None]] | None = None,
-        tell_away: TellAway | None = None,
+        waits: bool = True,
     ) -> "ModelCalls":
         """The same calls with the same books, each bounded by these caps too.
 
@@ -145,8 +146,7 @@ class ModelCalls:
             book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
             shared_holds: Reserves money where other processes draw on the same caps.
             prove: Awaited right before each attempt; raises if whoever asks may no longer.
-            tell_away: Told when a patient question waits for models that are away, and when it
-                is answered after all.
+            waits: Whether patient questions are; else they fail where all models are away.
         """
         bounded = copy(self)
         vars(bounded).update(
@@ -155,7 +155,7 @@ class ModelCalls:
             _book=book,
             _shared_holds=shared_holds,
             _prove=prove,
-            _tell_away=tell_away,
+            _may_wait=waits,
         )
         return bounded
 
@@ -171,6 +171,7 @@ class ModelCalls:
 
         Raises:
             LimitReached: A cap on money could be passed, or the prompt does not fit the model.
+            ModelsAway: No model can be asked now, and the question can be put later.
             ProviderError: No model could be asked; its `usage` is what that cost.
             ProviderMissing: The agent's provider is not set up.
         """
@@ -199,6 +200,7 @@ class ModelCalls:
         Raises:
             ReplyUnreadable: Not even the repair could be read; its `call` is the call.
             LimitReached: A cap on money could be passed, or the prompt does not fit the model.
+            ModelsAway: No model can be asked now, and the question can be put later.
             ProviderError: No model could be asked; its `usage` is what that cost.
             ProviderMissing: The agent's provider is not set up.
         """
@@ -231,16 +233,15 @@ class ModelCalls:
     @asynccontextmanager
     async def _usage_of(self, options: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
         """The usage of one question; errors carry it, and its time limit ends the block."""
-        options = replace(options, caps=(*self._caps, *options.caps))
+        patient = options.patient and self._may_wait
+        options = replace(options, caps=(*self._caps, *options.caps), patient=patient)
         so_far = CallUsage(options, agent.temperature, self._clock, self._book)
         try:
             async with asyncio.timeout(options.seconds):
                 yield so_far
         except TimeoutError:
-            said = f"{so_far.away} No answer within {duration(options.seconds)}.".lstrip()
-            if so_far.silent:  # or the next turn would wait as long for it
-                self._outages.gave_up(so_far.silent, said)
-            raise ProviderDown(said, usage=so_far.usage) from None
+            said = f"No answer within {duration(options.seconds)}."
+            raise TimeUp(said, usage=so_far.usage) from None
         except CallFailed as error:
             error.usage = so_far.usage
             raise
@@ -250,29 +251,20 @@ class ModelCalls:
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked.
 
-        A patient question waits until one of them is back.
+        Raises:
+            ModelsAway: None can, and the question is a patient one.
         """
-        refs = (ModelRef(agent.provider, agent.model), *so_far.options.fallbacks)
-        while True:
-            comebacks = self._outages.comebacks(refs)
-            try:
-                found = await self._first_reply(refs, request, so_far)
-            except (ProviderDown, ProviderBusy) as error:
-                left = so_far.seconds_left
-                wait = (isinstance(error, ProviderBusy) and error.retry_after) or left
-                if not so_far.options.patient or wait > left > 0:
-                    raise
-                so_far.away = str(error)
-                if self._tell_away:
-                    await self._tell_away(so_far.away)
-                if so_far.seconds_left <= 0:
-                    raise
-                await self._outages.pause(refs, wait, since=comebacks)
-            else:
-                so_far.away = ""
-                if self._tell_away:
-                    await self._tell_away("")
-                return found
+        refs, options = (
+            (ModelRef(agent.provider, agent.model), *so_far.options.fallbacks),
+            so_far.options,
+        )
+        try:
+            return await self._first_reply(refs, request, so_far)
+        except (ProviderDown, ProviderBusy) as error:
+            wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
+            if not options.patient or isinstance(error, TimeUp) or wait > options.seconds:
+                raise
+            raise ModelsAway(str(error), until=self._outages.until(refs, wait)) from error
 
     async def _first_reply(
         self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage
@@ -292,7 +284,7 @@ class ModelCalls:
             except CapReached:
                 raise
             except TimeoutError:
-                failed.append(ProviderDown(f"No answer within {duration(round(share))}."))
+                failed.append(TimeUp(f"No answer within {duration(round(share))}."))
             except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
@@ -301,8 +293,9 @@ class ModelCalls:
                 return ref, reply
             error = failed[-1]
             if is_outage(error):
-                # A vendor that says when to come back is not away.
-                if not isinstance(error, ProviderBusy) or error.retry_after is None:
+                # A vendor that says when to come back is not away, nor is one that is slow.
+                says_when = isinstance(error, ProviderBusy) and error.retry_after is not None
+                if not says_when and not isinstance(error, TimeUp):
                     self._outages.gave_up(ref, str(error))
             elif isinstance(error, ProviderError):
                 self._outages.answered(ref)
@@ -316,27 +309,25 @@ class ModelCalls:
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
     ) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
-        asked, useless, down, silent = replace(request, model=ref.model), 0, 0, ""
+        asked, useless, down = replace(request, model=ref.model), 0, 0
+        # Nobody waits through a second silence where the debate goes on without the model.
+        hurried = so_far.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
 
         async def attempt() -> ModelReply:
-            start = Attempt()
-            if silent and so_far.options.patient and self._tell_away:
-                await self._tell_away(silent)  # nobody waits through a second silence
-            return await self._attempt(ref, asked, so_far, start)
+            return await self._attempt(ref, asked, so_far, Attempt())
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
-            nonlocal asked, useless, down, silent
+            nonlocal asked, useless, down
             self._waits.note(ref, error)
             down = down + 1 if isinstance(error, ProviderDown) else 0
-            silent = str(error) if isinstance(error, ProviderSilent) else ""
             if isinstance(error, ProviderBusy):
                 wait += error.retry_after or 0.0
             if isinstance(error, ReplyUnusable):
                 # Replies are cut off, or lost in thought, for want of room: twice as much.
                 useless += 1
                 asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
-            most = 1 if silent and not is_last and request.act in ALL_WAIT_FOR else FAILURES
+            most = 1 if hurried and isinstance(error, ProviderSilent) else FAILURES
             is_over = useless >= TRIES_IF_UNUSABLE or down >= most or wait >= so_far.seconds_left
             return wait if error.retryable and not is_over else None
 
@@ -387,12 +378,10 @@ class ModelCalls:
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
     ) -> ModelReply:
         """One attempt whose usage is booked afterwards, however it ends."""
-        start.usage, so_far.silent = Usage(attempts=1), ref
+        start.usage = Usage(attempts=1)
         try:
             reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
-            if start.begun or isinstance(error, CallFailed):
-                so_far.silent = None
             usage = error.usage if isinstance(error, CallFailed) else Usage()
             if start.begun and not usage.input_tokens:  # whether reported or not
                 unreported = usage.model_copy(update={"cost": None})
@@ -400,7 +389,6 @@ class ModelCalls:
             start.usage = self._priced(ref, usage)
             raise
         else:
-            so_far.silent = None
             usage = self._measure.filled(ref.provider, request, reply.text, reply.usage)
             self._measure.learn(ref.provider, request, usage)
             start.usage = self._priced(ref, usage)

@@ -1,6 +1,6 @@
 """Under which conditions models are asked, and what one question has cost so far."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class CallOptions:
     fallbacks: Sequence[ModelRef] = ()
     #: Where the prompt came from; written into the call.
     prompt_source: str = "built-in"
-    #: Wait, as long as there is time, for models that are away; else the question fails.
+    #: Raise `ModelsAway` where all models are away; else the question fails.
     patient: bool = False
 
 
@@ -40,10 +40,6 @@ USUAL_RETRIES = RetryPolicy(tries=5, first_wait=2.0, longest_wait=30.0, jitter=1
 #: Attempts under way at the same time, per provider that serves models of one's own machine: they
 #: take one after the other, and who waits for a reply that others hold up gives it up.
 LOCAL_PARALLEL = 8
-
-
-#: Told why nobody answers a question at present; told nothing ("") when somebody does again.
-TellAway = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +71,6 @@ class CallUsage:
         self.usage = Usage()
         #: The model that was to answer and why it does not; empty while it does.
         self.stands_in: tuple[str, str] = ("", "")
-        #: Why nobody answers at present; empty while somebody may.
-        self.away = ""
-        #: The model that is asked now and has not begun to answer.
-        self.silent: ModelRef | None = None
         #: The newest attempt's prompt.
         self.sent: tuple[SentPart, ...] = ()
         self._clock = clock

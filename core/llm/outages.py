@@ -1,13 +1,11 @@
 """Which models do not answer at present, known to all calls of a process.
 
 A model is away once a call has given it up: its fallback, or the other agents, go on. One call at
-a time probes it, with waits that grow; everybody who waits for it goes on at once when it answers.
+a time probes it, with waits that grow.
 """
 
-import asyncio
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.errors import ProviderBusy, ProviderDown
@@ -37,7 +35,6 @@ class _Away:
     reason: str
     probe_at: datetime
     probes: int = 0
-    back: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Outages:
@@ -47,7 +44,6 @@ class Outages:
         self._clock = clock
         self._probes = probes
         self._away: dict[ModelRef, _Away] = {}
-        self._comebacks = Counter[ModelRef]()
 
     def gave_up(self, ref: ModelRef, reason: str) -> None:
         """Note that a call gave the model up: it is down, hangs, or stayed busy.
@@ -63,15 +59,8 @@ class Outages:
             self._put_off(known)
 
     def answered(self, ref: ModelRef) -> None:
-        """Note that the model is there; everybody who waits for it goes on."""
-        known = self._away.pop(ref, None)
-        if known:
-            self._comebacks[ref] += 1
-            known.back.set()
-
-    def comebacks(self, refs: Sequence[ModelRef]) -> int:
-        """How often one of these models was away and answered again."""
-        return sum(self._comebacks[ref] for ref in refs)
+        """Note that the model is there."""
+        self._away.pop(ref, None)
 
     def why_not(self, ref: ModelRef) -> str:
         """Why the model is not to be asked now; empty if it is.
@@ -86,27 +75,17 @@ class Outages:
         self._put_off(known)
         return ""
 
-    async def pause(self, refs: Sequence[ModelRef], most: float, *, since: int) -> None:
-        """Wait until one of these models is back or may be probed.
+    def until(self, refs: Sequence[ModelRef], wait: float) -> datetime:
+        """When one of these models is worth asking again.
 
         Args:
             refs: The models.
-            most: Seconds to wait at most.
-            since: Their `comebacks` before they were asked: one that came back since is not waited
-                for, as nobody else would wake us.
+            wait: Seconds that a vendor asks us to wait.
         """
-        if self.comebacks(refs) != since:
-            return
         now = self._clock.now()
-        away = [self._away[ref] for ref in refs if ref in self._away]
-        waits = [most, *((known.probe_at - now).total_seconds() for known in away)]
-        backs = [asyncio.create_task(known.back.wait()) for known in away]
-        slept = asyncio.ensure_future(self._clock.sleep(max(0.0, min(waits))))
-        try:
-            await asyncio.wait({slept, *backs}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (slept, *backs):
-                task.cancel()
+        probes = [self._away[ref].probe_at for ref in refs if ref in self._away]
+        soon = now + timedelta(seconds=max(wait, 0.0 if probes else self._probes.first_wait))
+        return max(soon, min(probes, default=now))
 
     def _put_off(self, known: _Away) -> None:
         """Set the time of the next probe."""

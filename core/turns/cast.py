@@ -1,7 +1,5 @@
 """The choice of agents for a question: one cheap call; topics where it fails."""
 
-from dataclasses import replace
-
 import structlog
 
 from core.errors import CallFailed
@@ -16,16 +14,12 @@ from core.turns.request_for import request_for, terms_for
 
 _log = structlog.get_logger(__name__)
 
-#: Nobody speaks before the agents are chosen, so a slow model is not waited for.
-MOST_SECONDS = 30.0
-
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     """Ask a model who should debate the question; the cast by topics stands where that fails."""
     setup, agent = debate.setup, debate.setup.agent(turn.agent)
     roles = roles_with(setup.casting.roles if setup.casting else ())
     terms = terms_for(debate, turn)
-    terms = replace(terms, seconds=min(terms.seconds, MOST_SECONDS))
     topics = Cast(turn=turn, agents=setup.agents, reasons=setup.reasons)
     try:
         reply, call = await calls.ask_for(

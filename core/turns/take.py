@@ -9,7 +9,6 @@ from weakref import WeakValueDictionary
 from core.events import Event, VoteTallied
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
-from core.llm.call_options import TellAway
 from core.llm.caps import OwnCaps
 from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
 from core.ports import SourceReader, SpendingCaps
@@ -115,7 +114,7 @@ class Turns:
         book: Callable[[Usage], None] | None = None,
         *,
         prove: Callable[[], Awaitable[None]] | None = None,
-        tell_away: TellAway | None = None,
+        waits: bool = True,
     ) -> Event:
         """The outcome of the turn.
 
@@ -125,10 +124,11 @@ class Turns:
             book: Told what each model call cost as soon as it has ended, however it did.
             prove: Awaited right before each attempt to ask a model; raises if the debate is held
                 by another run.
-            tell_away: Told why the turn waits for models that are away, and ("") when one is back.
+            waits: Whether the turn can be offered again where all its models are away.
 
         Raises:
             CallFailed: No model could be asked, or the reply cannot be used.
+            ModelsAway: No model can be asked now; the turn is to be taken later.
             RunLost: `prove` says so.
             StoreDown: Nobody knows what was spent.
         """
@@ -151,7 +151,7 @@ class Turns:
             book=book,
             shared_holds=shared_holds,
             prove=prove,
-            tell_away=tell_away,
+            waits=waits,
         )
         return await PERFORMERS[turn.act](calls, debate, turn)
 

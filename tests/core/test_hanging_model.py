@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 from core.engine import Engine
-from core.errors import ProviderSilent
-from core.events import DebateStarted
+from core.errors import ModelsAway, ProviderSilent
+from core.events import DebateStarted, ModelWentAway, OutageBegan
 from core.llm.call import CallOptions, ModelCalls, ModelRef
-from core.models import Act, Agent, Status, When
+from core.models import Act, Agent, ModelChoice, Person, Place, Status, When
+from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply
 from core.request import ModelRequest
 from core.retry import RetryPolicy
+from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.turns.take import Turns
@@ -125,36 +127,38 @@ async def test_nobody_waits_through_a_second_silence_of_a_model(form: str) -> No
     assert not debate.failures
 
 
-async def test_a_model_that_was_silent_once_joins_the_others_again() -> None:
-    provider, told = SilentForOne("architect", 0), list[str]()
+async def test_a_silence_is_told_at_once_where_the_debate_goes_on_without_the_model() -> None:
+    provider, clock = SilentForOne("architect", 0), LoopClock()
+    calls = ModelCalls({"scripted": provider}, clock)
 
-    async def tell_away(reason: str) -> None:
-        told.append(reason)
-        provider.goes_on.set()
-
-    retries = RetryPolicy(first_wait=0.01, longest_wait=0.01)
-    calls = ModelCalls({"scripted": provider}, LoopClock(), retries=retries)
-    asking = calls.under((), tell_away=tell_away)
-    answer = await asking.ask(REQUEST, AGENT, CallOptions(patient=True))
-
-    assert answer.value
-    assert told == ["The vendor stopped answering.", ""]
-
-
-async def test_whoever_is_not_waited_for_is_not_said_to_be_away() -> None:
-    provider, told = SilentForOne("architect", 0), list[str]()
-    provider.left = 0
-
-    async def tell_away(reason: str) -> None:
-        told.append(reason)
-
-    retries = RetryPolicy(tries=2, first_wait=0.01, longest_wait=0.01)
-    calls = ModelCalls({"scripted": provider}, LoopClock(), retries=retries)
-    asking = asyncio.create_task(calls.under((), tell_away=tell_away).ask(REQUEST, AGENT))
-    async with asyncio.timeout(60):
-        while not provider.hanging:  # noqa: ASYNC110 - the provider says nothing else
-            await asyncio.sleep(0.01)
+    with pytest.raises(ModelsAway, match="stopped answering") as caught:
+        await calls.ask(REQUEST, AGENT, CallOptions(patient=True))
     provider.goes_on.set()
-    await asking
+    assert caught.value.until
+    await clock.sleep((caught.value.until - clock.now()).total_seconds())
 
-    assert told == [""]
+    assert (await calls.ask(REQUEST, AGENT, CallOptions(patient=True))).value
+    assert not provider.hanging
+
+
+async def test_a_slow_choice_of_agents_is_waited_for() -> None:
+    """A model that answers after 90 s is slow, and nobody is away."""
+    one = ModelChoice(provider="scripted", model="one")
+    settings = Settings(agent_model=one, judge_model=one, rounds=1)
+    wish = DebateRequest(
+        question="Kafka or PostgreSQL for our queue?",
+        asked_by=Person(id="U1"),
+        place=Place(surface="terminal"),
+    )
+    clock, store = LoopClock(), InMemoryStore()
+    started = DebateStarted(setup=open_debate(wish, settings, delimiter="ab"))
+    await store.create("d1", started, origin="o1", at=clock.now())
+    turns = Turns(ModelCalls({"scripted": ScriptedProvider(latency=90.0)}, clock))
+    engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
+
+    debate = await engine.run("d1")
+
+    log = [one.event for one in await store.events("d1")]
+    assert debate.status is Status.CONCLUDED
+    assert not [event for event in log if isinstance(event, ModelWentAway | OutageBegan)]
+    assert not debate.setup.warnings

@@ -13,6 +13,7 @@ from core.errors import (
     ConfigurationBroken,
     KeyRefused,
     LimitReached,
+    ModelsAway,
     ProviderBusy,
     ProviderDown,
     ReplyCutOff,
@@ -20,6 +21,7 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
     RunLost,
+    TimeUp,
 )
 from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
@@ -144,53 +146,41 @@ async def test_a_model_that_is_down_is_given_up_after_two_failures(
     assert (clock.now() - before).total_seconds() <= 2
 
 
-async def test_a_patient_question_waits_until_its_model_is_back(
-    calls: ModelCalls, vendor: Vendor, clock: ManualClock
-) -> None:
-    down = [Reject(status=500)] * 7
-    vendor.script = in_turn(*down, Say(text=REPLY))
-    told: list[str] = []
-
-    async def tell_away(reason: str) -> None:
-        told.append(reason)
-
-    asking = calls.under((), tell_away=tell_away)
-    before = clock.now()
-    text, call = await asking.ask(a_request(), ANN, CallOptions(patient=True))
-
-    assert (text, call.usage.attempts) == (REPLY, 8)
-    assert told[0] == "Anthropic failed (500): No."
-    assert told[-1] == ""
-    assert 2 < (clock.now() - before).total_seconds() < 60
-
-
-async def test_a_model_that_comes_back_while_its_outage_is_written_down_is_asked_at_once(
+async def test_a_patient_question_says_when_its_models_are_worth_asking_again(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
     vendor.script = in_turn(*[Reject(status=500)] * 2, Say(text=REPLY))
+    waits = CallOptions(patient=True)
 
-    async def tell_away(reason: str) -> None:
-        if reason:  # it takes time, in which another question finds the model back
-            await calls.ask(a_request(), ANN)
+    with pytest.raises(ModelsAway, match=r"Anthropic failed \(500\): No\.") as caught:
+        await calls.ask(a_request(), ANN, waits)
+    assert caught.value.until
+    left = (caught.value.until - clock.now()).total_seconds()
+    assert 0 < left <= 20
+    with pytest.raises(ModelsAway):  # before its time nobody is asked
+        await calls.ask(a_request(), ANN, waits)
+    assert len(vendor.asked) == 2
+    await clock.sleep(left)
 
-    before = clock.now()
-    asking = calls.under((), tell_away=tell_away)
-    answer = await asking.ask(a_request(), ANN, CallOptions(patient=True, seconds=600))
-
-    assert answer.value == REPLY
-    assert (clock.now() - before).total_seconds() < 60
+    assert (await calls.ask(a_request(), ANN, waits)).value == REPLY
 
 
-async def test_a_patient_question_has_a_limit_too(
-    calls: ModelCalls, vendor: Vendor, clock: ManualClock
+async def test_a_question_that_may_not_wait_fails_where_its_models_are_away(
+    calls: ModelCalls, vendor: Vendor
 ) -> None:
     vendor.script = always(Reject(status=500))
-    before = clock.now()
 
     with pytest.raises(ProviderDown, match="500"):
-        await calls.ask(a_request(), ANN, CallOptions(patient=True, seconds=180))
+        await calls.under((), waits=False).ask(a_request(), ANN, CallOptions(patient=True))
 
-    assert 180 <= (clock.now() - before).total_seconds() < 200
+
+async def test_a_rate_limit_longer_than_the_question_may_take_is_no_outage(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    vendor.script = always(Reject(status=429, headers={"retry-after": "86400"}))
+
+    with pytest.raises(ProviderBusy, match="it asks to wait 24 h"):
+        await calls.ask(a_request(), ANN, CallOptions(patient=True))
 
 
 async def test_a_model_that_is_away_is_not_asked_where_there_is_a_fallback(
@@ -210,16 +200,21 @@ async def test_a_model_that_is_away_is_not_asked_where_there_is_a_fallback(
 
 
 async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(
-    calls: ModelCalls, vendor: Vendor
+    calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
-    replies = [Reject(status=500)] * 12
-    vendor.script = in_turn(*replies, Say(text=REPLY))
+    vendor.script = always(Reject(status=500))
+    waits = CallOptions(patient=True)
+    with pytest.raises(ModelsAway) as caught:
+        await calls.ask(a_request(), ANN, waits)
+    assert caught.value.until
+    await clock.sleep((caught.value.until - clock.now()).total_seconds())
+    before = len(vendor.asked)
 
-    asked = [calls.ask(a_request(), ANN, CallOptions(patient=True)) for _ in range(4)]
-    texts = [answer.value for answer in await asyncio.gather(*asked)]
+    asked = [calls.ask(a_request(), ANN, waits) for _ in range(4)]
+    answers = await asyncio.gather(*asked, return_exceptions=True)
 
-    assert texts == [REPLY] * 4
-    assert len(vendor.asked) <= 12 + 4 + 4
+    assert [type(answer) for answer in answers] == [ModelsAway] * 4
+    assert len(vendor.asked) - before == 2, "one of them asks, and once more"
 
 
 async def test_tries_have_an_end(calls: ModelCalls, vendor: Vendor) -> None:
@@ -580,20 +575,20 @@ async def test_a_turns_time_ends_and_a_reply_that_had_begun_is_booked(
     assert spent.cost
 
 
-async def test_a_model_that_says_nothing_for_a_turns_whole_time_is_away_for_the_next(
+async def test_the_time_of_a_call_says_nothing_about_the_model(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
     await calls.ask(a_request(), ANN)  # so that the SDK is loaded
     vendor.script = always(Say(wait=60))
-    with pytest.raises(ProviderDown, match=r"within 500 ms"):
-        await calls.ask(a_request(), ANN, CallOptions(seconds=0.5))
+    for patient in (False, True):
+        with pytest.raises(TimeUp, match=r"within 500 ms"):
+            await calls.ask(a_request(), ANN, CallOptions(seconds=0.5, patient=patient))
 
     vendor.script = always(Say(text=REPLY))
     other = CallOptions(fallbacks=[ModelRef("openai", "gpt-6.1-terra")])
     _, call = await calls.ask(a_request(), ANN, other)
 
-    assert call.provider == "openai"
-    assert call.stands_in_why == "No answer within 500 ms."
+    assert call.provider == "anthropic"
 
 
 @pytest.mark.parametrize("allowed", [0, 1], ids=["at once", "between two attempts"])
