@@ -151,8 +151,12 @@ def usual_reply(request: ModelRequest) -> str:
 
 
 def _long(length: int) -> str:
-    sentence = "The reasons, the risks and the cost of each step are set out one by one. "
-    return (sentence * (length // len(sentence) + 1))[:length]
+    # Numbered, as a reply that repeats itself is none.
+    sentences = (
+        f"The reasons, the risks and the cost of step {step} are set out here. "
+        for step in range(length // 50 + 1)
+    )
+    return "".join(sentences)[:length]
 
 
 def subject_words(request: ModelRequest) -> Sequence[str]:
