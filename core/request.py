@@ -53,8 +53,8 @@ class Part:
     text: str
     #: The prompt up to and including this part is the same for other agents: cache up to here.
     ends_shared: bool = False
-    #: How readily this part is shortened when the prompt does not fit; 0 = never. One's own text
-    #: is 1 and goes last, others' texts are 2, what was said earlier 3 and 4.
+    #: How readily this part is shortened when the prompt does not fit; 0: as is usual for its kind.
+    #: One's own text is 1 and goes last, others' texts are 2, what was said earlier 3 and 4.
     trim_priority: int = 0
 
 

@@ -16,6 +16,7 @@ from core.errors import (
     CapReached,
     KeyRefused,
     ModelsAway,
+    PromptTooLong,
     ProviderBusy,
     ProviderDown,
     ProviderError,
@@ -314,7 +315,12 @@ class ModelCalls:
         hurried = so_far.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
 
         async def attempt() -> ModelReply:
-            return await self._attempt(ref, asked, so_far, Attempt())
+            window = self._measure.capability(*ref).context_tokens
+            try:
+                return await self._attempt(ref, asked, so_far, Attempt())
+            except PromptTooLong as error:
+                self._measure.learn_too_long(ref.provider, asked, window, error.tokens)
+                return await self._attempt(ref, asked, so_far, Attempt())
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""

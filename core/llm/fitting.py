@@ -10,8 +10,25 @@ from core.llm.prices import ESTIMATE_SLACK, output_reserve
 from core.models import SentPart
 from core.request import ModelRequest, Part, PartKind
 
-#: What is left of a part at least, in characters.
+#: What is left of a part at least, in characters, as long as that fits.
 _LEAST = 200
+#: What was said earlier in the debate, the oldest first.
+HISTORY_LEVEL = 4
+#: One's own text, of which something stays in any case.
+_OWN_LEVEL = 1
+#: Parts that say nothing of it themselves; the question, the task and one's own text stay whole.
+_USUAL_LEVELS = {
+    PartKind.SUMMARY: HISTORY_LEVEL,
+    PartKind.SOURCE: 3,
+    PartKind.OTHER: 3,
+    PartKind.CONTEXT: 2,
+    PartKind.NOTES: 2,
+    PartKind.CRITIQUE: 2,
+    PartKind.POSITION: 2,
+    PartKind.CANDIDATE: 2,
+    PartKind.PLAYBOOK: 1,
+    PartKind.TALLY: 1,
+}
 #: Halvings on the way to the length that just fits.
 _STEPS = 10
 
@@ -35,20 +52,22 @@ def fitted(
     def fits(tried: ModelRequest) -> bool:
         return tokens(tried) * ESTIMATE_SLACK <= room
 
-    for level in sorted(
-        {part.trim_priority for part in request.parts if part.trim_priority}, reverse=True
-    ):
+    whole = request
+    levels = sorted({_level(part) for part in request.parts} - {0}, reverse=True)
+    leasts = [(level, _LEAST) for level in levels]
+    leasts += [(level, 0) for level in levels if level > _OWN_LEVEL]
+    for level, least in leasts:
         if fits(request):
             return request
         # As much of the parts of this level as fits, or the least of them.
         low, high = 0.0, 1.0
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            if fits(_shortened(request, level, middle)):
+            if fits(_shortened(whole, request, middle, level=level, least=least)):
                 low = middle
             else:
                 high = middle
-        request = _shortened(request, level, low)
+        request = _shortened(whole, request, low, level=level, least=least)
     if not fits(request):
         raise LimitReached(
             f"The prompt does not fit into the context of {request.model}: it holds"
@@ -70,9 +89,8 @@ def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]
         if part.kind is PartKind.TASK:
             continue
         kept = len(part.text)
-        if sent.text != part.text:  # a beginning, and a mark
-            pairs = enumerate(zip(part.text, sent.text, strict=False))
-            kept = next((at for at, (one, other) in pairs if one != other), len(sent.text))
+        if sent.text != part.text:  # its beginning or its end, and a mark
+            kept = max(_alike(part.text, sent.text), _alike(part.text[::-1], sent.text[::-1]))
         left_out = len(part.text) - kept
         found.append(
             SentPart(label=part.label, kind=part.kind.value, chars=kept, left_out=left_out)
@@ -80,15 +98,61 @@ def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]
     return tuple(found)
 
 
-def _shortened(request: ModelRequest, level: int, kept: float) -> ModelRequest:
-    """The request with only the beginning, that share, of each part of one level."""
+def _alike(text: str, other: str) -> int:
+    """For how many characters two texts begin alike."""
+    pairs = enumerate(zip(text, other, strict=False))
+    return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
+
+
+def _level(part: Part) -> int:
+    """How readily a part is shortened: as it says, or as its kind does; 0: never."""
+    return part.trim_priority or _USUAL_LEVELS.get(part.kind, 0)
+
+
+def _shortened(
+    whole: ModelRequest, request: ModelRequest, share: float, *, level: int, least: int
+) -> ModelRequest:
+    """The request with that share of the parts of one level, of each as much as `least` at least.
+
+    Of what was said earlier the oldest goes first, over all parts of it. Of other texts the
+    beginning of each stays: that is where they say what they are about.
+    """
     parts = list[Part]()
-    for part in request.parts:
-        length = max(_LEAST, int(len(part.text) * kept))
-        left_out = len(part.text) - length
-        if part.trim_priority == level and left_out > 0:
-            mark = f"\n[… {counted(left_out, 'character')} left out to fit the model's context]"
-            parts.append(replace(part, text=part.text[:length].rstrip() + mark))
+    spare = sum(len(part.text) for part in whole.parts if _level(part) == level)
+    to_go = round(spare * (1 - share))
+    for part, present in zip(whole.parts, request.parts, strict=True):
+        if _level(part) != level:
+            parts.append(present)
+            continue
+        length = len(part.text)
+        if level == HISTORY_LEVEL:
+            gone = min(to_go, length)
+            to_go -= gone
+            text = _without_beginning(part.text, gone)
         else:
-            parts.append(part)
+            text = _without_end(part.text, length - max(least, int(length * share)))
+        parts.append(replace(part, text=text) if len(text) < length else part)
     return replace(request, parts=parts)
+
+
+def _mark(left_out: int) -> str:
+    return f"[… {counted(left_out, 'character')} left out to fit the model's context]"
+
+
+def _without_beginning(text: str, gone: int) -> str:
+    """A text without its first characters, from the beginning of a word on."""
+    if gone <= 0:
+        return text
+    rest = text[gone:]
+    if rest and not text[gone - 1].isspace():
+        rest = rest.partition(" ")[2]
+    rest = rest.lstrip()
+    mark = _mark(len(text) - len(rest))
+    return f"{mark}\n{rest}" if rest else mark
+
+
+def _without_end(text: str, gone: int) -> str:
+    """A text without its last characters."""
+    if gone <= 0:
+        return text
+    return f"{text[: len(text) - gone].rstrip()}\n{_mark(gone)}".lstrip()

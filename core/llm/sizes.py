@@ -16,6 +16,11 @@ from core.llm.prompt_text import pieces, prompt_size
 from core.models import Usage
 from core.request import ModelRequest
 
+#: A reply takes a third of a context at most.
+_REPLYS_SHARE = 3
+#: What is left of a context that turned out to be smaller, where the server does not say its size.
+_SMALLER = 0.75
+
 
 class Measure:
     """Sizes requests for each model."""
@@ -44,6 +49,25 @@ class Measure:
             limits = self.capability(provider, model)
             changes = {"context_tokens": tokens}
             self._known[provider, model] = limits.model_copy(update=changes)
+
+    def learn_too_long(
+        self, provider: str, request: ModelRequest, window: int, tokens: int
+    ) -> None:
+        """Learn that a prompt was too long for a model.
+
+        Args:
+            provider: Who serves it.
+            request: What was asked, before it was fitted.
+            window: What the model was taken to hold then.
+            tokens: What the server says that the model holds; 0: it does not say.
+        """
+        limits = self.capability(provider, request.model)
+        if limits.context_tokens < window:
+            return  # another call has learnt it already
+        if not 0 < tokens < window:
+            reserve = output_reserve(limits, request.max_output_tokens, request.effort)
+            tokens = int(_SMALLER * min(self.prompt_tokens(provider, request) + reserve, window))
+        self._known[provider, request.model] = limits.model_copy(update={"context_tokens": tokens})
 
     def tokens(self, provider: str, model: str, text: str) -> int:
         """About how many tokens the model makes of the text."""
@@ -102,6 +126,10 @@ class Measure:
         """
         limits = self.capability(provider, request.model)
         tokens = partial(self.prompt_tokens, provider)
+        # In a small context the prompt needs its room, too.
+        room = limits.context_tokens // _REPLYS_SHARE - limits.reasoning_tokens[request.effort]
+        if 0 < room < request.max_output_tokens:
+            request = replace(request, max_output_tokens=room)
         short = fitted(request, limits, tokens)
         return replace(short, prompt_tokens=tokens(short))
 

@@ -8,13 +8,22 @@ from hypothesis import strategies as st
 
 from core.capabilities import Capability, capability
 from core.errors import LimitReached
-from core.llm.fitting import fitted
+from core.llm.fitting import fitted, sent_parts
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import prompt_text
 from core.models import Act
 from core.request import ModelRequest, Part, PartKind
 
 SMALL = capability("nobody", "nothing", [{"context_tokens": 8000, "output_tokens": 1000}])
+
+#: What a model must know whole.
+KEPT = {
+    PartKind.QUESTION,
+    PartKind.CLARIFICATIONS,
+    PartKind.OPTIONS,
+    PartKind.OWN,
+    PartKind.TASK,
+}
 
 
 def a_part(text: str, trim_priority: int = 0, kind: PartKind = PartKind.OTHER) -> Part:
@@ -50,7 +59,9 @@ def test_what_fits_stays_as_it_is() -> None:
 
 def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
     request = a_request(
-        a_part("q" * 7000), a_part("o" * 9000, trim_priority=1), a_part("h" * 9000, trim_priority=3)
+        a_part("q" * 7000, kind=PartKind.QUESTION),
+        a_part("o" * 9000, trim_priority=1),
+        a_part("h" * 9000, trim_priority=3),
     )
 
     question, other, history, _ = fitted(request, SMALL, tokens).parts
@@ -79,9 +90,44 @@ def test_what_is_shorter_than_the_least_stays() -> None:
     assert len(other.text) < 30_000
 
 
+def test_parts_are_shortened_to_nothing_where_not_even_their_beginnings_fit() -> None:
+    critiques = [a_part("c" * 500, 3, PartKind.CRITIQUE) for _ in range(130)]
+    request = a_request(*critiques, a_part("o" * 1000, 1, PartKind.OWN))
+
+    sent = sent_parts(request, fitted(request, SMALL, tokens))
+
+    assert {part.chars for part in sent[:-1]} < set(range(200))
+    assert sent[-1].chars >= 200, "of one's own text something stays"
+
+
+def test_of_what_was_said_the_oldest_goes_first() -> None:
+    rounds = [a_part(f"{name} " * 2500, 4) for name in ("one", "two", "three")]
+    request = a_request(*rounds)
+
+    short = fitted(request, SMALL, tokens)
+
+    first, second, third, _ = short.parts
+    assert first.text == "[… 10,000 characters left out to fit the model's context]"
+    assert second.text.startswith("[… ")
+    assert second.text.endswith("two ")
+    assert third == rounds[2]
+    assert [part.chars for part in sent_parts(request, short)] == [
+        0,
+        len(second.text.partition("\n")[2]),
+        len(third.text),
+    ]
+
+
+@pytest.mark.parametrize("kind", sorted(set(PartKind) - KEPT))
+def test_every_part_but_question_task_and_own_text_can_be_shortened(kind: PartKind) -> None:
+    short = fitted(a_request(a_part("x" * 60_000, kind=kind)), SMALL, tokens)
+
+    assert "left out to fit" in short.parts[0].text
+
+
 def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
     with pytest.raises(LimitReached, match="does not fit"):
-        fitted(a_request(a_part("q" * 40_000)), SMALL, tokens)
+        fitted(a_request(a_part("q" * 40_000, kind=PartKind.QUESTION)), SMALL, tokens)
 
 
 @given(st.lists(st.tuples(st.integers(0, 12_000), st.integers(1, 3)), max_size=6), st.booleans())
