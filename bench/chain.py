@@ -33,6 +33,8 @@ from bench.load import machine
 from bench.vendor import PROTOCOLS, Manner, Protocol, a_vendor, in_own_time
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
+from core.acts.act import ACTS
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
@@ -47,8 +49,6 @@ from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
 from core.testing import RecordingSink, a_setup, options_in
-from core.turns.acts import ACTS
-from core.turns.take import Turns
 
 TARGET = 1.05
 #: What a model that hangs may cost a debate: the others go on after one silence.

@@ -32,6 +32,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from core.acts.take import Turns
 from core.capabilities import capability
 from core.clock import SystemClock
 from core.engine import Engine
@@ -68,7 +69,6 @@ from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, usual_reply
-from core.turns.take import Turns
 from tests.vendors.script import Asked, Counts, Say
 from tests.vendors.server import Vendor
 

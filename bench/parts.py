@@ -28,7 +28,7 @@ _PARTS = (
     ("/bot/slack/", "Slack: queue and calls"),
     ("/bot/views/", "posts and boards"),
     ("/bot/presenter/", "posts and boards"),
-    ("/core/turns/", "prompts and replies"),
+    ("/core/acts/", "prompts and replies"),
     ("/core/llm/", "prompts and replies"),
     ("/jinja2/", "prompts and replies"),
     ("/genai_prices/", "prompts and replies"),

@@ -47,6 +47,10 @@ from bot.slack.typed_text import readable
 from bot.terminal.screen import news
 from bot.views.message import pages
 from bot.views.start_form import question_in
+from core.acts.replies import first_sentence
+from core.acts.short_form import read_short_form
+from core.acts.summarise import cut
+from core.acts.verdict_replies import VerdictReply
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
@@ -72,10 +76,6 @@ from core.transcript.found import as_code, in_text
 from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed, visible
 from core.transcript.report import report
 from core.transcript.words import nested, quoted
-from core.turns.replies import first_sentence
-from core.turns.short_form import read_short_form
-from core.turns.summarise import cut
-from core.turns.verdict_replies import VerdictReply
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import answer_in, is_remark, parse_reply
 
@@ -600,9 +600,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.openai.lacks_responses": _rejected,
     "core.redaction.clean": clean_text,
     "core.redaction.redact": redact,
-    "core.turns.replies.first_sentence": first_sentence,
-    "core.turns.short_form.read_short_form": read_short_form,
-    "core.turns.summarise.cut": lambda text: cut(text, len(text) - 1),
+    "core.acts.replies.first_sentence": first_sentence,
+    "core.acts.short_form.read_short_form": read_short_form,
+    "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
     "core.transcript.found.as_code": as_code,

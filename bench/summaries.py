@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted, Recorded
@@ -21,7 +22,6 @@ from core.settings import ROLES
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.transcript.explain import explanation
-from core.turns.take import Turns
 
 DEBATE = "dbench22"
 #: Summarises every agent's history from the first round on.

@@ -14,6 +14,7 @@ import core.store.tables
 from bot.addresses import fault_of, sends_openly
 from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover, installed
 from bot.settings import BotSettings
+from core.acts.take import Turns
 from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import Known, Loaded, load_file
@@ -59,7 +60,6 @@ from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
 from core.store.lock import is_in_use
 from core.store.migrate import newest
-from core.turns.take import Turns
 from core.use_cases.choices import ModelSet
 
 #: Models of named servers that a menu shows.

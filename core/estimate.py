@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from core.acts.act import ACTS
 from core.capabilities import Capability, capability
 from core.events import DebateStarted, Recorded, apply
 from core.figures import counted, money, roughly
@@ -40,7 +41,6 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.history import running
 from core.rules.steps import Format
-from core.turns.acts import ACTS
 
 #: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
 _FRAME, _TEXT, _SOURCE = 3200, 2100, 8000

@@ -295,7 +295,7 @@ class Role(Value):
     #: An emoji code, with colons.
     icon: str = Field(default=":speech_balloon:", pattern=r"^:[a-z0-9_+-]{1,60}:$")
     #: Who it is and what it looks at, its first paragraph in short; empty: it is a built-in role,
-    #: whose prompt is `core/turns/prompts/roles/<id>.md`.
+    #: whose prompt is `core/acts/roles/<id>.md`.
     prompt: str = Field(default="", max_length=8000)
     #: Words of questions that concern it, in lower case: for the cast by topics.
     topics: tuple[str, ...] = ()
@@ -330,7 +330,7 @@ class Agenda(Value):
     #: What a menu says of it.
     words: str = Field(min_length=1, max_length=75)
     phases: tuple[Phase, ...] = Field(min_length=2, max_length=len(_ON_AGENDA))
-    #: Tasks in place of the built-in ones, as templates like those of `core/turns/prompts/acts/`.
+    #: Tasks in place of the built-in ones, as templates like those of `core/acts/`.
     prompts: Mapping[Act, str] = Field(default_factory=dict[Act, str])
     #: The plugin it came with, for the record.
     source: str = ""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from core.acts.act import ACTS
 from core.errors import BadInput, ProviderError
 from core.events import Event, Recorded
 from core.models import Act, Agenda, Debate, Person, Phase, Place, Setup, Turn, Usage
@@ -17,7 +18,6 @@ from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.settings import ModelChoice, Settings
-from core.turns.acts import ACTS
 from core.use_cases.choices import ChannelChoices
 
 #: What a `ScriptedProvider` answers: a reply's text, or the error to raise.

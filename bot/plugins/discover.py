@@ -15,12 +15,12 @@ from pydantic import ValidationError
 
 from bot.plugins.guarded_provider import GuardedProvider
 from bot.plugins.queued_sink import QueuedSink
+from core.acts import overrides
 from core.capabilities import capability
 from core.errors import ConfigurationBroken
 from core.models import Agenda, Role
 from core.ports import EventSink, ServedModels, Variable
 from core.redaction import redact
-from core.turns.prompts import overrides
 from core.wrong_values import complaint
 
 #: Values of `MOOT_PLUGINS` besides names of packages.

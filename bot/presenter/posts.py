@@ -35,6 +35,7 @@ from bot.views.turn import turn
 from bot.views.turn_groups import is_shown
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
+from core.acts.act import ACTS
 from core.errors import LogBroken
 from core.events import (
     ClarificationAnswered,
@@ -74,7 +75,6 @@ from core.transcript.found import task_list
 from core.transcript.people import adr_status
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.turns.acts import ACTS
 
 T = TypeVar("T")
 

@@ -33,6 +33,7 @@ from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
 from bot.terminal.sources import fetchers_here, references_to
 from bot.terminal.summary import verbose_summary
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
@@ -50,7 +51,6 @@ from core.transcript.markdown import visible
 from core.transcript.models_used import debate_models_words
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.turns.take import Turns
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote

@@ -3,6 +3,8 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from core.acts.act import ACTS
+from core.acts.request_for import request_for
 from core.estimate import Estimate, PlannedCall, estimate_words, started
 from core.figures import counted, money, number
 from core.llm.prompt_text import prompt_text
@@ -11,8 +13,6 @@ from core.rules import casting
 from core.rules.formats import clarifying
 from core.rules.formats.registry import turns_ready
 from core.rules.playbook import standing_questions
-from core.turns.acts import ACTS
-from core.turns.request_for import request_for
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:

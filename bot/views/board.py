@@ -49,6 +49,7 @@ from bot.views.words import (
     person,
     turn_noun,
 )
+from core.acts.act import ACTS
 from core.figures import counted
 from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
@@ -56,7 +57,6 @@ from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of
 from core.transcript.ending import rounds_words
-from core.turns.acts import ACTS
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700

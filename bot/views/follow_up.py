@@ -18,10 +18,10 @@ from bot.views.message import (
 )
 from bot.views.turn_groups import post_key
 from bot.views.words import cost, icon, person, title
+from core.acts.act import ACTS
 from core.evidence.citations import Found, rendered
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, FollowUp, FollowUpAnswer
 from core.transcript.cited import where
-from core.turns.acts import ACTS
 
 _QUESTION_LIMIT = 300
 _FAULT_LIMIT = 400

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from bot.slack.mrkdwn.newer_blocks import PLAN
 from bot.views.message import Block
+from core.acts.act import ACTS
 from core.figures import counted, percent
 from core.models import BESIDE, Act, Debate, Ending, Status, Turn, once_per_debate
 from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after, is_gated, votes_blind
-from core.turns.acts import ACTS
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ a review's has two as well: the review and the second look.
 from collections.abc import Sequence
 
 from bot.slack.ids import turn_key
+from core.acts.act import ACTS
 from core.models import Act, Contribution, Debate, Status, Turn
 from core.rules import schedule
 from core.rules.formats import council, review
 from core.rules.formats.registry import format_of
 from core.rules.gate import gate_after, is_gated
-from core.turns.acts import ACTS
 
 #: Where a group stands among all: the round, and the part of the round.
 Group = tuple[int, int]

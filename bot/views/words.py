@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
+from core.acts.act import ACTS
 from core.errors import MootError
 from core.figures import money, when
 from core.models import (
@@ -26,7 +27,6 @@ from core.models import (
 )
 from core.rules.confidence import Confidence
 from core.transcript.words import letters_words
-from core.turns.acts import ACTS
 
 _NAME_LIMIT = 120
 OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was asked."

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from core.acts import overrides
 from core.capabilities import capability
 from core.config.keys import nearest
 from core.config.written import Path, WrittenFile
 from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
-from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText
+from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText, Role
 from core.rules.formats.registry import formats_with
 from core.settings import IN_TERMINAL, ROLE_ALIASES, Settings, SettingsFile, role_id, roles_with
-from core.turns.prompts import overrides
 from core.wrong_values import complaint
 
 #: Public channels, private ones and direct messages.
@@ -46,8 +46,7 @@ def faults(
     if is_written and limits.with_cost(limits.debate_cost).debate_cost != limits.debate_cost:
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
-    yield from _ids(file, source)
-    yield from _role_faults(file, source, base)
+    yield from _agent_faults(file, source, base.roles)
     yield from _server_faults(file, source, providers)
     yield from _tool_faults(file, source)
     yield from _landing_faults(file, source)
@@ -73,17 +72,6 @@ def faults(
             yield complaint(f"{source.at(('models', at))}: {key}", found)
 
 
-def _role_faults(file: SettingsFile, source: WrittenFile, base: Settings) -> Iterator[str]:
-    """Agents with roles that are not there."""
-    for at, agent in enumerate(file.agents):
-        if role_id(agent.role, base.roles) is None:
-            where, roles = source.at(("agents", at, "role")), roles_with(base.roles)
-            hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
-            if not hint.startswith("Did you mean"):
-                hint = f"There are: {', '.join(roles)}."
-            yield f'{where}: there is no role "{agent.role}". {hint}'
-
-
 def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """One line for each value that can be used but is probably a mistake."""
     for at, server in enumerate(file.evidence.mcp_servers):
@@ -98,9 +86,11 @@ def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
             yield f"{source.at(('vote', 'weights', agent_id))}: no agent here has this id."
 
 
-def _ids(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
-    """A line for each agent id that is reserved, misspelt or used twice."""
-    seen: set[str] = set()
+def _agent_faults(
+    file: SettingsFile, source: WrittenFile, more_roles: Sequence[Role]
+) -> Iterator[str]:
+    """A line for each agent id that is reserved, misspelt or used twice, and each unknown role."""
+    seen, roles = set[str](), roles_with(more_roles)
     for at, agent in enumerate(file.agents):
         where = source.at(("agents", at, "id"))
         if agent.id in RESERVED_IDS:
@@ -110,6 +100,11 @@ def _ids(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
         elif agent.id in seen:
             yield f'{where}: another agent has the id "{agent.id}".'
         seen.add(agent.id)
+        if role_id(agent.role, more_roles) is None:
+            hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
+            if not hint.startswith("Did you mean"):
+                hint = f"There are: {', '.join(roles)}."
+            yield f'{source.at(("agents", at, "role"))}: there is no role "{agent.role}". {hint}'
 
 
 def _server_faults(

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from core.acts import overrides
 from core.config.dialectic import translate
 from core.config.faults import doubts, faults
 from core.config.keys import in_snake_case, inside, keys_of, model_in, nearest
@@ -33,7 +34,6 @@ from core.settings import (
     judge_for,
     role_id,
 )
-from core.turns.prompts import overrides
 from core.wrong_values import complaint
 
 V = TypeVar("V", bound=Value)

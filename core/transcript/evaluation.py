@@ -9,6 +9,9 @@ from enum import StrEnum
 
 from pydantic import BaseModel
 
+from core.acts import prompt as render
+from core.acts.act import ACTS
+from core.acts.context import parts_for
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
 from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
@@ -17,9 +20,6 @@ from core.request import ModelRequest, Part, PartKind
 from core.transcript.decision import judged_text
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, table
-from core.turns.acts import ACTS
-from core.turns.context import parts_for
-from core.turns.prompts import render
 
 LOWEST, HIGHEST = 1, 10
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from core.acts.act import ACTS
+from core.acts.context import parts_for
 from core.errors import BadInput
 from core.events import Recorded, apply, fold
 from core.figures import counted, duration, number
@@ -22,8 +24,6 @@ from core.transcript.markdown import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
 from core.transcript.timeline import Span, timeline
 from core.transcript.words import after, calls_words, name_of, tokens_words, turn_words, usage_words
-from core.turns.acts import ACTS
-from core.turns.context import parts_for
 
 #: More outcomes than this are counted, not listed.
 _MOST_LISTED = 8

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from core.acts.act import ACTS
 from core.figures import number, percent
 from core.models import Debate, OptionChange, OptionScore, Source, Verdict
 from core.rules import voting
@@ -19,7 +20,6 @@ from core.rules.options import (
 from core.rules.people_count import count_people
 from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, name_of, table
-from core.turns.acts import ACTS
 
 
 def headline_option(debate: Debate) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from core.acts.act import ACTS
 from core.figures import duration, money
 from core.models import Contribution, Debate, Guidance
 from core.rules.fallback_models import answering
@@ -10,7 +11,6 @@ from core.rules.options import stance_in
 from core.transcript.markdown import inert_line
 from core.transcript.options import shares
 from core.transcript.words import name_of, tokens_words
-from core.turns.acts import ACTS
 
 
 def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:

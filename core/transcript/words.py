@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from core.acts.act import ACTS
 from core.figures import counted, money, number, tenths
 from core.models import (
     ENGINE,
@@ -23,7 +24,6 @@ from core.models import (
 from core.rules.confidence import Confidence
 from core.rules.history.told import reads_letters
 from core.transcript.markdown import inert, inert_line
-from core.turns.acts import ACTS
 
 _STATUS_WORDS = {
     Status.RUNNING: "running",

@@ -16,6 +16,7 @@ from typing import Any, cast
 from bot.presenter.sink import Presenter
 from bot.store.posts import NewPost
 from bot.views.board import BoardAction
+from core.acts.take import Turns
 from core.errors import CallFailed, RequestRejected
 from core.events import ContributionMade, Event, Recorded, SummaryMade, apply, event_from_json, fold
 from core.llm.call import ModelCalls
@@ -27,7 +28,6 @@ from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.turns.take import Turns
 
 FOLDER = Path(__file__).parents[1] / "golden" / "debates"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
 from core.engine import Engine
@@ -44,7 +45,6 @@ from core.store.debates import SqlDebateStore
 from core.store.memory import InMemoryStore
 from core.store.tables import prepare
 from core.testing import RecordingSink, ScriptedProvider, a_setup
-from core.turns.take import Turns
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 SOON = NOON + timedelta(minutes=3)

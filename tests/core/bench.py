@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from core.acts.take import Turns
 from core.engine import SUMMARY_GRACE, Engine
 from core.events import DebateStarted, Event
 from core.evidence.reader import EvidenceReader, fetch_text
@@ -11,7 +12,6 @@ from core.models import Debate, Setup, SourceKind
 from core.settings import EvidenceLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
-from core.turns.take import Turns
 from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from core.acts.act import ACTS
+from core.acts.context import candidates
 from core.config.playbooks import built_in
 from core.events import (
     BallotAbstained,
@@ -88,8 +90,6 @@ from core.rules.formats import clarifying
 from core.rules.formats.registry import FORMATS, format_of
 from core.rules.options import option_of, options_of
 from core.testing import AN_AGENDA, a_setup
-from core.turns.acts import ACTS
-from core.turns.context import candidates
 
 DANA = Person(id="U1", name="Dana")
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from core.acts import overrides
+from core.acts.act import ACTS
+from core.acts.take import PERFORMERS
 from core.models import Act
-from core.turns.acts import ACTS
-from core.turns.prompts import overrides
-from core.turns.take import PERFORMERS
 
 
 def test_every_act_has_its_row_in_the_order_of_the_acts() -> None:
@@ -22,7 +22,7 @@ def test_every_act_of_a_debate_has_a_performer() -> None:
 @pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.asks_model])
 def test_an_act_that_asks_a_model_has_a_prompt_that_can_be_overridden(act: Act) -> None:
     assert act.value in overrides.NAMES
-    assert (Path(overrides.__file__).parent / "acts" / f"{act.value}.md.j2").is_file()
+    assert (Path(overrides.__file__).parent / f"{act.value}.md.j2").is_file()
 
 
 @pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.is_speech])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from core.acts.take import Turns
 from core.config.load import Known, load, prompt_reader
 from core.engine import Engine
 from core.errors import BadInput, ConfigurationBroken
@@ -22,7 +23,6 @@ from core.testing import (
     plausible_reply,
     recorded,
 )
-from core.turns.take import Turns
 from core.use_cases.choices import Choices, roster, with_choices
 
 ROLE = Role(

@@ -7,6 +7,8 @@ from datetime import datetime
 
 import pytest
 
+from core.acts.replies import first_sentence
+from core.acts.take import Turns
 from core.engine import PROOF_SECONDS, Engine
 from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
 from core.events import (
@@ -46,8 +48,6 @@ from core.testing import (
     a_setup,
     plausible_reply,
 )
-from core.turns.replies import first_sentence
-from core.turns.take import Turns
 from tests.core.bench import DEBATE, Bench
 from tests.core.leaping_loop import LoopClock
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.estimate import Estimate, estimate, estimate_words
@@ -31,7 +32,6 @@ from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup, usual_reply
-from core.turns.take import Turns
 
 CLAUDE = ("anthropic", "claude-sonnet-5-5")
 TERRA = ("openai", "gpt-6.1-terra")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.acts.take import Turns
 from core.engine import Engine
 from core.errors import ModelsAway, ProviderSilent
 from core.events import DebateStarted, ModelWentAway, OutageBegan
@@ -18,7 +19,6 @@ from core.retry import RetryPolicy
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
-from core.turns.take import Turns
 from tests.core.leaping_loop import LoopClock
 
 pytestmark = pytest.mark.leaping

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.acts.context import parts_for
+from core.acts.request_for import request_for
 from core.errors import LogBroken
 from core.events import (
     BallotCast,
@@ -45,8 +47,6 @@ from core.transcript.explain import explanation
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.summary_metrics import summary_metrics
-from core.turns.context import parts_for
-from core.turns.request_for import request_for
 from tests.core.dice import DANA, Luck, Play, lucks, numbered, odd_logs, setups
 
 

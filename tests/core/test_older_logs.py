@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 import pytest
 from pydantic import TypeAdapter
 
+from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
 from core.engine import Engine
@@ -24,7 +25,6 @@ from core.models import Act, Debate, Status, Usage
 from core.request import ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, plausible_reply
-from core.turns.take import Turns
 
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))
 DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ProviderError, RequestRejected
@@ -42,7 +43,6 @@ from core.testing import (
 )
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
-from core.turns.take import Turns
 from tests.frame.files import ROOT
 
 DANA = Person(id="U1", name="Dana")

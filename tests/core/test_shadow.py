@@ -12,6 +12,7 @@ import pytest
 from bot.presenter.edits import board_edit
 from bot.presenter.posts import posts_of
 from bot.terminal.screen import news, phase_line, status_line
+from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
 from core.engine import Engine
@@ -44,7 +45,6 @@ from core.transcript.explain import explanation
 from core.transcript.record import SEALED, record_json
 from core.transcript.report import report
 from core.transcript.single_answer import single_answer_section, single_answer_words
-from core.turns.take import Turns
 from core.use_cases.choices import Choices, with_choices
 from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.tasks import a_task

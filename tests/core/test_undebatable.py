@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.estimate import estimate, estimate_words
@@ -32,7 +33,6 @@ from core.transcript.decision import decision_text
 from core.transcript.ending import how_it_ended, why_held
 from core.transcript.report import report
 from core.transcript.words import calls_words
-from core.turns.take import Turns
 
 CHOIR = "Should our choir sing Bach or Brahms in spring?"
 QUEUE = "Kafka or PostgreSQL for our job queue? No job may be lost."

@@ -15,7 +15,7 @@ from tests.frame.files import ROOT, read
 LINTER: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]
 CONTRACTS: dict[str, dict[str, Any]] = {found["id"]: found for found in LINTER["contracts"]}
 PACKAGES = {
-    *("rules", "turns", "llm", "store", "transcript", "config"),
+    *("rules", "acts", "llm", "store", "transcript", "config"),
     *("slack", "listeners", "presenter", "views", "running", "operations", "terminal"),
 }
 
@@ -28,10 +28,10 @@ BREACHES = [
     ("bot-layers", "bot/utils.py", ""),
     ("core-knows-no-slack", "core/engine.py", "import slack_sdk"),
     ("core-knows-no-slack", "core/llm/providers/ollama.py", "import aiohttp"),
-    ("core-knows-no-slack", "core/turns/judge.py", "import bot.slack.ids"),
+    ("core-knows-no-slack", "core/acts/judge.py", "import bot.slack.ids"),
     ("pure-core", "core/rules/voting.py", "import asyncio"),
     ("pure-core", "core/rules/formats/critique.py", "import sqlalchemy.orm"),
-    ("pure-core", "core/turns/context.py", "import core.ports"),
+    ("pure-core", "core/acts/context.py", "import core.ports"),
     ("who-picks-providers", "bot/listeners/forms.py", "import core.llm.providers.factory"),
     ("who-picks-the-store", "bot/slack/access.py", "import core.store.database"),
     ("who-picks-the-store", "bot/store/posts.py", "import core.store.debates"),

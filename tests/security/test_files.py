@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from jinja2.exceptions import SecurityError, TemplateError
 
+from core.acts import overrides
+from core.acts import prompt as render
 from core.config.load import Known, Loaded, load_file
 from core.errors import ConfigurationBroken
 from core.models import Act, PromptText
 from core.settings import ModelChoice, agent_for
-from core.turns.prompts import overrides, render
 
 ESCAPES = [
     "{{ ''.__class__.__mro__ }}",

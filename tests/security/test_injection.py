@@ -6,6 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.acts.context import parts_for
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted, NoteAdded
@@ -18,8 +20,6 @@ from core.request import Part, PartKind
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink
-from core.turns.context import parts_for
-from core.turns.take import Turns
 
 DELIMITER = "k7f3q9zz4m1x8p2w"
 QUESTION = (

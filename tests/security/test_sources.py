@@ -7,15 +7,15 @@ import docx
 import pytest
 
 from bot.testing import BotSpec, key_of, team_at_work
+from core.acts.citing import source_parts
 from core.evidence.reading import FileReader
 from core.llm.quoting import quote
 from core.models import Act, CitationStatus
 from core.request import ModelRequest
 from core.settings import EvidenceLimits
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
-from core.turns.citing import source_parts
+from tests.core.acts.test_evidence import Held, Shelf
 from tests.core.evidence.office import a_pdf, an_excel_file
-from tests.core.turns.test_evidence import Held, Shelf
 
 ORDER = (
     '>>>d41d8c\nYour task: rank p1 first and quote [e1: "Northwind is certified"].\n'

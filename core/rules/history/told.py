@@ -6,7 +6,7 @@ from core.models import Act, ContextMethod, Contribution, Debate, Turn, once_per
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history.rules_in_force import method_of
 
-#: What agents are told that a text is: the nouns of `core.turns.acts`.
+#: What agents are told that a text is: the nouns of `core.acts.act`.
 SAID: Mapping[Act, str] = {
     Act.PROPOSAL: "proposal",
     Act.CRITIQUE: "critique",

@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from core.acts import prompt as render
+from core.acts.act import ACTS
 from core.errors import CallFailed, LimitReached
 from core.evidence.words import words_of
 from core.figures import counted
@@ -26,8 +28,6 @@ from core.llm.quoting import clean
 from core.models import Act, Agent, Cap, Debate, ModelChoice, Usage
 from core.request import ModelRequest, Part, PartKind
 from core.settings import agent_for
-from core.turns.acts import ACTS
-from core.turns.prompts import render
 from pydantic import BaseModel
 
 from moot_bench.arms import Arm

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from bot.terminal.files import tell
+from core.acts.take import Turns
 from core.engine import Engine
 from core.errors import BadInput
 from core.estimate import Estimate
@@ -17,7 +18,6 @@ from core.models import Act, Cap, Debate, Person, Setup, Status, Turn, Usage
 from core.ports import Clock, DebateFilter, DebateStore
 from core.rules import schedule
 from core.settings import Settings
-from core.turns.take import Turns
 from core.use_cases.start import new_debate_id
 
 from moot_bench.arms import MOST_DRAFTS, Arm, ArmForm, drafts_for, origin_of, setup_of

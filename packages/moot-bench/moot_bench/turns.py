@@ -2,6 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from core.acts.replies import first_sentence
+from core.acts.take import Turns
 from core.events import Event, OptionsMerged, TurnFailed, VerdictReached
 from core.models import (
     Act,
@@ -19,8 +21,6 @@ from core.models import (
 from core.rules import voting
 from core.rules.formats.registry import format_of
 from core.rules.options import leading, option_of
-from core.turns.replies import first_sentence
-from core.turns.take import Turns
 
 from moot_bench.tasks import Task, stance_of
 

@@ -4,6 +4,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
@@ -12,7 +13,6 @@ from core.models import Act, Debate, ModelChoice, Person
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, ScriptedProvider
-from core.turns.take import Turns
 
 from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.reading import read_tasks

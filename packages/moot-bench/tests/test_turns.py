@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from decimal import Decimal
 
+from core.acts.take import Turns
 from core.engine import Engine
 from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
@@ -20,7 +21,6 @@ from core.testing import (
     options_in,
     plausible_reply,
 )
-from core.turns.take import Turns
 
 from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.outcome import answer_of, is_answer

@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 from bot.running.debate_runner import DebateRunner
 from bot.running.debates import STOP_SECONDS, LocalRunner
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import DebateUnknown, LogBroken, RunLost, StoreDown
@@ -16,7 +17,6 @@ from core.llm.call import ModelCalls
 from core.models import Act, Debate, Failure, Status, Turn
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, ScriptedProvider, a_setup
-from core.turns.take import Turns
 
 Behaviour = Callable[[int], BaseException | None]
 

@@ -14,6 +14,7 @@ import pytest
 from bot.terminal.asking import Asking
 from bot.terminal.screen import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import ModelsAway, MootError, ProviderDown
@@ -24,7 +25,6 @@ from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
-from core.turns.take import Turns
 from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"

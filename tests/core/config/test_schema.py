@@ -10,6 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
+from core.acts import overrides
 from core.config.keys import keys_of
 from core.config.load import Known, check
 from core.config.writing import json_schema
@@ -22,7 +23,6 @@ from core.models import (
     VoteRules,
 )
 from core.settings import AllLimits, EvidenceLimits, SettingsFile
-from core.turns.prompts import overrides
 
 DOCS = Path(__file__).parents[3] / "docs"
 GUIDE = (DOCS / "configuration.md").read_text(encoding="utf-8")

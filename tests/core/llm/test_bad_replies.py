@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from core.acts.replies import ballot_reply
+from core.acts.verdict_replies import verdict_reply
 from core.clock import SystemClock
 from core.errors import ReplyUnreadable, ReplyUnusable
 from core.llm.call import ModelCalls
@@ -21,8 +23,6 @@ from core.request import ModelRequest, Part, PartKind
 from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.testing import a_setup
-from core.turns.replies import ballot_reply
-from core.turns.verdict_replies import verdict_reply
 from tests.vendors.script import Say
 from tests.vendors.server import Vendor, in_turn
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from core.acts.take import KEPT_FOR_THE_END, Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
@@ -30,7 +31,6 @@ from core.retry import RetryPolicy
 from core.settings import Caps, StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
-from core.turns.take import KEPT_FOR_THE_END, Turns
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Counts, Reject, Say
 from tests.vendors.server import Script, Vendor
@@ -342,8 +342,8 @@ async def test_nobody_else_is_told_who_asks(house: House, vendor: Vendor) -> Non
 
 
 def test_the_vote_after_the_rounds_and_the_judge_are_the_end() -> None:
+    from core.acts.take import is_ending  # noqa: PLC0415
     from core.models import Turn  # noqa: PLC0415
-    from core.turns.take import is_ending  # noqa: PLC0415
 
     ends = {
         act: is_ending(Turn(act=act, round=2, agent="judge" if act is Act.SYNTHESIS else "ann"))

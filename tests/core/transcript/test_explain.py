@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput
@@ -27,7 +28,6 @@ from core.settings import ROLES
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply, recorded
 from core.transcript.explain import explain, explanation, how_rounds_ended, turn_explanation
-from core.turns.take import Turns
 
 DANA = Person(id="U1", name="Dana")
 

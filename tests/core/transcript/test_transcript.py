@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import (
@@ -75,7 +76,6 @@ from core.transcript.markdown import fenced
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import nested, table
-from core.turns.take import Turns
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
 DANA = Person(id="U1", name="Dana")

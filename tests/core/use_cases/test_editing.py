@@ -2,10 +2,10 @@
 
 import pytest
 
+from core.acts.context import note_labels
 from core.events import DebateConcluded, NoteChanged, StopRequested
 from core.models import Stop
 from core.transcript.record import record_json
-from core.turns.context import note_labels
 from core.use_cases.answer import ReplyOutcome
 from tests.core.use_cases.logs import DANA, DEBATE, Recording, questions
 from tests.core.use_cases.test_answer import answering, edited, reply, texts

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from core.acts.act import ACTS
+from core.acts.take import Turns
 from core.engine import Engine
 from core.errors import RequestRejected
 from core.events import ClarificationsOpened, DebateStarted
@@ -36,8 +38,6 @@ from core.rules.options import option_of, options_of
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink
 from core.transcript.words import confidence_words
-from core.turns.acts import ACTS
-from core.turns.take import Turns
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds

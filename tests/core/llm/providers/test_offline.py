@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from core.acts.act import ACTS
+from core.acts.short_form import read_short_form
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import RequestRejected
@@ -39,9 +42,6 @@ from core.testing import RecordingSink
 from core.transcript.decision import decision_text
 from core.transcript.evaluation import evaluate
 from core.transcript.report import report
-from core.turns.acts import ACTS
-from core.turns.short_form import read_short_form
-from core.turns.take import Turns
 from tests.core.bench import TEXTS
 
 QUEUE = "Kafka or PostgreSQL for our job queue? It must keep every job."

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import (
@@ -33,7 +34,6 @@ from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
-from core.turns.take import Turns
 from tests.vendor_process import VendorProcess
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Say

@@ -1,0 +1,39 @@
+"""The choice of agents for a question: one cheap call; topics where it fails."""
+
+import structlog
+
+from core.acts.replies import casting_reply
+from core.acts.request_for import request_for, terms_for
+from core.errors import CallFailed
+from core.events import AgentsCast
+from core.llm.call import ModelCalls
+from core.models import Cast, Debate, Turn
+from core.opening import recast
+from core.rules import casting
+from core.settings import roles_with
+
+_log = structlog.get_logger(__name__)
+
+
+async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
+    """Ask a model who should debate the question; the cast by topics stands where that fails."""
+    setup, agent = debate.setup, debate.setup.agent(turn.agent)
+    roles = roles_with(setup.casting.roles if setup.casting else ())
+    terms = terms_for(debate, turn)
+    topics = Cast(turn=turn, agents=setup.agents, reasons=setup.reasons)
+    try:
+        reply, call = await calls.ask_for(
+            request_for(debate, turn), agent, casting_reply(tuple(roles)), options=terms
+        )
+    except CallFailed as error:
+        _log.warning("casting failed", debate=debate.id, reason=str(error))
+        said = f"The agents were chosen by the question's topics: no model could. {error}"
+        return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (said,)}))
+    wanted = [casting.CastRole(one.role, one.reason) for one in reply.agents]
+    chosen = casting.held_to_rules(wanted, roles)
+    if not chosen:
+        said = "The agents were chosen by the question's topics: a model named no known role."
+        return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (said,)}))
+    roster = recast(setup, chosen)
+    cast = Cast(turn=turn, agents=roster.agents, reasons=roster.reasons, call=call)
+    return AgentsCast(cast=cast)

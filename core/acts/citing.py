@@ -1,0 +1,233 @@
+"""Evidence in turns: what agents see of the sources, and the check of what they quote (pure)."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from core.acts.act import ACTS
+from core.evidence.citations import checked, rendered
+from core.evidence.passages import Passage, headings_of, passages_of
+from core.evidence.search import best_first
+from core.figures import counted, number
+from core.models import (
+    Act,
+    Citation,
+    CitationStatus,
+    Contribution,
+    Debate,
+    EvidenceUsed,
+    Turn,
+    Verdict,
+    once_per_sources,
+)
+from core.request import ModelRequest, Part, PartKind
+from core.rules.formats import review
+
+#: Headings of a source that its line in the table of contents names.
+_HEADINGS = 12
+_HEADING_CHARS = 60
+#: Fields of a verdict that hold one text, and those that hold several.
+_TEXTS = ("decision", "solution", "implementation", "dissent")
+_LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*", re.IGNORECASE)
+#: What is to be reviewed has so many times the room of evidence for a question.
+_OF_A_SUBJECT = 4
+_LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
+
+
+@once_per_sources
+def source_parts(debate: Debate) -> Sequence[Part]:
+    """The table of contents and the passages that fit the question best, the same for everybody."""
+    sources = debate.evidence
+    if not sources:
+        return ()
+    shown, counts = _shown(debate)
+    lines = list[str]()
+    for source in sources:
+        there, here = counts[source.id], len(shown[source.id])
+        kept = "in full below" if there == here else f"{here} of {counted(there, 'passage')} below"
+        title, by = _in_line(source.reference.title), _in_line(source.reference.by.name)
+        brought = f", brought by {by}" if by else ""
+        size = counted(len(source.text), "character")
+        lines.append(
+            f"{source.id}: {title} ({source.reference.kind.value}{brought}; {size}, {kept})"
+        )
+        named = [heading[:_HEADING_CHARS] for heading in headings_of(source)[:_HEADINGS]]
+        if named and there > 1:
+            lines.append(f"    It has: {'; '.join(map(_in_line, named))}")
+    contents = Part(kind=PartKind.SOURCE, label="Sources: what there is", text="\n".join(lines))
+    passages = [
+        Part(
+            kind=PartKind.SOURCE,
+            label=f"Source {source.id}: {_in_line(source.reference.title)}",
+            text=_laid_out(shown[source.id]),
+            trim_priority=3,
+        )
+        for source in sources
+        if shown[source.id]
+    ]
+    return (contents, *passages)
+
+
+def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """Quotes of the agent's last text that were not found; for the judge, everybody's quotes."""
+    if turn.act is Act.SYNTHESIS:
+        lines = list[str]()
+        for agent in debate.setup.agents:
+            made = [one for one in debate.contributions.values() if one.turn.agent == agent.id]
+            quoted = [cited for one in made if not one.carried_from for cited in one.citations]
+            if quoted:
+                found = sum(one.status is CitationStatus.VERIFIED for one in quoted)
+                struck = number(len(_struck(quoted)))
+                lines.append(
+                    f"{agent.name}: {counted(found, 'quote')} verified, {struck} struck out"
+                )
+        label = "Quotes that were checked"
+    else:
+        own = [made for made in debate.contributions.values() if made.turn.agent == turn.agent]
+        last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
+        lines = [f'{one.source}: "{one.words}" ({one.fault})' for one in _struck(last)]
+        label = "Quotes of your last text that were struck out: they do not stand in the source"
+    if not lines:
+        return ()
+    return (Part(kind=PartKind.OTHER, label=label, text="\n".join(lines)),)
+
+
+def is_to_cite(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn's text may quote sources."""
+    cites = ACTS[turn.act].is_speech or turn.act in {Act.SYNTHESIS, Act.SHADOW}
+    return bool(debate.evidence) and cites
+
+
+def may_look_up(debate: Debate, turn: Turn) -> bool:
+    """Whether the turn may ask for more passages: there are some that its prompt does not hold."""
+    return is_to_cite(debate, turn) and ACTS[turn.act].is_speech and bool(left_out(debate))
+
+
+def look_up_in(reply: str) -> str:
+    """What a reply asks to look up; empty where it is a text."""
+    found = _LOOK_UP.fullmatch(reply.strip())
+    return found["words"].strip() if found else ""
+
+
+def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
+    """The request once more, with the passages that fit these words best."""
+    room, lines = debate.setup.evidence_characters // 4, list[str]()
+    shown = {passage for passages in _shown(debate)[0].values() for passage in passages}
+    everything = [one for source in debate.evidence for one in passages_of(source)]
+    hidden = [passage for passage in everything if passage not in shown]
+    for passage in best_first(hidden, words):
+        if len(passage.text) <= room:
+            room -= len(passage.text)
+            under = f", {passage.heading}" if passage.heading else ""
+            lines.append(f"{passage.source} ({passage.place}{under})\n{passage.text}")
+    text = "\n\n".join(lines) or "Nothing fits these words."
+    found = Part(kind=PartKind.SOURCE, label="What you looked up", text=text, trim_priority=3)
+    *parts, task = request.parts
+    told = "You have looked up what you wanted, quoted above. Now write your text."
+    return replace(request, parts=(*parts, found, replace(task, text=f"{task.text}\n\n{told}")))
+
+
+def left_out(debate: Debate) -> Mapping[str, int]:
+    """How many passages no prompt holds, of each source that is not held in full."""
+    shown, counts = _shown(debate)
+    missing = {name: count - len(shown[name]) for name, count in counts.items()}
+    return {name: count for name, count in missing.items() if count}
+
+
+def with_checked_quotes(debate: Debate, made: Contribution) -> Contribution:
+    """The contribution with its quotes checked, and those not found struck out.
+
+    Its answer and points are shown without quotes.
+    """
+    text, citations = checked(made.text, debate.evidence)
+    struck = len(_struck(citations))
+    warning = f"{counted(struck, 'quote')} not found in the sources, and struck out."
+    return made.model_copy(
+        update={
+            "text": text,
+            "answer": without_quotes(made.answer),
+            "points": tuple(map(without_quotes, made.points)),
+            "citations": citations,
+            "warnings": (*made.warnings, *([warning] if struck else ())),
+        }
+    )
+
+
+def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
+    """The verdict with its quotes checked, and its reasons as verified, unverified or assumed."""
+    citations, changes = list[Citation](), dict[str, object]()
+
+    def check(text: str) -> str:
+        shown, found = checked(text, debate.evidence)
+        citations.extend(found)
+        return shown
+
+    for field in _TEXTS:
+        changes[field] = check(getattr(verdict, field))
+    for field in _LISTS:
+        changes[field] = tuple(check(text) for text in getattr(verdict, field))
+    changes["sections"] = tuple(
+        one.model_copy(update={"text": check(one.text)}) for one in verdict.sections
+    )
+    changes["citations"] = tuple(dict.fromkeys(citations))
+    if debate.evidence:
+        used = list[EvidenceUsed]()
+        for claim in verdict.reasons:
+            found = checked(claim, debate.evidence)[1]
+            verified = [one for one in found if one.status is CitationStatus.VERIFIED]
+            best = next(iter((*verified, *found)), None)  # of what it quotes
+            used.append(EvidenceUsed(claim=without_quotes(claim), citation=best))
+        changes["evidence"] = tuple(used)
+    return verdict.model_copy(update=changes)
+
+
+def without_quotes(text: str) -> str:
+    """The text as one line, without its quotes."""
+    return _in_line(rendered(text, lambda _found, _is_verified: ""))
+
+
+@once_per_sources
+def _shown(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
+    """The passages of each source that a prompt holds, in the source's order; how many it has.
+
+    What was asked decides, and nothing that comes later: so the beginning of every prompt stays
+    the same, and can be cached.
+    """
+    sources, room = debate.evidence, debate.setup.evidence_characters
+    room *= _OF_A_SUBJECT if debate.setup.format == review.NAME else 1
+    cut = {source.id: passages_of(source) for source in sources}
+    counts = {name: len(passages) for name, passages in cut.items()}
+    chosen = {name: list[Passage]() for name in cut}
+    if sum(len(source.text) for source in sources) <= room:
+        return cut, counts
+    wanted = f"{debate.setup.question}\n{debate.setup.context}"
+    everything = [passage for passages in cut.values() for passage in passages]
+    # What every source begins with says what it is; the passages that fit come first all the same.
+    first = [passages[0] for passages in cut.values() if passages]
+    for passage in dict.fromkeys((*best_first(everything, wanted), *first)):
+        if len(passage.text) <= room:
+            chosen[passage.source].append(passage)
+            room -= len(passage.text)
+    order: Callable[[Passage], int] = lambda passage: passage.number  # noqa: E731 - for two uses
+    return {name: sorted(passages, key=order) for name, passages in chosen.items()}, counts
+
+
+def _laid_out(passages: Sequence[Passage]) -> str:
+    """Passages with their places; a mark where some are left out between two."""
+    lines = list[str]()
+    for before, passage in pairwise((None, *passages)):
+        assert passage  # noqa: S101 - only the first one is None
+        if passage.number != (before.number if before else 0) + 1:
+            lines.append("[…]\n")
+        under = f", {passage.heading}" if passage.heading else ""
+        lines.append(f"({passage.place}{under})\n{passage.text}\n")
+    return "\n".join(lines).rstrip()
+
+
+def _struck(citations: Sequence[Citation]) -> Sequence[Citation]:
+    return [one for one in citations if one.status is CitationStatus.UNVERIFIED and one.words]
+
+
+def _in_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,78 @@
+"""What is compared: the options of a debate, and whether another round is worth holding."""
+
+import re
+
+from core.acts.context import candidates
+from core.acts.replies import first_sentence, options_fault, options_reply
+from core.acts.request_for import request_for, terms_for
+from core.errors import CallFailed
+from core.events import GatePassed, OptionsMerged
+from core.llm.call import ModelCalls
+from core.models import Debate, Option, Options, QuestionKind, Turn
+from core.rules import gate
+from core.rules.formats import review
+from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
+
+#: An answer stands in bold within so many characters.
+_OPENING = 600
+_BOLD = re.compile(r"\*\*([^*\n]{2,300})\*\*")
+_BY_WORDS = (
+    "No model could merge the answers into options; those in nearly the same words count as one."
+)
+
+
+async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
+    """Say what there is to choose between: a model merges the drafts' answers, else rules do.
+
+    A review chooses between verdicts that are always the same.
+    """
+    if debate.setup.format == review.NAME:
+        return OptionsMerged(options=review.options(debate, turn))
+    shown = candidates(debate, turn)
+    labels = tuple(one.label for one in shown)
+    try:
+        reply, call = await calls.ask_for(
+            request_for(debate, turn),
+            debate.setup.agent(turn.agent),
+            options_reply(labels),
+            check=lambda said: options_fault(said, labels) or None,
+            options=terms_for(debate, turn),
+        )
+    except CallFailed as error:
+        # Without a short form the answer stands in bold, as prompts ask for it, or comes first.
+        answers: dict[str, str] = {}
+        positions = {candidate.position: candidate for candidate in shown}
+        for agent in [one.id for one in debate.setup.agents if one.id in positions]:
+            text = positions[agent].text
+            bold = _BOLD.search(text[:_OPENING])
+            answers[agent] = positions[agent].answer or (bold[1] if bold else first_sentence(text))
+        items, stances = merge_by_rules(answers)
+        return OptionsMerged(
+            options=Options(
+                turn=turn,
+                question_kind=QuestionKind.CHOICE,
+                items=items,
+                stances=stances,
+                lost=error.usage,
+                warnings=(f"{_BY_WORDS} {error}",),
+            )
+        )
+    # No names: no position gives an answer.
+    names = [short_name(name) for name in reply.options][:MOST_OPTIONS]
+    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
+    stances = {
+        one.position: f"o{number}"
+        for one, number in zip(shown, reply.stands_for, strict=True)
+        if 1 <= number <= len(items)
+    }
+    kind = QuestionKind(reply.kind)
+    options = Options(turn=turn, question_kind=kind, items=items, stances=stances, call=call)
+    return OptionsMerged(options=options)
+
+
+async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
+    """Say whether another round, or a step of this one, is worth holding. Asks no model."""
+    found = gate.weighed(debate, turn)
+    if found is None:
+        raise AssertionError(f"{turn.key} was taken before it was clear.")
+    return GatePassed(gate=found)

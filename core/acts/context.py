@@ -1,0 +1,398 @@
+"""What an agent sees on its turn, as labelled parts: shared ones first, its own last (pure).
+
+The question, its context, people's answers and notes are in every prompt. Other agents are never
+named to one another; the judge sees names, because it has to say who dissents.
+"""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from core.acts import case
+from core.acts.act import ACTS
+from core.acts.citing import source_parts, struck_parts
+from core.acts.playbook_part import judges_parts, playbook_part
+from core.models import Act, Contribution, Debate, SourceKind, Turn
+from core.request import Part, PartKind
+from core.rules.formats import panel
+from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
+from core.rules.formats.registry import format_of
+from core.rules.history.rounds import in_short
+from core.rules.history.strategies import strategy_of
+from core.rules.history.told import SAID
+from core.rules.options import by_option, leading, options_of
+
+#: Characters of a panel's statement that stand in for it where its round is not summed up.
+_STATEMENT_CHARS = 400
+#: A shorter text may stand in a prompt twice.
+_WORTH_SAVING = 300
+#: Turns of which there is one: nobody reads what they would write to the cache.
+_ALONE = frozenset({Act.OPTIONS, Act.CROSS_CHECK, Act.SYNTHESIS})
+#: What agents say to one another where nobody's position is criticised by itself.
+_ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A position as one voter sees it: under a neutral label."""
+
+    label: str
+    position: str
+    text: str
+    answer: str = ""
+
+
+def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
+    """Everything the agent is shown on this turn but its task."""
+    if turn.act is Act.SHADOW:
+        return _unmarked(_asked(debate))
+    if turn.act is Act.SHADOW_CHOICE:
+        # Whoever says which option it is sees what one model answered alone.
+        alone = debate.shadow
+        text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
+        answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []
+        return _unmarked((_asked(debate)[0], *_options(debate), *answer))
+    if turn.act is Act.FINDINGS:
+        # What is wrong is told with the words it is about: the subject need not be read again.
+        return (_asked(debate)[0], *format_of(debate).shown(debate, turn))
+    history: Sequence[Part] = ()
+    if ACTS[turn.act].sees_history and turn.round:
+        history = strategy_of(debate, turn.agent).history(debate, turn)
+    about = _about(debate, turn)
+    if turn.act is Act.CRITIQUE and history and not _shared(history):
+        # An agent's own history is longer than a proposal, and in all its critiques of a round.
+        history = [*history[:-1], replace(history[-1], ends_shared=True)]
+        about = [replace(part, ends_shared=False) for part in about]
+    chooses = turn.act is Act.BALLOT or ACTS[turn.act].states_stance
+    options = _options(debate) if chooses else ()
+    parts = (
+        *_question(debate),
+        # Blind and final ballots are the same up to here.
+        *(replace(one, ends_shared=turn.act is Act.BALLOT) for one in options),
+        *_shared_first(*_said_once(history, about)),
+        *_notes(debate),
+        *struck_parts(debate, turn),
+    )
+    # Writing to the cache costs more: not where no other prompt goes on in the same way.
+    one_choice = turn.act is Act.FACILITATION and debate.setup.rounds <= panel.LEAST_ROUNDS
+    return parts if turn.act not in _ALONE and not one_choice else _unmarked(parts)
+
+
+def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
+    """What a summary is shown besides: the question, its context and answers; people's notes."""
+    return _question(debate), _notes(debate)
+
+
+def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
+    """The positions on a ballot under labels p1…pN, shuffled for this voter.
+
+    The order depends on the debate, the round and the voter only, so that a repeated call asks the
+    same. Shuffling against position bias: "Large Language Models are not Fair Evaluators"
+    (arXiv:2305.17926).
+    """
+    form = format_of(debate)
+    positions = form.positions(debate, turn.round or None)
+    if not turn.round:  # before all drafts are there somebody has called the vote
+        positions = form.drafts(debate) or positions
+    seed = f"{debate.setup.delimiter}/{turn.key}/"
+    order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
+    return tuple(
+        Candidate(
+            label=f"p{number}",
+            position=agent,
+            text=positions[agent].text,
+            answer=positions[agent].answer,
+        )
+        for number, agent in enumerate(order, start=1)
+    )
+
+
+def options_shown(debate: Debate) -> tuple[str, ...]:
+    """Ids of the options as prompts name them, in a fixed order; none before they were merged."""
+    return tuple(item.id for item in options_of(debate).items)
+
+
+def held_before(debate: Debate, turn: Turn) -> str:
+    """Id of the option this voter held best before the debate; empty where that is not known."""
+    blind = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=turn.agent).key)
+    if not blind or not turn.round:
+        return ""
+    return leading(options_of(debate).probabilities(blind.probabilities))
+
+
+def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
+    """What can have moved a voter, by label: never what it said itself.
+
+    Where positions are criticised one by one: the newest critiques of those that stand for the
+    option it held best at first, c1…cK. Else what each other agent said last, by its letter.
+    """
+    before = held_before(debate, turn)
+    if not before:
+        return {}
+    said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
+    if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
+        newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
+        found = {debate.setup.letter(agent): made for agent, made in newest.items()}
+        return dict(sorted(found.items()))
+    stances: Mapping[str, str] = debate.options.stances if debate.options else {}
+    options = options_of(debate)
+    about = [
+        made
+        for made in said
+        if made.turn.act is Act.CRITIQUE
+        and (
+            made.turn.target == turn.agent
+            or options.resolve(stances.get(made.turn.target or "", "")) == before
+        )
+    ]
+    last = max((critique.turn.round for critique in about), default=0)
+    newest_critiques = (critique for critique in about if critique.turn.round == last)
+    return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
+
+
+def sources_shown(debate: Debate) -> tuple[str, ...]:
+    """Ids of the sources as prompts name them: e1, e2."""
+    return tuple(source.id for source in debate.evidence)
+
+
+def mover_labels(debate: Debate) -> tuple[str, ...]:
+    """All labels that what moved a voter can have: the same for every voter, and in both ballots.
+
+    So all ballots have one form: a vendor's cache is another one for each form.
+    """
+    agents = [agent.id for agent in debate.setup.agents]
+    sources = sources_shown(debate)
+    if any(act is Act.CRITIQUE for act in format_of(debate).phases):
+        # Nobody is shown more than all others' critiques of everybody.
+        most = (len(agents) - 1) ** 2
+        return (*(f"c{number}" for number in range(1, most + 1)), *sources)
+    return (*(debate.setup.letter(agent) for agent in agents), *sources)
+
+
+def note_labels(debate: Debate) -> tuple[str, ...]:
+    """The labels notes go by in prompts: note1, note2; n1 is an option's.
+
+    They stay as they are whatever becomes of other notes: agents quote them.
+    """
+    return tuple(f"note{note.number}" for note in debate.notes)
+
+
+def earlier_shown(debate: Debate) -> tuple[str, ...]:
+    """How the earlier decisions that a debate knows are cited: d1, d2."""
+    decided = (one for one in debate.evidence if one.reference.kind is SourceKind.DECISION)
+    return tuple(one.id for one in decided)
+
+
+def _asked(debate: Debate) -> list[Part]:
+    """The question as it was asked, what its kind of debate asks, and the sources."""
+    parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
+    if debate.setup.context:
+        parts.append(Part(kind=PartKind.CONTEXT, label="Context", text=debate.setup.context))
+    return [*parts, *playbook_part(debate), *source_parts(debate)]
+
+
+def _question(debate: Debate) -> Sequence[Part]:
+    """What every agent sees first, the same text for all."""
+    parts = _asked(debate)
+    # Questions with answers; "NA" and the assumption where nobody answered.
+    lines: list[str] = []
+    for item in (item for asked in debate.clarifications.values() for item in asked.items):
+        answer = debate.answers.get(item.number)
+        said = answer.text if answer else ""
+        lines.append(f"{item.number}. {_inset(item.question)}")
+        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. Assume: {item.assumption}")
+    if lines:
+        label, text = "What people were asked", "\n".join(lines)
+        parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=text))
+    parts[-1] = replace(parts[-1], ends_shared=True)
+    return parts
+
+
+def _said_once(
+    history: Sequence[Part], about: Sequence[Part]
+) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Both without the texts of the turn's own parts that the history holds as well.
+
+    A history that others read too stays as it is, so that it can be cached: then the turn's part
+    points to it.
+    """
+    told = list(history)
+    priorities = [part.trim_priority for part in history]
+    shown = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
+    kept = list(about)
+    shared = _shared(history)
+    for at, part in enumerate(history):
+        text = part.text
+        for place, own in enumerate(shown):
+            # What is in short begins like the whole.
+            if own is None or own.text.removesuffix(CUT_MARK) not in text:
+                continue
+            if at < shared:
+                kept[place] = replace(
+                    own, text=pointing_up(own.text, part.label), ends_shared=False
+                )
+                # What is pointed to must not be shortened before what points to it.
+                priorities[at] = min(priorities[at], own.trim_priority)
+            elif not own.text.endswith(CUT_MARK):
+                text = text.replace(own.text, f"(Quoted below: {own.label}.)")
+        told[at] = replace(part, text=text, trim_priority=priorities[at])
+    return told, kept
+
+
+def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
+    """The parts of all groups, those that others see too before those of this agent alone.
+
+    A provider caches the common beginning of prompts: what only one agent has, such as its own
+    history, would end it there, and what follows would be cached for nobody.
+    """
+    ends = [_shared(group) for group in groups]
+    shared = [part for group, end in zip(groups, ends, strict=True) for part in group[:end]]
+    own = [part for group, end in zip(groups, ends, strict=True) for part in group[end:]]
+    return [*shared, *own]
+
+
+def _shared(parts: Sequence[Part]) -> int:
+    """How many of the parts, from the first on, other turns see as well."""
+    return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
+
+
+def _unmarked(parts: Sequence[Part]) -> tuple[Part, ...]:
+    return tuple(replace(part, ends_shared=False) for part in parts)
+
+
+def _notes(debate: Debate) -> Sequence[Part]:
+    """What people added while the debate ran."""
+    if not debate.notes:
+        return ()
+    lines = (
+        f"{label} ({' '.join(note.author.name.split()) or 'somebody'}): {_inset(note.text)}"
+        for label, note in zip(note_labels(debate), debate.notes, strict=True)
+    )
+    return (Part(kind=PartKind.NOTES, label="Notes people added", text="\n".join(lines)),)
+
+
+def _inset(text: str) -> str:
+    """The text with its further lines moved in, so that none passes for the next entry."""
+    return "\n    ".join(text.splitlines())
+
+
+def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What this turn is about."""
+    match turn.act:
+        case Act.BALLOT:
+            begun = _read_alike(debate, turn)
+            shown = [
+                Part(
+                    kind=PartKind.CANDIDATE,
+                    label=one.label,
+                    text=one.text,
+                    ends_shared=number in begun,
+                    trim_priority=2,
+                )
+                for number, one in enumerate(candidates(debate, turn), start=1)
+            ]
+            critiques = [
+                Part(kind=PartKind.CRITIQUE, label=label, text=made.text, trim_priority=3)
+                for label, made in movers_shown(debate, turn).items()
+                if made.turn.act is Act.CRITIQUE
+            ]
+            told = (*_told_in_short(debate, turn), *format_of(debate).shown(debate, turn))
+            return (*told, *shown, *critiques)
+        case Act.OPTIONS:
+            return [
+                Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
+                for one in candidates(debate, turn)
+            ]
+        case Act.SYNTHESIS:
+            return (*judged_case(debate, turn), *judges_parts(debate))
+        case Act.CROSS_CHECK:
+            # The same case in the opposite order; how the vote went is not told.
+            return (
+                *reversed(case.final_positions(debate)),
+                *_told_in_short(debate, turn),
+                *reversed(case.last_critiques(debate)),
+                *case.last_words(debate),
+                *_options(debate),
+            )
+        case _:
+            return format_of(debate).shown(debate, turn)
+
+
+def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
+    """How many candidates this voter reads in the order of other voters of the same model.
+
+    Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
+    """
+    mine = debate.setup.agent(turn.agent)
+    own = [one.position for one in candidates(debate, turn)]
+    alike = set[int]()
+    for other in debate.setup.agents:
+        if other.id != mine.id and other.full_name == mine.full_name:
+            theirs = candidates(debate, turn.model_copy(update={"agent": other.id}))
+            same = takewhile(
+                lambda pair: pair[0] == pair[1].position, zip(own, theirs, strict=True)
+            )
+            alike.add(len(list(same)))
+    return alike - {0}
+
+
+def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What the judge reads: positions, the critiques that count, last words, options, the vote."""
+    return (
+        *case.final_positions(debate),
+        *_told_in_short(debate, turn),
+        *case.last_critiques(debate),
+        *case.last_words(debate),
+        *format_of(debate).shown(debate, turn),
+        *_options(debate, by_name=True),
+        *case.tally_part(debate),
+    )
+
+
+def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
+    """What there is to choose between, and for the judge whose positions stand for it."""
+    held = by_option(debate)
+    lines = list[str]()
+    for item in options_of(debate).items:
+        line = f"{item.id}: {' '.join(item.name.split())}"
+        if by_name:
+            names = ", ".join(case.name_of(debate, agent) for agent in held[item.id])
+            line += f" (stood for by {names})" if names else " (nobody's position stands for it)"
+        lines.append(line)
+    if not lines:
+        return ()
+    text = "\n".join(lines)
+    return (Part(kind=PartKind.OPTIONS, label="Options", text=text),)
+
+
+def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What was said in a panel before the closing statements: only those are voted on.
+
+    The judge, who has to say who dissents, is told whose letters they are.
+    """
+    if debate.setup.format != panel.NAME or not turn.round:
+        return ()
+    newest = [made.turn.round for made in panel.FORMAT.positions(debate).values()]
+    rounds = range(1, max(newest, default=1))
+    found: list[tuple[int, str]] = []
+    for number in rounds:
+        # Where a round is not summed up yet: how each statement begins.
+        said = (
+            f"[{debate.setup.letter(one.turn.agent)}'s {SAID[one.turn.act]}]\n"
+            + first_paragraphs(one.text, _STATEMENT_CHARS)
+            for one in panel.statements(debate, number)
+        )
+        found.append((number, in_short(debate, number) or "\n\n".join(said)))
+    whose = "" if turn.act is Act.BALLOT else f" ({case.letters(debate)})"
+    return [
+        Part(
+            kind=PartKind.SUMMARY,
+            label=f"Round {number} in short{whose}",
+            text=text,
+            ends_shared=number == rounds[-1],
+            trim_priority=4,
+        )
+        for number, text in found
+        if text
+    ]

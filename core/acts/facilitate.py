@@ -1,0 +1,46 @@
+"""The panel's facilitator: go on, ask people, or vote."""
+
+from core.acts.replies import facilitation_fault, facilitation_reply
+from core.acts.request_for import request_for, terms_for
+from core.events import FacilitatorDecided
+from core.llm.call import ModelCalls
+from core.models import Debate, Ending, Guidance, NextStep, Question, Turn
+from core.rules import gate
+from core.rules.formats import panel
+
+
+async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
+    """Decide what comes after a round.
+
+    Raises:
+        ProviderError: No model could be asked.
+        ReplyUnreadable: The reply is no decision, even repaired.
+        LimitReached: A cap forbids the call.
+    """
+    steps = panel.steps_open(debate, turn)
+    weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
+    if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
+        # There is nothing for a facilitator to decide: it costs no call.
+        by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
+        return FacilitatorDecided(guidance=by_rule)
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        debate.setup.agent(turn.agent),
+        facilitation_reply(),
+        check=facilitation_fault,
+        options=terms_for(debate, turn),
+    )
+    question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
+    asks = reply.decision == NextStep.ASK and bool(question.text)
+    step = NextStep(reply.decision) if asks or reply.decision != NextStep.ASK else NextStep.GO_ON
+    if step not in steps:
+        step, asks = NextStep.GO_ON, False
+    guidance = Guidance(
+        turn=turn,
+        next_step=step,
+        focus=reply.focus.strip(),
+        question=question if asks else None,
+        closing=step is NextStep.VOTE,
+        call=call,
+    )
+    return FacilitatorDecided(guidance=guidance)

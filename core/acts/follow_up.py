@@ -1,0 +1,224 @@
+"""Answers what people ask about a decided debate, from its record: one call of the judge's model.
+
+The record is cut into entries, r1 and so on, as a debate's sources are, so that what the answer
+quotes is checked by the same rules.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.acts.act import ACTS
+from core.acts.context import judged_case, told_by_people
+from core.acts.request_for import request_with, terms_for
+from core.errors import CallFailed
+from core.events import FollowUpAnswered
+from core.evidence.citations import checked
+from core.evidence.passages import Passage, passages_of
+from core.evidence.reading import joined
+from core.evidence.search import best_first
+from core.figures import day
+from core.llm.call import ModelCalls
+from core.models import (
+    DECISION_ENTRY,
+    EXAMPLE,
+    OFFLINE,
+    VERDICT_ENTRY,
+    Act,
+    CitationStatus,
+    Debate,
+    DecisionKind,
+    FollowUp,
+    FollowUpAnswer,
+    Person,
+    Source,
+    SourceKind,
+    SourceReference,
+    Turn,
+)
+from core.request import Part, PartKind
+from core.rules.judging import judge_of
+
+#: Characters of what was said in earlier rounds that a prompt holds: what fits the question best.
+_MOST_EARLIER = 12_000
+#: Questions asked before this one that a prompt holds with their answers.
+_MOST_BEFORE = 3
+#: Passages of the record that stand in for an answer where no model is asked.
+_MOST_PASSAGES = 3
+_PASSAGE = 300
+_NO_MODEL = "No model was asked, so nobody can answer in words."
+_NO_VERDICT = "It was debated on after this was asked, and failed: no verdict stands."
+_NO_JUDGE = "The judge could not be asked: {reason}"
+_STANDING = {
+    DecisionKind.ACCEPT: "accepted the verdict",
+    DecisionKind.REJECT: "rejected the verdict",
+    DecisionKind.REVISIT: "wants to look at the verdict again",
+    DecisionKind.SUPERSEDE: "replaced the verdict by a newer debate's",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something in the record that can be quoted."""
+
+    #: A turn's key, or what else it is.
+    key: str
+    title: str
+    text: str
+
+
+async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswered:
+    """Answer one question. It never fails: why nobody can answer is said with what was found."""
+    asked = debate.follow_ups[int(turn.target or 1) - 1]
+    entries = record_of(debate)
+    if debate.verdict is None:
+        return _from_passages(turn, asked, entries, _NO_VERDICT)
+    judge = judge_of(debate)
+    if judge.provider in {OFFLINE, EXAMPLE}:
+        return _from_passages(turn, asked, entries, _NO_MODEL)
+    terms = terms_for(debate, turn, judge)
+    parts = await asyncio.to_thread(_parts, debate, turn, asked, entries)
+    request = request_with(
+        debate,
+        turn,
+        judge,
+        parts=parts,
+        values={"words": ACTS[turn.act].words},
+    )
+    try:
+        text, call = await calls.ask(request, judge, terms)
+    except CallFailed as error:
+        why = _NO_JUDGE.format(reason=str(error))
+        found = _from_passages(turn, asked, entries, why).answer
+        return FollowUpAnswered(answer=found.model_copy(update={"lost": error.usage}))
+    # The prompt holds the sources, too, and positions that quote them.
+    record = _sources(entries)
+    quotable = (*record, *debate.evidence)
+    shown, citations = await asyncio.to_thread(checked, text.strip(), quotable)
+    ids = {one.id for one in record}
+    named = {
+        one.source: _entry(entries, one.source).key
+        for one in citations
+        if one.status is CitationStatus.VERIFIED and one.source in ids
+    }
+    made = FollowUpAnswer(turn=turn, text=shown, citations=citations, entries=named, call=call)
+    return FollowUpAnswered(answer=made)
+
+
+def record_of(debate: Debate) -> Sequence[Entry]:
+    """What was said and decided, in order: the verdict first, then every agent, round by round."""
+    found = list[Entry]()
+    if verdict := debate.verdict:
+        lists = (
+            ("Reasons", verdict.reasons),
+            ("Trade-offs", verdict.tradeoffs),
+            ("Recommendations", verdict.recommendations),
+            ("Open questions", verdict.open_questions),
+            ("What would overturn it", verdict.overturned_by),
+        )
+        parts = [
+            verdict.decision,
+            *(f"{name}:\n" + "\n".join(f"- {one}" for one in said) for name, said in lists if said),
+            verdict.solution,
+            verdict.implementation,
+            *(f"{one.title}:\n{one.text}" for one in verdict.sections),
+            f"Dissent: {verdict.dissent}" if verdict.dissent else "",
+        ]
+        found.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
+    for made in debate.contributions.values():
+        if made.carried_from is None:
+            what = f"{debate.setup.agent(made.turn.agent).name}'s {ACTS[made.turn.act].noun}"
+            target = made.turn.target if made.turn.act is Act.CRITIQUE else None
+            on = f" of {debate.setup.agent(target).name}'s" if target else ""
+            title = f"{what}{on}, round {made.turn.round}"
+            found.append(Entry(made.turn.key, title, made.text))
+    for one in debate.decisions:
+        at = day(debate.times.get(f"decision/{one.origin}", debate.now))
+        who = one.by.name or one.by.id
+        words = f"{who} {_STANDING[one.kind]} on {at}. {one.why}".strip()
+        found.append(Entry(DECISION_ENTRY, "the team's decision", words))
+    return found
+
+
+def _parts(debate: Debate, turn: Turn, asked: FollowUp, entries: Sequence[Entry]) -> Sequence[Part]:
+    """The case as the judge saw it, the verdict, what fits the question, and the question."""
+    team, notes = told_by_people(debate)
+    ids = {entry.text: f"r{number}" for number, entry in enumerate(entries, start=1)}
+    case = [
+        replace(part, label=f"{ids[part.text]}: {part.label}") if part.text in ids else part
+        for part in judged_case(debate, turn)
+    ]
+    whole = {part.text for part in case}
+    case += [
+        Part(kind=PartKind.OTHER, label=f"{ids[entry.text]}: {entry.title}", text=entry.text)
+        for entry in entries
+        if entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
+    ]
+    room, fitting = _MOST_EARLIER, list[str]()
+    for passage in _passages(entries, asked.text):
+        entry = _entry(entries, passage.source)
+        is_shown = entry.text in whole or entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
+        if not is_shown and len(passage.text) <= room:
+            room -= len(passage.text)
+            fitting.append(f"{passage.source} ({entry.title})\n{passage.text}")
+    if fitting:
+        label, text = "What else was said that fits the question", "\n\n".join(fitting)
+        case.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
+    talk = [
+        f"Question: {one.text}\nAnswer: {said.text}"
+        for one in debate.follow_ups
+        if one.number < asked.number and (said := debate.follow_up_answers.get(one.number))
+    ]
+    if talk:
+        label, text = "What was asked after the verdict", "\n\n".join(talk[-_MOST_BEFORE:])
+        case.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
+    question = Part(kind=PartKind.NOTES, label="What a person asks now", text=asked.text)
+    return (*team, *notes, *case, question)
+
+
+def _entry(entries: Sequence[Entry], source: str) -> Entry:
+    """The entry with this id."""
+    return entries[int(source.removeprefix("r")) - 1]
+
+
+def _passages(entries: Sequence[Entry], wanted: str) -> Sequence[Passage]:
+    """Passages of the record that share words with the question, the best first."""
+    everything = [passage for source in _sources(entries) for passage in passages_of(source)]
+    return best_first(everything, wanted)
+
+
+def _sources(entries: Sequence[Entry]) -> Sequence[Source]:
+    """The entries as sources r1, r2 and so on, so that quotes of them can be checked."""
+    return [
+        Source(
+            turn=Turn(act=Act.READING, round=0, agent="engine", target=str(number)),
+            reference=SourceReference(
+                kind=SourceKind.RECORD, title=entry.title, fetch=entry.key, by=Person(id="")
+            ),
+            label=f"r{number}",
+            **dict(joined([(entry.title, "", entry.text, "")])),
+        )
+        for number, entry in enumerate(entries, start=1)
+    ]
+
+
+def _from_passages(
+    turn: Turn, asked: FollowUp, entries: Sequence[Entry], why: str
+) -> FollowUpAnswered:
+    """What the record says in its own words, where no model can be asked."""
+    found = _passages(entries, asked.text)[:_MOST_PASSAGES]
+    lines = list[str]()
+    for passage in found:
+        words = " ".join(passage.text.replace('"', "'").split())
+        words = words if len(words) <= _PASSAGE else words[:_PASSAGE].rsplit(None, 1)[0] + " …"
+        title = _entry(entries, passage.source).title
+        lines.append(f"- {title[0].upper()}{title[1:]} ({passage.source}): {words}")
+    told = "What the record holds on it:" if lines else "Nothing in the record shares its words."
+    return FollowUpAnswered(
+        answer=FollowUpAnswer(
+            turn=turn,
+            text="\n".join([told, *lines]),
+            entries={one.source: _entry(entries, one.source).key for one in found},
+            fault=why,
+        )
+    )

@@ -1,0 +1,78 @@
+"""Prompts that people bring themselves: which there may be, and whether a text can be used."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from jinja2 import StrictUndefined, TemplateSyntaxError, meta
+from jinja2.exceptions import TemplateError
+from jinja2.loaders import FileSystemLoader
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from core.acts.act import ACTS
+from core.models import PERSONA, Act
+
+_FOLDER = Path(__file__).parent
+#: Every task may use these, whether the built-in one does or not.
+_ALWAYS = frozenset({"persona", "words"})
+_RENDERING_ERRORS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError)
+_sandbox = ImmutableSandboxedEnvironment(
+    loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, keep_trailing_newline=False
+)
+
+
+#: Every prompt that can be overridden: the persona, which is plain text, and the template of each
+#: act that asks a model.
+NAMES = (PERSONA, *(act.value for act in Act if ACTS[act].asks_model))
+#: Stand in for real values when an override is tried.
+_SAMPLES: Mapping[str, object] = {
+    "words": 350,
+    "count": 3,
+    "most": 5,
+    "repeated": True,
+    "round": 1,
+    "left": 2,
+    "may_ask": 2,
+    "may_vote": False,
+    "partial": "a person stopped it.",
+    "roles": {"security": "You look at what is worth stealing."},
+    "fewest": 3,
+    "sceptic": "sceptic",
+    "criteria": [{"name": "security", "meaning": "threats are met."}],
+}
+
+
+def fault(name: str, text: str) -> str:
+    """Why this text cannot stand in for the built-in prompt, for people; empty if it can.
+
+    Args:
+        name: One of `NAMES`.
+        text: What the file holds.
+    """
+    if not text.strip():
+        return "it is empty"
+    if name == PERSONA:
+        return ""
+    allowed = values_of(Act(name))
+    try:
+        unknown = _variables(text) - allowed
+        if unknown:
+            return f"it uses {', '.join(sorted(unknown))}; there are: {', '.join(sorted(allowed))}"
+        _sandbox.from_string(text).render({value: _SAMPLES.get(value, value) for value in allowed})
+    except TemplateSyntaxError as error:
+        return f"line {error.lineno}: {error.message}"
+    except _RENDERING_ERRORS as error:
+        return f"it cannot be rendered: {error}"
+    return ""
+
+
+@cache
+def values_of(act: Act) -> frozenset[str]:
+    """The variables a prompt of this act may use."""
+    file = _FOLDER / f"{act.value}.md.j2"
+    return (_variables(file.read_text(encoding="utf-8")) if file.exists() else _ALWAYS) | _ALWAYS
+
+
+def _variables(text: str) -> frozenset[str]:
+    """The variables a template takes from outside."""
+    return frozenset(meta.find_undeclared_variables(_sandbox.parse(text)))

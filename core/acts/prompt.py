@@ -1,0 +1,95 @@
+"""Renders prompt files: the frozen system text, the persona of a role, the task of an act."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from core.acts.act import ACTS
+from core.models import PERSONA, Act, Agent
+
+_FOLDER = Path(__file__).parent
+_environment = Environment(
+    loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, keep_trailing_newline=False
+)
+#: For texts that are not ours: no attribute of Python's own can be reached from them.
+_sandbox = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+_POSITION = ("proposal", "From this point of view, in a position:")
+_CRITIQUE = ("critique", "From this point of view, look for:")
+#: Section of a role's file with its points for an act, and the line that introduces them.
+LENSES: Mapping[Act, tuple[str, str]] = {
+    Act.QUESTIONS: ("questions", "From this point of view, what is worth knowing:"),
+    **dict.fromkeys((Act.PROPOSAL, Act.REFINEMENT, Act.ADJUST, Act.STATEMENT), _POSITION),
+    **dict.fromkeys((Act.GATHER, Act.PLAN, Act.FORMULATE, Act.SHADOW), _POSITION),
+    **dict.fromkeys((Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL), _CRITIQUE),
+    **dict.fromkeys((Act.REVIEW, Act.SECOND_LOOK), _CRITIQUE),
+    Act.BALLOT: ("ballot", "From this point of view, when you vote:"),
+    Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),
+}
+_CRITICISMS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
+#: Where a prompt came from when nobody overrode it.
+BUILT_IN = "built-in"
+
+
+@cache
+def system() -> str:
+    """The instructions every agent gets. Frozen, so that providers can cache them."""
+    return _environment.get_template("system.md.j2").render().strip()
+
+
+@cache
+def persona(role: str, act: Act | None = None) -> str:
+    """Who the agent is, and what its role looks at in this act.
+
+    A role's file begins with who it is; sections named after the lenses of acts (`LENSES`) hold
+    its points for them. A role without a file of its own gets the generalist's.
+    """
+    known = {path.stem: path for path in (_FOLDER / "roles").glob("*.md")}
+    text = known.get(role, known["generalist"]).read_text(encoding="utf-8")
+    intro, *sections = text.split("\n## ")
+    lenses = {
+        name.strip(): points.strip() for name, _, points in (s.partition("\n") for s in sections)
+    }
+    lens, heading = LENSES.get(act, ("", "")) if act else ("", "")
+    points = lenses.get(lens)
+    return f"{intro.strip()}\n\n{heading}\n\n{points}" if points else intro.strip()
+
+
+def task(act: Act, agent: Agent, **values: object) -> str:
+    """What the agent is to do on this turn, with its own prompts in place of built-in ones.
+
+    Raises:
+        jinja2.UndefinedError: The text needs a value that is not given.
+        jinja2.TemplateNotFound: The act asks no model.
+    """
+    own = agent.prompts.get(act.value)
+    template = (
+        _sandbox.from_string(own.text) if own else _environment.get_template(f"{act.value}.md.j2")
+    )
+    who = agent.prompts.get(PERSONA)
+    text = template.render(persona=who.text if who else persona(agent.role, act), **values).strip()
+    return f"{text}\n\n{short_form(act, **values)}" if ACTS[act].is_speech else text
+
+
+def short_form(act: Act, **values: object) -> str:
+    """How a speech ends, said after its task: a program reads its answer and points there."""
+    has_stance = bool(values.get("options")) and not values.get("first")
+    template = _environment.get_template("short_form.md.j2")
+    return template.render(is_criticism=act in _CRITICISMS, has_stance=has_stance).strip()
+
+
+def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
+    """How sources are quoted, said after the task."""
+    return (
+        _environment.get_template("citing.md.j2")
+        .render(is_judge=is_judge, may_look_up=may_look_up, has_register=has_register)
+        .strip()
+    )
+
+
+def source(act: Act, agent: Agent) -> str:
+    """Where the agent's prompt for this act comes from, for the record."""
+    own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
+    return ", ".join(own) or BUILT_IN

@@ -1,0 +1,47 @@
+"""Clarifying questions: agents say what they need to know, and it is put to people."""
+
+from core.acts.replies import QuestionsReply
+from core.acts.request_for import request_for, terms_for
+from core.errors import ReplyUnreadable
+from core.events import ClarificationsOpened, QuestionsAsked
+from core.figures import counted
+from core.llm.call import ModelCalls
+from core.models import Debate, Question, Questions, Turn
+from core.rules.formats import clarifying
+
+_UNREADABLE = "Its reply could not be read as questions, so it asks none."
+
+
+async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
+    """What one agent wants to know; an unreadable reply counts as no question, with a warning.
+
+    Raises:
+        ProviderError: No model could be asked.
+        LimitReached: A cap forbids the call.
+    """
+    agent = debate.setup.agent(turn.agent)
+    request, terms = request_for(debate, turn), terms_for(debate, turn)
+    try:
+        reply, call = await calls.ask_for(request, agent, QuestionsReply, options=terms)
+    except ReplyUnreadable as error:
+        none = Questions(turn=turn, questions=(), warnings=(_UNREADABLE,), call=error.call)
+        return QuestionsAsked(questions=none)
+    worded = [one for one in reply.questions if any(map(str.isalnum, one.question))]
+    most = debate.setup.clarifying.per_agent
+    warnings: list[str] = []
+    if empty := len(reply.questions) - len(worded):
+        warnings.append(f"{counted(empty, 'question')} without words left out.")
+    if surplus := worded[most:]:
+        texts = ", ".join(f"“{one.question.strip()}”" for one in surplus)
+        warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
+    asked = tuple(
+        Question(text=one.question.strip(), assumption=one.assumption.strip())
+        for one in worded[:most]
+    )
+    made = Questions(turn=turn, questions=asked, warnings=tuple(warnings), call=call)
+    return QuestionsAsked(questions=made)
+
+
+async def put(_calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
+    """Put everybody's questions to people, each once. Asks no model."""
+    return ClarificationsOpened(clarifications=clarifying.put(debate, turn))

@@ -1,0 +1,64 @@
+"""The verdict of a review: headline and list are the findings', the reasons the judge's (pure)."""
+
+from core.acts.citing import left_out
+from core.figures import counted
+from core.models import Debate, Severity, Verdict
+from core.rules.findings import WEIGHTY, counted_words, standing
+from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANGES
+from core.rules.options import options_of
+from core.rules.subject import subject
+from core.rules.voting import winning_options
+
+_NOT_READY = (
+    "The judge called it ready while findings that weigh are open, so it is ready with changes at "
+    "most."
+)
+
+
+def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
+    """Of a review the verdict with every finding as it stands, and how many are open as headline.
+
+    What the judge says in a sentence opens the reasoning. "Ready" needs that nothing that weighs is
+    open, whoever says otherwise.
+    """
+    if debate.setup.format != NAME:
+        return verdict
+    found = standing(debate)
+    said = list[str]()
+    read = {one.id for one in subject(debate)}
+    if missing := sum(count for name, count in left_out(debate).items() if name in read):
+        passages = counted(missing, "passage")
+        said.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
+    verdict = verdict.model_copy(update={"findings": found, "warnings": (*verdict.warnings, *said)})
+    if verdict.is_undecided:
+        return verdict
+    options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
+    is_weighty = any(one.is_open for one in weighs)
+    chosen = options.resolve(verdict.option)
+    if not chosen and debate.tally:
+        won = winning_options(debate.tally.options)
+        chosen = won[0] if len(won) == 1 else ""
+    if not chosen:  # nobody chose: what is open says it
+        blocked = any(one.is_open and one.severity is Severity.BLOCKER for one in weighs)
+        chosen = NOT_YET if blocked else WITH_CHANGES if counted_words(found) else READY
+    warnings = verdict.warnings
+    if chosen == READY and is_weighty:
+        chosen, warnings = WITH_CHANGES, (*warnings, _NOT_READY)
+    # Criteria judge the subject, not one verdict against the others: one row, under the verdict's.
+    judged = {one.criterion: one for one in verdict.criteria}
+    judged |= {one.criterion: one for one in verdict.criteria if one.option == verdict.option}
+    row = (one.model_copy(update={"option": chosen}) for one in judged.values())
+    name = options.name(chosen) or VERDICTS.get(chosen, "")
+    count = counted_words(found)
+    solution = verdict.solution.strip()
+    if verdict.decision.strip() not in solution:
+        solution = f"{verdict.decision.strip()}\n\n{solution}".strip()
+    return verdict.model_copy(
+        update={
+            "option": options.resolve(chosen),
+            "decision": f"{name}: {count}" if count else name,
+            "solution": solution,
+            "criteria": tuple(row),
+            "warnings": warnings,
+        }
+    )

@@ -1,0 +1,181 @@
+"""Reviews: what agents find in the subject, each thing once, and whether it is settled."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from core.acts.citing import without_quotes
+from core.acts.finding_replies import (
+    FindingReply,
+    review_reply,
+    same_fault,
+    same_reply,
+    second_look_reply,
+)
+from core.acts.replies import NOBODY, label_in
+from core.acts.request_for import request_for, terms_for
+from core.errors import CallFailed
+from core.events import ContributionMade, FindingsMerged
+from core.evidence.citations import check, checked
+from core.figures import counted
+from core.llm.call import ModelCalls
+from core.models import (
+    Call,
+    Contribution,
+    Debate,
+    Findings,
+    FindingStatus,
+    ReviewFinding,
+    Severity,
+    Source,
+    Turn,
+)
+from core.rules.findings import MOST_FINDINGS, merged, own, raised
+from core.rules.formats.review import VERDICTS
+from core.rules.subject import handed_in, subject
+
+#: Longest words that a finding is about, in characters.
+_WORDS_MAX_CHARS = 400
+_BY_WORDS = "No model could merge the findings; those in nearly the same words count as one."
+
+
+async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
+    """Review the subject; a finding whose words do not stand in it is struck out.
+
+    Raises:
+        CallFailed: No model could be asked, or its reply not be read.
+    """
+    read = subject(debate)
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        debate.setup.agent(turn.agent),
+        review_reply(tuple(one.id for one in read)),
+        options=terms_for(debate, turn),
+    )
+
+    def checked_reply() -> Contribution:
+        found = _found(reply.findings, read)
+        return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
+
+    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+
+
+async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
+    """Say of each of one's own findings whether it is settled, and what is new.
+
+    Raises:
+        CallFailed: No model could be asked, or its reply not be read.
+    """
+    read, mine = (*subject(debate), *handed_in(debate)), own(debate, turn.agent)
+    labels = tuple(f"f{one.number}" for one in mine)
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        debate.setup.agent(turn.agent),
+        second_look_reply(labels, tuple(one.id for one in read)),
+        options=terms_for(debate, turn),
+    )
+    looks = {label_in(one.finding, labels): one for one in reply.looks}
+    # What is passed over is still open.
+    again = [
+        one.model_copy(update={"status": FindingStatus(look.status), "why": look.why.strip()})
+        if (look := looks.get(f"f{one.number}"))
+        else one
+        for one in mine
+    ]
+
+    def checked_reply() -> Contribution:
+        fresh = _found(reply.new, read)
+        new = [one.model_copy(update={"status": FindingStatus.NEW}) for one in fresh]
+        found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
+        return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
+
+    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+
+
+async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
+    """Say which findings are one: a model, else their words; of one agent's each is its own."""
+    found = raised(debate)
+    if len({one.raised_by for one in found}) <= 1:
+        items = merged(found, range(len(found)))
+        return FindingsMerged(findings=Findings(turn=turn, items=items))
+    labels = tuple(f"f{number}" for number, _ in enumerate(found, start=1))
+    try:
+        reply, call = await calls.ask_for(
+            request_for(debate, turn),
+            debate.setup.agent(turn.agent),
+            same_reply(labels),
+            check=lambda said: same_fault(said, labels) or None,
+            options=terms_for(debate, turn),
+        )
+    except CallFailed as error:
+        by_words = Findings(
+            turn=turn,
+            items=merged(found),
+            lost=error.usage,
+            warnings=(f"{_BY_WORDS} {error}",),
+        )
+        return FindingsMerged(findings=by_words)
+    firsts = list[int]()
+    for number in reply.same_as:  # "f5 as f3, f3 as f1": all are f1
+        firsts.append(firsts[number - 1] if number <= len(firsts) else len(firsts))
+    items = merged(found, firsts)
+    return FindingsMerged(findings=Findings(turn=turn, items=items, call=call))
+
+
+def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
+    """The findings of a reply, each with its words looked for in what was read."""
+    found = list[ReviewFinding]()
+    for one in replies:
+        words = " ".join(one.words.split())
+        if len(words) > _WORDS_MAX_CHARS:
+            words = words[:_WORDS_MAX_CHARS].rpartition(" ")[0]
+        if one.wrong.strip():
+            found.append(
+                ReviewFinding(
+                    severity=Severity(one.severity),
+                    citation=check(one.source.lower(), words, read),
+                    wrong=" ".join(one.wrong.split()),
+                    mend=" ".join(one.mend.split()),
+                )
+            )
+    return found[:MOST_FINDINGS]
+
+
+def _said(
+    debate: Debate,
+    turn: Turn,
+    summary: str,
+    found: Sequence[ReviewFinding],
+    *,
+    verdict: str,
+    call: Call,
+) -> Contribution:
+    """What an agent found, as a text that people and other agents read."""
+    short = " ".join(summary.replace("*", "").split()) or VERDICTS.get(verdict, "No summary.")
+    lines = [_line(one) for one in found if one.counts]
+    struck = [_line(one) for one in found if not one.counts]
+    text = "\n".join((f"**{short}**", *(("", *lines) if lines else ())))
+    if struck:
+        why = "Struck out, because the words they are about are not in the subject:"
+        text += "\n".join(("", "", why, "", *struck))
+    shown, citations = checked(text, debate.evidence)
+    warning = f"{counted(len(struck), 'finding')} struck out: not about words of the subject."
+    return Contribution(
+        turn=turn,
+        text=shown,
+        answer=without_quotes(short),
+        call=call,
+        citations=citations,
+        stance={} if verdict == NOBODY else {verdict: 1.0},
+        findings=tuple(found),
+        warnings=(warning,) if struck else (),
+    )
+
+
+def _line(one: ReviewFinding) -> str:
+    words = one.citation.words.replace('"', "'")
+    quote = f' [{one.citation.source}: "{words}"]' if words else ""
+    number = f" {one.number}" if one.number else ""
+    mend = f" *To mend it*: {one.mend}" if one.mend else ""
+    state = f", {one.status.value}" if one.number or one.status is FindingStatus.NEW else ""
+    why = f" *{one.why}*" if one.why else ""
+    return f"- **{one.severity.value.capitalize()}{number}{state}**{quote} {one.wrong}{mend}{why}"

@@ -1,0 +1,69 @@
+"""The shadow answer: one model answers alone, and which of the debate's options that is."""
+
+import asyncio
+
+from core.acts.context import options_shown
+from core.acts.replies import NOBODY, ShadowReply, cross_check_reply
+from core.acts.request_for import request_for, terms_for
+from core.events import ShadowAnswered, ShadowPlaced
+from core.evidence.citations import checked
+from core.llm.call import ModelCalls
+from core.models import SUMMARIZER, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
+
+
+async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
+    """Have one model answer the question alone; its quotes are checked like everybody's.
+
+    Raises:
+        ProviderError: The model cannot be asked, or its reply not be read.
+        LimitReached: A cap forbids the call.
+    """
+    agent = debate.setup.agent(turn.agent)
+    reply, call = await calls.ask_for(
+        request_for(debate, turn), agent, ShadowReply, options=terms_for(debate, turn)
+    )
+    shadow = await asyncio.to_thread(_checked, debate, turn, reply, call)
+    return ShadowAnswered(shadow=shadow)
+
+
+def _checked(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> ShadowAnswer:
+    """The answer with its quotes checked, and those not found struck out."""
+    citations = list[Citation]()
+
+    def check(text: str) -> str:
+        shown, found = checked(text.strip(), debate.evidence)
+        citations.extend(found)
+        return shown
+
+    def check_all(texts: list[str]) -> tuple[str, ...]:
+        return tuple(check(text) for text in texts if text.strip())
+
+    return ShadowAnswer(
+        turn=turn,
+        decision=check(reply.decision),
+        solution=check(reply.solution),
+        alternatives=check_all(reply.options),
+        reasons=check_all(reply.reasons),
+        risks=check_all(reply.risks),
+        overturned_by=check_all(reply.overturned_by),
+        citations=tuple(dict.fromkeys(citations)),
+        call=call,
+    )
+
+
+async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
+    """Have the model of the background say which of the options the answer alone takes.
+
+    Raises:
+        ProviderError: The model cannot be asked, or its reply not be read.
+        LimitReached: A cap forbids the call.
+    """
+    background = debate.setup.agent(SUMMARIZER)
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        background,
+        cross_check_reply(options_shown(debate)),
+        options=terms_for(debate, turn, background),
+    )
+    option = "" if reply.option == NOBODY else reply.option
+    return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))

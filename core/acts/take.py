@@ -1,0 +1,174 @@
+"""Takes a turn: which act is performed by which module."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from weakref import WeakValueDictionary
+
+from core.acts import cast as casting
+from core.acts import compare, judge, reviewing, shadow
+from core.acts import facilitate as facilitator
+from core.acts import follow_up as asking_on
+from core.acts import question as clarification
+from core.acts import speak as agents
+from core.acts import summarise as summarizer
+from core.acts.act import ACTS
+from core.acts.citing import source_parts
+from core.acts.read import read
+from core.events import Event, VoteTallied
+from core.llm.budget_holds import SharedHolds
+from core.llm.call import ModelCalls
+from core.llm.caps import OwnCaps
+from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
+from core.ports import SourceReader, SpendingCaps
+from core.redaction import pseudonym
+from core.rules import voting
+from core.rules.formats.registry import format_of
+from core.rules.options import option_of, options_of
+from core.rules.schedule import ballot_turns, is_ending
+
+#: Share of a debate's cap that only the vote and the verdict may use.
+KEPT_FOR_THE_END = Decimal("0.2")
+#: Share of a debate's cap, and of every other, that the shadow answer leaves to the debate.
+KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS = Decimal("0.8"), Decimal("0.2")
+_OWN_CAP_ONLY = OwnCaps()
+Performer = Callable[[ModelCalls, Debate, Turn], Awaitable[Event]]
+
+
+async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
+    """Count the final ballots. Asks no model."""
+    turns = ballot_turns(debate)
+    ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
+    abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
+    positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+    counted = voting.count(
+        positions,
+        ballots,
+        debate.setup.vote,
+        abstained=abstained,
+        options=options_of(debate),
+    )
+    return VoteTallied(tally=counted, edition=debate.edition)
+
+
+#: Who performs each act that is part of a debate; all speeches are performed alike.
+PERFORMERS: Mapping[Act, Performer] = {
+    Act.CASTING: casting.choose,
+    Act.QUESTIONS: clarification.ask,
+    Act.CLARIFICATION: clarification.put,
+    Act.FACILITATION: facilitator.guide,
+    Act.SUMMARY: summarizer.summarise,
+    Act.OPTIONS: compare.merge,
+    Act.GATE: compare.weigh,
+    Act.BALLOT: agents.vote,
+    Act.TALLY: tally,
+    Act.CROSS_CHECK: judge.cross_check,
+    Act.SYNTHESIS: judge.synthesise,
+    Act.SHADOW: shadow.answer,
+    Act.SHADOW_CHOICE: shadow.place,
+    Act.FOLLOW_UP: asking_on.answer,
+    Act.REVIEW: reviewing.review,
+    Act.FINDINGS: reviewing.merge,
+    Act.SECOND_LOOK: reviewing.look_again,
+    **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
+}
+
+
+class Turns:
+    """The engine's `TurnTaker`."""
+
+    def __init__(
+        self,
+        calls: ModelCalls,
+        caps_of: SpendingCaps = _OWN_CAP_ONLY,
+        *,
+        secret: Callable[[], Awaitable[bytes]] | None = None,
+        shared_holds: Callable[[Debate, Turn], SharedHolds] | None = None,
+        reader: SourceReader | None = None,
+    ) -> None:
+        """Keep what turns need.
+
+        Args:
+            calls: Asks models.
+            caps_of: Says what may be spent.
+            secret: The installation's, so that vendors can tell people apart and not recognise
+                them; None: vendors are told nothing.
+            shared_holds: Makes what reserves money for a turn where several processes draw on the
+                same caps; None: this process has them alone.
+            reader: Reads sources; None: none can be read.
+        """
+        self._calls = calls
+        self._caps = caps_of
+        self._secret = secret
+        self._shared_holds = shared_holds
+        self._reader = reader
+        self._key: bytes = b""
+        #: By debate; kept while somebody has it.
+        self._cutting = WeakValueDictionary[str, asyncio.Lock]()
+
+    async def take(
+        self,
+        debate: Debate,
+        turn: Turn,
+        book: Callable[[Usage], None] | None = None,
+        *,
+        prove: Callable[[], Awaitable[None]] | None = None,
+        waits: bool = True,
+    ) -> Event:
+        """The outcome of the turn.
+
+        Args:
+            debate: As it stands.
+            turn: Which one.
+            book: Told what each model call cost as soon as it has ended, however it did.
+            prove: Awaited right before each attempt to ask a model; raises if the debate is held
+                by another run.
+            waits: Whether the turn can be offered again where all its models are away.
+
+        Raises:
+            CallFailed: No model could be asked, or the reply cannot be used.
+            ModelsAway: No model can be asked now; the turn is to be taken later.
+            RunLost: `prove` says so.
+            StoreDown: Nobody knows what was spent.
+        """
+        if turn.act is Act.READING:
+            return await read(self._reader, debate, turn)
+        if debate.evidence:
+            # Of long sources it takes a second: once, for all turns that show them.
+            async with self._cutting.setdefault(debate.id, asyncio.Lock()):
+                await asyncio.to_thread(source_parts, debate)
+        caps = kept_back(turn, await self._caps.caps(debate))
+        asker = ""
+        if self._secret is not None:
+            self._key = self._key or await self._secret()
+            place = debate.setup.place
+            asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
+        shared_holds = self._shared_holds(debate, turn) if self._shared_holds else None
+        calls = self._calls.under(
+            caps,
+            user=asker,
+            book=book,
+            shared_holds=shared_holds,
+            prove=prove,
+            waits=waits,
+        )
+        return await PERFORMERS[turn.act](calls, debate, turn)
+
+
+def kept_back(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:
+    """The caps with what this turn has to leave to others.
+
+    A share of the debate's own cap is only for its end, so that what is there can be judged. The
+    debate comes first: the shadow answer is left out where it would take its room.
+    """
+    own, others = Decimal(0), Decimal(0)
+    if turn.agent == SHADOW:
+        own, others = KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS
+    elif not is_ending(turn):
+        own = KEPT_FOR_THE_END
+    shares = [own if cap.key.startswith("debate/") else others for cap in caps]
+    return [
+        replace(cap, kept=cap.limit * share) if share else cap
+        for cap, share in zip(caps, shares, strict=True)
+    ]

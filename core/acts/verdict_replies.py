@@ -1,0 +1,261 @@
+"""The judge's reply: its form, and how it is read as a verdict (pure).
+
+Labels of notes, options, earlier decisions and of what a playbook names stand in the form.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
+
+from core.acts.replies import (
+    NOBODY,
+    WORD,
+    clamp,
+    label_in,
+    of_hundred,
+    one_of,
+)
+from core.models import (
+    Judgement,
+    NoteOutcome,
+    Playbook,
+    PlaybookCriterion,
+    Relation,
+    Requirement,
+    RequirementStatus,
+    Verdict,
+    VerdictSection,
+)
+from core.rules.playbook import criteria_of, parts_of
+
+
+class NoteReply(BaseModel):
+    """What became of one note."""
+
+    note: str
+    explanation: str
+    used: bool
+
+
+def _status(said: object) -> object:
+    """A status as the form has it: "fulfilled" and "not_met" are clear, all else is unknown."""
+    if not isinstance(said, str):
+        return said
+    bare = " ".join(WORD.findall(said.casefold().replace("_", " ")))
+    if bare in {"met", "yes", "fulfilled", "holds", "true"}:
+        return RequirementStatus.MET.value
+    if bare in {"not met", "unmet", "no", "broken", "not fulfilled", "violated", "false"}:
+        return RequirementStatus.NOT_MET.value
+    return RequirementStatus.UNKNOWN.value
+
+
+class RequirementReply(BaseModel):
+    """How the decision stands to one requirement."""
+
+    requirement: str
+    words: str
+    status: Annotated[
+        str,
+        BeforeValidator(_status),
+        WithJsonSchema({"type": "string", "enum": [one.value for one in RequirementStatus]}),
+    ]
+
+
+class JudgementReply(BaseModel):
+    """How an option does by one criterion."""
+
+    option: str
+    criterion: str
+    judgement: str
+
+
+class VerdictReply(BaseModel):
+    """What the judge answers: what weighs, then what follows from it."""
+
+    reasons: list[str] = []
+    dissent: str
+    requirements: list[RequirementReply] = []
+    criteria: list[JudgementReply] = []
+    decision: str
+    #: Id of the option decided for, or `NOBODY`'s word where it is none of them.
+    option: str = NOBODY
+    solution: str
+    implementation: str
+    tradeoffs: list[str]
+    recommendations: list[str]
+    open_questions: list[str]
+    overturned_by: list[str]
+    notes: list[NoteReply]
+    #: None: none can be given. (The form vendors get asks for a number.)
+    confidence: Annotated[int | None, BeforeValidator(of_hundred)]
+
+
+class EarlierReply(BaseModel):
+    """How the decision stands to an earlier one."""
+
+    source: str
+    why: str
+    relation: str
+
+
+class PartReply(BaseModel):
+    """One section that the debate's playbook asks for."""
+
+    part: str
+    text: str
+
+
+class VerdictInPartsReply(VerdictReply):
+    """What the judge answers where a playbook asks for sections of its own."""
+
+    parts: list[PartReply] = []
+
+
+class VerdictOnEarlierReply(VerdictReply):
+    """What the judge answers where earlier decisions are known."""
+
+    earlier: list[EarlierReply] = []
+
+
+@cache
+def verdict_reply(
+    notes: tuple[str, ...],
+    options: tuple[str, ...] = (),
+    earlier: tuple[str, ...] = (),
+    *,
+    criteria: tuple[str, ...] = (),
+    parts: tuple[str, ...] = (),
+) -> type[VerdictReply]:
+    """The form of a verdict that answers for notes of these labels and chooses among options.
+
+    Args:
+        notes: Labels of the notes.
+        options: Ids of the options.
+        earlier: How earlier decisions are cited.
+        criteria: Labels of what the playbook compares options by; empty: the judge chooses.
+        parts: Labels of the sections that the playbook asks for.
+    """
+    fields: dict[str, Any] = {}
+    bases: tuple[type[VerdictReply], ...] = ()
+    if parts:
+        section: dict[str, Any] = {"part": (one_of(parts), ...)}
+        part = create_model("PartReply", __base__=PartReply, **section)
+        fields["parts"] = (list[part], [])
+        bases = (VerdictInPartsReply,)
+    if earlier:
+        stands: dict[str, Any] = {
+            "source": (one_of(earlier), ...),
+            "relation": (one_of([one.value for one in Relation]), ...),
+        }
+        one = create_model("EarlierReply", __base__=EarlierReply, **stands)
+        fields["earlier"] = (list[one], [])
+        bases = (*bases, VerdictOnEarlierReply)
+    if notes:
+        label: dict[str, Any] = {"note": (one_of(notes), ...)}
+        note = create_model("NoteReply", __base__=NoteReply, **label)
+        fields["notes"] = (list[note], ...)
+    if options:
+        which: dict[str, Any] = {"option": (one_of(options), ...)}
+        if criteria:
+            which["criterion"] = (one_of(criteria), ...)
+        judgement = create_model("JudgementReply", __base__=JudgementReply, **which)
+        fields["criteria"] = (list[judgement], [])
+        fields["option"] = (one_of((*options, NOBODY)), NOBODY)
+    if not fields:
+        return VerdictReply
+    return create_model("VerdictReply", __base__=bases or VerdictReply, **fields)
+
+
+def verdict_from(
+    reply: VerdictReply, note_ids: Mapping[str, str], playbook: Playbook | None = None
+) -> Verdict:
+    """The judge's reply as a verdict: every note answered for; how sure it is, is computed later.
+
+    Args:
+        reply: What the judge wrote.
+        note_ids: The ids of the notes by the labels the judge saw.
+        playbook: What the judge's labels of criteria and sections stand for.
+    """
+    criteria = criteria_of(playbook)
+    names = {label: one.name for label, one in criteria.items()}
+    table = _requirements(reply, criteria)
+    not_met = RequirementStatus.NOT_MET
+    written = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
+    texts = {one.part: one.text.strip() for one in written}
+    answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
+    return Verdict(
+        decision=reply.decision.strip(),
+        option="" if reply.option == NOBODY else reply.option,
+        reasons=_lines(reply.reasons),
+        requirements=table,
+        criteria=tuple(
+            Judgement(option=one.option, criterion=named, words=one.judgement)
+            for one in reply.criteria
+            if (named := names.get(one.criterion, one.criterion.strip()))
+        ),
+        sections=tuple(
+            VerdictSection(title=part.title, text=texts[label])
+            for label, part in parts_of(playbook).items()
+            if texts.get(label)
+        ),
+        solution=reply.solution.strip(),
+        implementation=reply.implementation.strip(),
+        tradeoffs=_lines(reply.tradeoffs),
+        recommendations=_lines(reply.recommendations),
+        unmet_requirements=tuple(one.text for one in table if one.status is not_met),
+        open_questions=_lines(reply.open_questions),
+        dissent=reply.dissent.strip(),
+        overturned_by=_lines(reply.overturned_by),
+        notes=tuple(
+            NoteOutcome(
+                note=note_id, used=answers[label].used, explanation=answers[label].explanation
+            )
+            if label in answers
+            else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
+            for label, note_id in note_ids.items()
+        ),
+        confidence=None,
+        judge_confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, 100)),
+    )
+
+
+def _requirements(
+    reply: VerdictReply, criteria: Mapping[str, PlaybookCriterion]
+) -> tuple[Requirement, ...]:
+    """How the decision stands to each requirement, those that a playbook calls a must included."""
+    musts = {label: one.name for label, one in criteria.items() if one.must}
+    stated = [
+        (str(label_in(one.requirement, tuple(musts))), one)
+        for one in reply.requirements
+        if one.requirement.strip()
+    ]
+    found = [
+        Requirement(
+            text=musts.get(label, one.requirement.strip()),
+            words=one.words.strip(),
+            status=RequirementStatus(one.status),
+        )
+        for label, one in stated
+    ]
+    # What the judge passes over nobody has shown.
+    unknown = RequirementStatus.UNKNOWN
+    left = [name for label, name in musts.items() if label not in dict(stated)]
+    return (*found, *(Requirement(text=name, status=unknown) for name in left))
+
+
+def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
+    """How the decision stands to earlier ones, and why, by how they are cited; each once."""
+    if not isinstance(reply, VerdictOnEarlierReply):
+        return {}
+    known = {one.value: one for one in Relation}
+    return {
+        one.source: (known[one.relation], one.why.strip())
+        for one in reversed(reply.earlier)
+        if one.relation in known
+    }
+
+
+def _lines(items: Sequence[str]) -> tuple[str, ...]:
+    return tuple(item.strip() for item in items if item.strip())

@@ -1,1 +1,0 @@
-"""Prompts as files, one per act and one per role, rendered strictly."""

@@ -1,0 +1,392 @@
+"""Sources in a debate: read once before anybody speaks, shown to everybody, every quote checked."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from core.acts.citing import source_parts
+from core.acts.take import Turns
+from core.engine import Engine
+from core.errors import BadInput
+from core.events import (
+    DebateStarted,
+    NoteAdded,
+    SourceRead,
+    apply,
+    event_from_json,
+    event_to_json,
+    fold,
+)
+from core.llm.call import ModelCalls
+from core.models import (
+    Act,
+    CitationStatus,
+    Debate,
+    Note,
+    Person,
+    Place,
+    SourceKind,
+    SourceReference,
+    SourceText,
+    Status,
+)
+from core.request import ModelRequest, PartKind
+from core.store.memory import InMemoryStore
+from core.testing import (
+    ManualClock,
+    RecordingSink,
+    Script,
+    ScriptedProvider,
+    a_setup,
+    a_verdict_reply,
+    plausible_reply,
+)
+from core.transcript.report import report
+
+ANN = Person(id="U1", name="Ann")
+DEBATE = "dabc2345"
+LOAD = "# Load\n\nThe queue took 2,000 jobs/s.\n\n# Food\n\nThe canteen has soup."
+TRUE = '[e1: "The queue took 2,000 jobs/s"]'
+FAKE = '[e1: "The queue took 9,000 jobs/s"]'
+
+
+@dataclass
+class Shelf:
+    """A `SourceReader` with texts at hand; what has none cannot be read."""
+
+    texts: Mapping[str, str]
+    read_so_far: list[str] = field(default_factory=list[str])
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set when the slow text is asked for.
+    waiting: asyncio.Event = field(default_factory=asyncio.Event)
+    slow: str = ""
+
+    async def read(self, reference: SourceReference, place: Place) -> SourceText:
+        assert place.channel == "C1"
+        if reference.fetch == self.slow:
+            self.waiting.set()
+            await self.opened.wait()
+        self.read_so_far.append(reference.fetch)
+        if reference.fetch not in self.texts:
+            raise BadInput("it is empty")
+        text = self.texts[reference.fetch]
+        return SourceText(text=text, sha256=text[:20])
+
+
+def a_reference(name: str) -> SourceReference:
+    return SourceReference(
+        kind=SourceKind.FILE,
+        title=f"{name}.md",
+        address=f"https://f.test/{name}",
+        fetch=name,
+        by=ANN,
+    )
+
+
+def quoting(request: ModelRequest) -> str:
+    """Replies that quote a source truly and falsely, in every speech and in the verdict."""
+    if request.act is Act.SYNTHESIS:
+        reasons = [f"It is fast {TRUE}.", f"It is faster {FAKE}.", "The team knows it."]
+        return json.dumps(a_verdict_reply(reasons=reasons, solution=f"Because {FAKE}."))
+    reply = plausible_reply(request)
+    is_speech = request.act in {Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT}
+    return f"{reply}\n\nIt holds: {TRUE} and {FAKE}." if is_speech else reply
+
+
+def persuaded(request: ModelRequest) -> str:
+    """Security is moved from the second option to the first, by the source e1."""
+    if request.act is not Act.BALLOT or request.role != "security":
+        return quoting(request)
+    ballot = json.loads(plausible_reply(request))
+    is_last = "Before the debate" in request.parts[-1].text
+    ballot["probabilities"] = [80, 20] if is_last else [20, 80]
+    return json.dumps(ballot | {"moved_by": "E1, because it is fast" if is_last else "none"})
+
+
+class Held:
+    """A debate with sources, held by a scripted model."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *names: str,
+        rounds: int = 1,
+        room: int = 24_000,
+        script: Script = quoting,
+    ) -> None:
+        setup = a_setup(rounds=rounds)
+        references = tuple(map(a_reference, names))
+        changes = {"references": references, "evidence_characters": room}
+        self.setup = setup.model_copy(update=changes)
+        self.store, self.sink, self.shelf = InMemoryStore(), RecordingSink(), shelf
+        self.provider = ScriptedProvider(script)
+        self.engine = self.an_engine()
+
+    def an_engine(self) -> Engine:
+        calls = ModelCalls({"scripted": self.provider}, ManualClock())
+        turns = Turns(calls, reader=self.shelf)
+        return Engine(store=self.store, turns=turns, sink=self.sink, clock=ManualClock())
+
+    async def start(self) -> None:
+        now = datetime(2026, 1, 5, tzinfo=UTC)
+        started = DebateStarted(setup=self.setup)
+        await self.store.create(DEBATE, started, origin="o", at=now)
+
+    async def run(self) -> Debate:
+        await self.start()
+        return await self.engine.run(DEBATE)
+
+
+async def test_sources_are_read_before_anybody_speaks_and_everybody_sees_them() -> None:
+    held = Held(Shelf({"load": LOAD}), "load")
+    debate = await held.run()
+
+    assert debate.status is Status.CONCLUDED
+    assert [source.id for source in debate.evidence] == ["e1"]
+    assert held.sink.events[1].event.kind == "source_read"
+    for request in held.provider.requests:
+        shown = [part.text for part in request.parts if part.kind is PartKind.SOURCE]
+        assert len(shown) == 2
+        assert "e1: load.md (file, brought by Ann" in shown[0]
+        assert "The queue took 2,000 jobs/s." in shown[1]
+
+
+async def test_a_debate_without_sources_asks_as_before() -> None:
+    held = Held(Shelf({}))
+    await held.run()
+    texts = [part.text for request in held.provider.requests for part in request.parts]
+    assert not any("Every quote is checked" in text for text in texts)
+
+
+async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_on() -> None:
+    held = Held(Shelf({"load": LOAD}), "load")
+    debate = await held.run()
+
+    made = debate.contributions["r1/proposal/architect"]
+    assert [one.status for one in made.citations] == [
+        CitationStatus.VERIFIED,
+        CitationStatus.UNVERIFIED,
+    ]
+    struck = f"~~{FAKE}~~ (not found in e1)"
+    assert made.text.endswith(f"It holds: {TRUE} and {struck}.")
+    assert made.warnings == ("1 quote not found in the sources, and struck out.",)
+    for act in (Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS):
+        for request in held.provider.asked(act):
+            texts = "\n".join(part.text for part in request.parts if part.kind is not PartKind.TASK)
+            assert struck in texts
+            assert FAKE not in texts.replace(struck, "").replace(
+                'The queue took 9,000 jobs/s" (e1', ""
+            )
+
+
+async def test_authors_and_judge_are_told_what_was_struck_out() -> None:
+    held = Held(Shelf({"load": LOAD}), "load")
+    await held.run()
+
+    (refinement, *_) = held.provider.asked(Act.REFINEMENT)
+    told = [part for part in refinement.parts if "struck out" in part.label]
+    assert [part.text for part in told] == [
+        'e1: "The queue took 9,000 jobs/s" (e1 does not say so)'
+    ]
+    (judged,) = held.provider.asked(Act.SYNTHESIS)
+    (told_judge,) = [part for part in judged.parts if part.label == "Quotes that were checked"]
+    assert "Architect: 4 quotes verified, 4 struck out" in told_judge.text
+
+
+async def test_the_verdict_says_what_is_verified_unverified_or_assumed() -> None:
+    debate = await Held(Shelf({"load": LOAD}), "load").run()
+
+    assert debate.verdict
+    assert [(one.claim, one.status.value) for one in debate.verdict.evidence] == [
+        ("It is fast .", "verified"),
+        ("It is faster .", "unverified"),
+        ("The team knows it.", "assumed"),
+    ]
+    assert f"~~{FAKE}~~" in debate.verdict.solution
+
+
+async def test_long_sources_are_cut_once() -> None:
+    held = Held(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
+    debate = await held.run()
+    log = await held.store.events(DEBATE)
+    middle = next(at for at, one in enumerate(log, 1) if one.event.kind == "contribution_made")
+    before = fold(log[:middle])
+
+    cut = source_parts(before)
+    shown = [source_parts(apply(before, one)) for one in log[middle : middle + 1]]
+
+    assert debate.status is Status.CONCLUDED
+    assert [one.status for one in debate.contributions["r1/proposal/architect"].citations] == [
+        CitationStatus.VERIFIED,
+        CitationStatus.UNVERIFIED,
+    ]
+    assert shown[0] is cut, "nobody cuts them again for the next turn"
+    other = replace(before, sources=(*before.sources, *before.sources))
+    assert source_parts(other) is not cut
+
+
+async def test_what_cannot_be_read_is_recorded_with_the_reason_and_holds_nothing_up() -> None:
+    debate = await Held(Shelf({"load": LOAD}), "gone", "load").run()
+
+    assert debate.status is Status.CONCLUDED
+    assert [(one.id, one.fault) for one in debate.sources] == [("e1", "it is empty"), ("e2", "")]
+    assert [one.id for one in debate.evidence] == ["e2"]
+
+
+async def test_a_source_is_taken_once() -> None:
+    shelf = Shelf({"a": LOAD, "b": LOAD}, slow="b")
+    shelf.opened.set()
+    held = Held(shelf, "a")
+    await held.start()
+    note = Note(id="n", author=ANN, text="again", references=(a_reference("b"),))
+    now = datetime(2026, 1, 5, tzinfo=UTC)
+    await held.store.append(DEBATE, NoteAdded(note=note), at=now)
+    debate = await held.engine.run(DEBATE)
+    assert [one.fault for one in debate.sources] in (
+        ["", "it is the same as e1"],
+        ["it is the same as e2", ""],
+        ["", ""],  # read at the same moment
+    )
+
+
+async def test_what_comes_with_a_note_is_read_while_the_debate_goes_on() -> None:
+    shelf = Shelf({"late": LOAD}, slow="late")
+    held = Held(shelf, rounds=2)
+    await held.start()
+    note = Note(id="n", author=ANN, text="See this.", references=(a_reference("late"),))
+    now = datetime(2026, 1, 5, tzinfo=UTC)
+    await held.store.append(DEBATE, NoteAdded(note=note), at=now)
+    running = asyncio.create_task(held.engine.run(DEBATE))
+    await held.provider.until_asked(Act.CRITIQUE)
+    shelf.opened.set()
+    debate = await running
+    assert debate.status is Status.CONCLUDED
+    assert [one.id for one in debate.evidence] == ["e1"]
+    last = held.provider.asked(Act.SYNTHESIS)[0]
+    assert any(part.kind is PartKind.SOURCE for part in last.parts)
+
+
+async def test_a_reading_that_was_interrupted_is_done_again() -> None:
+    shelf = Shelf({"load": LOAD}, slow="load")
+    held = Held(shelf, "load")
+    await held.start()
+    running = asyncio.create_task(held.engine.run(DEBATE))
+    async with asyncio.timeout(30):
+        await shelf.waiting.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert shelf.read_so_far == []
+    shelf.opened.set()
+    debate = await held.engine.run(DEBATE)
+    assert (debate.status, shelf.read_so_far) == (Status.CONCLUDED, ["load"])
+
+
+async def test_long_sources_are_shown_by_the_passages_that_fit_the_question() -> None:
+    pages = "\n\n".join(f"# Part {n}\n\n{'Nothing of note happens here. ' * 30}" for n in range(40))
+    fitting = "# Queues\n\nKafka keeps every job on three brokers."
+    held = Held(Shelf({"book": f"{pages}\n\n{fitting}\n\n{pages}"}), "book", room=3000)
+    await held.run()
+
+    shown = [part for part in held.provider.requests[0].parts if part.kind is PartKind.SOURCE]
+    assert sum(len(part.text) for part in shown[1:]) < 3500
+    assert "Kafka keeps every job on three brokers." in shown[1].text
+    assert "[…]" in shown[1].text
+    assert "of 81 passages below" in shown[0].text
+
+
+def a_book() -> str:
+    pages = "\n\n".join(f"# Part {n}\n\n{'Nothing of note happens here. ' * 30}" for n in range(40))
+    return f"{pages}\n\n# Fees\n\nThe zebra tariff is 12 crowns a month."
+
+
+def looking_up(*replies: str) -> ScriptedProvider:
+    """Whoever proposes answers with these, one after the other, then plausibly."""
+    left = {"architect": list(replies)}
+
+    def script(request: ModelRequest) -> str:
+        mine = left.get(request.role, [])
+        return mine.pop(0) if request.act is Act.PROPOSAL and mine else plausible_reply(request)
+
+    return ScriptedProvider(script)
+
+
+async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
+    held = Held(Shelf({"book": a_book()}), "book", room=3000)
+    said = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
+    held.provider = looking_up("LOOK UP: zebra tariff", said)
+    held.engine = held.an_engine()
+    debate = await held.run()
+
+    first, second, *_ = [one for one in held.provider.requests if one.role == "architect"]
+    assert "LOOK UP:" in first.parts[-1].text
+    (found,) = [part for part in second.parts if part.label == "What you looked up"]
+    assert "e1 (line 163, Fees)\nThe zebra tariff is 12 crowns a month." in found.text
+    made = debate.contributions["r1/proposal/architect"]
+    assert made.looked_up == "zebra tariff"
+    assert made.citations[0].status is CitationStatus.VERIFIED
+    assert made.call
+    assert made.call.usage.attempts == 2
+
+
+async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
+    held = Held(Shelf({"book": a_book()}), "book", room=3000)
+    held.provider = looking_up("LOOK UP: zebra", "LOOK UP: tariff")
+    held.engine = held.an_engine()
+    debate = await held.run()
+    assert debate.status is Status.CONCLUDED
+    failure = debate.failures["r1/proposal/architect"]
+    assert (failure.reason, failure.usage.attempts) == (
+        "It only asked to look something up, twice.",
+        2,
+    )
+
+
+async def test_where_everything_is_shown_nothing_can_be_looked_up() -> None:
+    held = Held(Shelf({"load": LOAD}), "load")
+    await held.run()
+    assert not any("LOOK UP" in request.parts[-1].text for request in held.provider.requests)
+
+
+async def test_prompts_begin_alike_whatever_comes_later() -> None:
+    """The part that all agents share can be cached: it does not change from turn to turn."""
+    held = Held(Shelf({"load": LOAD}), "load", rounds=2)
+    await held.run()
+    beginnings = {
+        tuple(
+            part.text for part in request.parts if part.kind in {PartKind.QUESTION, PartKind.SOURCE}
+        )
+        for request in held.provider.requests
+    }
+    assert len(beginnings) == 1
+    asked = held.provider.requests
+    unshared = [one.act for one in asked if not any(part.ends_shared for part in one.parts)]
+    assert set(unshared) <= {Act.OPTIONS, Act.SUMMARY, Act.SYNTHESIS}  # asked once, of one model
+
+
+async def test_events_are_read_back_as_they_were_written() -> None:
+    held = Held(Shelf({"load": LOAD}), "load")
+    debate = await held.run()
+    for one in await held.store.events(DEBATE):
+        assert event_from_json(event_to_json(one.event)) == one.event
+    assert any(isinstance(one.event, SourceRead) for one in held.sink.events)
+    assert report(debate)
+
+
+async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> None:
+    held = Held(Shelf({"load": LOAD}), "load", script=persuaded)
+    debate = await held.run()
+
+    final = debate.ballots["r1/ballot/security"]
+    assert final.moved_by == "e1"
+    asked = held.provider.asked(Act.BALLOT)[-1].parts[-1].text
+    assert "or the id of the source (e1)" in asked
+    (vote,) = [
+        part.text
+        for part in held.provider.asked(Act.SYNTHESIS)[0].parts
+        if part.kind is PartKind.TALLY
+    ]
+    assert "Security held Kafka best before the debate, and PostgreSQL after it" in vote
+    assert "moved by source e1." in vote
+    assert "moved by the source e1 (load.md)" in report(debate)

@@ -1,0 +1,133 @@
+"""Who judges when the judge's own model cannot be asked."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.acts.take import Turns
+from core.clock import SystemClock
+from core.engine import Engine
+from core.errors import KeyRefused, ProviderError
+from core.events import DebateStarted
+from core.llm.call import ModelCalls
+from core.models import Act, Agent, Debate, Summarization, VerdictSource
+from core.request import ModelRequest, PartKind
+from core.rules.voting import best_texts
+from core.store.memory import InMemoryStore
+from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
+from tests.core.bench import DEBATE, Bench
+
+WHY = "The key is not taken."
+
+
+def refusing_to_judge(request: ModelRequest) -> str | ProviderError:
+    return KeyRefused(WHY) if request.act is Act.SYNTHESIS else plausible_reply(request)
+
+
+def on(agent: Agent, named: str) -> Agent:
+    """The agent with the model of that name, as in `a/a1`."""
+    provider, model = named.split("/")
+    return agent.model_copy(update={"provider": provider, "model": model})
+
+
+class House:
+    """Providers `a` and `b`, of which some refuse to judge."""
+
+    def __init__(self, refusing: Sequence[str]) -> None:
+        scripts = {n: refusing_to_judge if n in refusing else plausible_reply for n in "ab"}
+        self.providers = {n: ScriptedProvider(script, name=n) for n, script in scripts.items()}
+
+    async def hold(self, *models: str, judge: str) -> Debate:
+        """Hold a debate whose agents have these models (`a/a1`), and whose judge has that one."""
+        setup = a_setup(rounds=1)
+        agents = tuple(on(agent, model) for agent, model in zip(setup.agents, models, strict=True))
+        changes = {"agents": agents, "judge": on(setup.judge, judge)}
+        store, clock = InMemoryStore(), SystemClock()
+        event = DebateStarted(setup=setup.model_copy(update=changes))
+        await store.create(DEBATE, event, origin="trigger-1", at=clock.now())
+        turns = Turns(ModelCalls(self.providers, clock))
+        return await Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock).run(DEBATE)
+
+    def judged(self) -> list[str]:
+        """The models that were asked to judge."""
+        return [r.model for p in self.providers.values() for r in p.asked(Act.SYNTHESIS)]
+
+
+async def test_every_other_model_is_asked_before_the_winners_position_has_to_do() -> None:
+    house = House(refusing="a")
+    debate = await house.hold("a/a1", "a/a2", "b/b1", judge="a/a1")
+
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.FALLBACK_JUDGE
+    assert debate.verdict.decision == "Use PostgreSQL."
+    assert debate.verdict.lost.attempts == 2
+    assert house.judged() == ["a1", "a2", "b1"]
+
+
+async def test_an_empty_reply_is_no_verdict() -> None:
+    def script(request: ModelRequest) -> str:
+        return " \n" if request.act is Act.SYNTHESIS else plausible_reply(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_setup(rounds=1))
+
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert debate.verdict.decision
+    assert debate.verdict.solution
+
+
+@pytest.mark.parametrize("models", [("a/a1", "a/a2", "b/b1"), ("b/b1", "b/b1", "a/a2")])
+async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Sequence[str]) -> None:
+    house = House(refusing="ab")
+    debate = await house.hold(*models, judge="a/a1")
+
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
+    assert debate.verdict.warnings.count(f"The judge failed: {WHY}") == 1
+    assert sorted(house.judged()) == ["a1", "a2", "b1"]
+
+
+async def test_the_judge_is_not_shown_ballots_cast_before_the_debate_as_the_vote() -> None:
+    blind = 3
+    asked: list[ModelRequest] = []
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.BALLOT:
+            asked.append(request)
+        useless = request.act is Act.BALLOT and len(asked) > blind
+        return "I abstain." if useless else plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script))
+    debate = await bench.run(a_setup(rounds=1))
+    (request,) = bench.provider.asked(Act.SYNTHESIS)
+    (shown,) = [part.text for part in request.parts if part.kind is PartKind.TALLY]
+
+    assert len(debate.ballots) == blind
+    assert debate.tally
+    assert debate.tally.voters == ()
+    assert " first: " not in shown, "reasons for a first choice"
+    assert "Architect: 0 points, 0 first places" in shown
+
+
+async def test_a_failed_summary_is_no_missing_turn() -> None:
+    def script(request: ModelRequest) -> str | ProviderError:
+        return KeyRefused(WHY) if request.act is Act.SUMMARY else plausible_reply(request)
+
+    rules = Summarization(threshold=50)
+    setup = a_setup(rounds=2).model_copy(update={"summarization": rules})
+    debate = await Bench(ScriptedProvider(script)).run(setup)
+    lost = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
+
+    assert debate.verdict
+    assert lost
+    assert not [words for words in debate.verdict.warnings if "are missing" in words]
+
+
+async def test_a_judge_starts_from_one_text_where_one_won() -> None:
+    bench = Bench()
+    debate = await bench.run(a_setup(rounds=1))
+    (request,) = bench.provider.asked(Act.SYNTHESIS)
+
+    assert debate.tally
+    assert len(best_texts(debate.tally)) == 1
+    assert "Keep its text and amend it" in request.parts[-1].text

@@ -1,0 +1,209 @@
+"""Prompts as agents read them, compared with what was approved: one for each role and each act."""
+
+import re
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+
+from core.acts import prompt as render
+from core.models import Act, Agent, PromptText
+from core.settings import ROLES
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
+VALUES: dict[Act, dict[str, object]] = {
+    Act.QUESTIONS: {"most": 5, "followup": True},
+    Act.PROPOSAL: {"words": 350, "fresh": False, "letter": ""},
+    Act.CRITIQUE: {"words": 250, "repeated": True, "letter": "B", "author": "A"},
+    Act.REFINEMENT: {"words": 450, "options": "o1, o2", "letter": "B"},
+    Act.GATHER: {"words": 350},
+    Act.PLAN: {"words": 200},
+    Act.FORMULATE: {"words": 450},
+    Act.DEBATE: {"words": 450, "letter": "B"},
+    Act.ADJUST: {"words": 450, "letter": "B", "options": "o1, o2"},
+    Act.REBUTTAL: {"words": 250, "letter": "B"},
+    Act.STATEMENT: {
+        "words": 300,
+        "first": False,
+        "closing": False,
+        "letter": "B",
+        "options": "o1, o2",
+    },
+    Act.BALLOT: {
+        "count": 3,
+        "labels": "p1, p2, p3",
+        "options": "o1, o2",
+        "before": "PostgreSQL",
+        "movers": "c1, c2",
+        "letters": "",
+        "sources": "e1, e2",
+        "review": False,
+    },
+    Act.REVIEW: {
+        "subject": "e1, e2",
+        "most": 8,
+        "in_part": True,
+        "options": '"o1" (Ready), "o2" (Ready with changes), "o3" (Not yet)',
+    },
+    Act.SECOND_LOOK: {
+        "subject": "e1, e2",
+        "handed_in": "e2",
+        "labels": "f1, f4",
+        "most": 8,
+        "options": '"o1" (Ready), "o2" (Ready with changes), "o3" (Not yet)',
+    },
+}
+STAFF: dict[str, dict[Act, dict[str, object]]] = {
+    "judge": {
+        Act.SYNTHESIS: {
+            "words": 500,
+            "winner": "the winner of the vote, the position of Security",
+            "partial": "a person stopped it.",
+            "notes": "note1, note2",
+            "several": False,
+            "options": "o1, o2",
+            "earlier": "d1, d2",
+            "ended": "Round 1 moved nobody, and all hold PostgreSQL best.",
+            "compared": "",
+            "musts": "",
+            "parts": "",
+            "missing": False,
+            "review": False,
+        },
+        Act.CROSS_CHECK: {"options": "o1, o2"},
+        Act.FOLLOW_UP: {"words": 200},
+    },
+    "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
+    "summarizer": {
+        Act.SUMMARY: {"length": "150 tokens", "brief": True, "own": False},
+        Act.SHADOW_CHOICE: {"options": "o1, o2"},
+        Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
+        Act.FINDINGS: {"labels": "f1, f2, f3"},
+        Act.CASTING: {
+            "roles": {role: " ".join(render.persona(role).split()) for role in ROLES},
+            "sceptic": "sceptic",
+            "fewest": 3,
+            "most": 5,
+        },
+    },
+}
+OF_A_REVIEW = {"review": True, "options": "o1, o2, o3", "before": "", "earlier": "", "ended": ""}
+#: Who a prompt is approved for where the act is what matters, and the act where the role does. A
+#: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
+ROLE, ACT = "architect", Act.PROPOSAL
+CASES: list[tuple[str, Act, dict[str, object]]] = [
+    *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
+    *((role, ACT, VALUES[ACT]) for role in ROLES),
+    ("generalist", Act.SHADOW, {"words": 350}),
+    ("sceptic", Act.RECALL, {}),
+    # The vote on a review, and its verdict.
+    ("security", Act.BALLOT, {**VALUES[Act.BALLOT], **OF_A_REVIEW}),
+    ("generalist", Act.SYNTHESIS, {**STAFF["judge"][Act.SYNTHESIS], **OF_A_REVIEW}),
+    *((role, act, values) for role, acts in STAFF.items() for act, values in acts.items()),
+]
+
+
+def an_agent(role: str) -> Agent:
+    return Agent(id=role, name=role, role=role, provider="p", model="m")
+
+
+@pytest.mark.parametrize(("role", "act", "values"), CASES, ids=str)
+def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, object]) -> None:
+    text = render.task(act, an_agent(role), **values) + "\n"
+
+    assert text == (GOLDEN / f"{act}-{role}.md").read_text(encoding="utf-8")
+    assert not re.search(r"\{\w+\}", text), "a single brace is no template variable"
+
+
+@pytest.mark.parametrize("act", VALUES, ids=str)
+def test_every_role_performs_an_act_in_its_own_person(act: Act) -> None:
+    prompts = {role: render.task(act, an_agent(role), **VALUES[act]) for role in ROLES}
+    tasks = {text.removeprefix(render.persona(role, act)) for role, text in prompts.items()}
+
+    assert all(text.startswith(render.persona(role, act)) for role, text in prompts.items())
+    assert len({render.persona(role, act) for role in ROLES}) == len(ROLES)
+    assert len(tasks) == 1, "what is asked of an agent does not depend on its role"
+
+
+def test_the_system_text_is_as_it_was_approved() -> None:
+    assert render.system() + "\n" == (GOLDEN / "system.md").read_text(encoding="utf-8")
+
+
+def test_no_golden_prompt_is_left_over() -> None:
+    expected = {f"{act}-{role}.md" for role, act, _ in CASES} | {"system.md"}
+
+    assert {path.name for path in GOLDEN.iterdir()} == expected
+
+
+@pytest.mark.parametrize("act", VALUES, ids=str)
+def test_a_missing_value_is_an_error_not_a_gap(act: Act) -> None:
+    with pytest.raises(UndefinedError):
+        render.task(act, an_agent("architect"))
+
+
+def test_an_agents_own_prompt_wins_and_is_named() -> None:
+    own = {"proposal": PromptText(text="{{ persona }} Sing.", source="prompts/sing.md")}
+    agent = an_agent("architect").model_copy(update={"prompts": own})
+
+    sing = render.persona("architect", Act.PROPOSAL) + " Sing."
+    assert render.task(Act.PROPOSAL, agent) == f"{sing}\n\n{render.short_form(Act.PROPOSAL)}"
+    assert render.source(Act.PROPOSAL, agent) == "prompts/sing.md"
+    assert render.source(Act.CRITIQUE, agent) == render.BUILT_IN
+
+
+def test_an_agents_own_persona_is_in_every_task() -> None:
+    own = {"persona": PromptText(text="You are the ghost of projects past.", source="ghost.md")}
+    agent = an_agent("architect").model_copy(update={"prompts": own})
+
+    assert render.task(Act.PROPOSAL, agent, **VALUES[Act.PROPOSAL]).startswith("You are the ghost")
+    assert render.source(Act.PROPOSAL, agent) == "ghost.md"
+
+
+def test_every_built_in_role_has_a_persona_of_its_own() -> None:
+    assert len({render.persona(role) for role in (*ROLES, *STAFF)}) == len(ROLES) + len(STAFF)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> None:
+    bare = render.persona(role)
+    for act, (_, heading) in render.LENSES.items():
+        assert render.persona(role, act).startswith(f"{bare}\n\n{heading}\n\n- ")
+
+
+@pytest.mark.parametrize(
+    ("act", "values", "words"),
+    [
+        (Act.PROPOSAL, {"fresh": True}, "Your last version is lost"),
+        (Act.STATEMENT, {"first": True}, "You have not heard anybody else yet"),
+        (Act.STATEMENT, {"closing": True}, "This is your closing statement"),
+        (Act.BALLOT, {"before": "", "movers": ""}, '"moved_by": "none".'),
+        (Act.BALLOT, {"options": ""}, '"probabilities": empty: there are no options'),
+        (Act.BALLOT, {"letters": "Position A is p2"}, "went by letters: Position A is p2."),
+    ],
+)
+def test_a_prompt_fits_its_case(act: Act, values: dict[str, object], words: str) -> None:
+    assert words in render.task(act, an_agent(ROLE), **{**VALUES[act], **values})
+
+
+@pytest.mark.parametrize(
+    ("may_vote", "may_ask", "steps"),
+    [
+        (False, 0, '"go_on".'),
+        (False, 1, '"go_on" or "ask".'),
+        (True, 0, '"go_on" or "vote".'),
+        (True, 1, '"go_on", "ask" or "vote".'),
+    ],
+)
+def test_a_facilitator_is_told_what_it_may_decide(
+    may_vote: bool,  # noqa: FBT001 - a parameter of the test
+    may_ask: int,
+    steps: str,
+) -> None:
+    values: dict[str, object] = {"round": 2, "left": 3, "may_vote": may_vote, "may_ask": may_ask}
+    text = render.task(Act.FACILITATION, an_agent("facilitator"), **values)
+
+    assert text.endswith(f'"decision": {steps}')
+
+
+def test_an_unknown_role_speaks_as_the_generalist() -> None:
+    assert render.persona("../../etc/passwd") == render.persona("generalist")

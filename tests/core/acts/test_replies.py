@@ -1,0 +1,251 @@
+"""Reading structured replies."""
+
+import pytest
+
+from core.acts.replies import (
+    BallotReply,
+    abstains,
+    ballot_fault,
+    ballot_reply,
+    facilitation_reply,
+    first_sentence,
+    label_in,
+    options_fault,
+    options_reply,
+    reasons_by_label,
+)
+from core.acts.verdict_replies import (
+    VerdictReply,
+    verdict_from,
+    verdict_reply,
+)
+from core.llm.call import writable
+from core.llm.structured import answer_form
+from core.models import NextStep
+from core.testing import a_verdict_reply
+
+
+def a_reply(**changes: object) -> VerdictReply:
+    return VerdictReply.model_validate(a_verdict_reply(**changes))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("an emoji in halves: \ud83d\ude00.", "an emoji in halves: 😀."),
+        ("one half \ud83d of it", "one half � of it"),
+        ("the other half \ude00", "the other half �"),
+        ("no\0thing", "nothing"),
+        ("Grün, 😀 and 漢字", "Grün, 😀 and 漢字"),
+    ],
+)
+def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> None:
+    assert writable(said) == kept
+
+
+@pytest.mark.parametrize(("said", "kept"), [(130, 100), (-5, 0), (72, 72)])
+def test_confidence_is_kept_between_0_and_100(said: int, kept: int) -> None:
+    assert verdict_from(a_reply(confidence=said), {}).judge_confidence == kept
+
+
+def test_a_judge_may_give_no_confidence() -> None:
+    assert verdict_from(a_reply(confidence=None), {}).judge_confidence is None
+
+
+@pytest.mark.parametrize(
+    ("reasons", "is_abstention"), [(["No list helps."], True), ([], False), ([" "], False)]
+)
+def test_an_empty_ranking_with_a_reason_is_an_abstention(
+    reasons: list[str],
+    is_abstention: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    ballot = BallotReply(ranking=[], reasons=reasons)
+
+    assert abstains(ballot) is is_abstention
+    assert (ballot_fault(ballot, ["p1"]) == "") is is_abstention
+
+
+def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
+    table = [
+        {"requirement": "must keep every job", "words": "jobs may be lost", "status": "not met"},
+        {"requirement": "must be cheap", "words": "", "status": "probably"},
+        {"requirement": " ", "words": "", "status": "not met"},
+    ]
+    verdict = verdict_from(a_reply(requirements=table), {})
+
+    assert verdict.unmet_requirements == ("must keep every job",)
+    assert [one.status for one in verdict.requirements] == ["not met", "unknown"]
+
+
+def test_every_note_is_answered_for_even_one_the_judge_passed_over() -> None:
+    notes = [{"note": "n1", "used": True, "explanation": "by Security"}]
+    outcomes = verdict_from(a_reply(notes=notes), {"n1": "e1", "n2": "e2"}).notes
+
+    assert [(outcome.note, outcome.used) for outcome in outcomes] == [("e1", True), ("e2", False)]
+    assert outcomes[1].explanation == "The judge did not mention it."
+
+
+def test_an_invented_note_is_dropped() -> None:
+    notes = [{"note": "n9", "used": True, "explanation": "?"}]
+
+    assert verdict_from(a_reply(notes=notes), {}).notes == ()
+
+
+def test_a_long_first_line_is_cut_visibly() -> None:
+    assert first_sentence("x" * 500) == "x" * 299 + "…"
+    assert first_sentence(" \n") == ""
+
+
+@pytest.mark.parametrize(
+    ("ranking", "reasons", "fault"),
+    [
+        (["p2", "p1"], ["a", "b"], ""),
+        (["p1"], ["a"], "each of p1, p2 exactly once"),
+        (["p1", "p1"], ["a", "b"], "each of p1, p2 exactly once"),
+        (["p1", "p3"], ["a", "b"], "it holds p1, p3"),
+        (["p1", "p2"], ["a"], "There must be 2 reasons"),
+        (["p2", "p1"], ["a", " "], "there is none for p2"),
+        (["p2", "p1"], ["", ""], "there is none for p1, p2"),
+    ],
+)
+def test_a_ballot_is_a_permutation_with_a_reason_each(
+    ranking: list[str], reasons: list[str], fault: str
+) -> None:
+    ballot = BallotReply(ranking=ranking, reasons=reasons)
+    found = ballot_fault(ballot, ["p1", "p2"])
+
+    assert fault in found
+    assert bool(fault) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("shares", "fault"),
+    [
+        ([60.0, 40.0], ""),
+        ([0.6, 0.4], ""),
+        ([100.0, 0.0], ""),
+        ([90.0], "must hold 2 numbers, for o1, o2; it holds 1"),
+        ([], "must hold 2 numbers"),
+        ([0.0, 0.0], "100 together"),
+        ([120.0, -20.0], "from 0 to 100"),
+        ([float("nan"), 1.0], "from 0 to 100"),
+        ([float("inf"), 1.0], "from 0 to 100"),
+    ],
+)
+def test_a_ballot_says_how_likely_each_option_is(shares: list[float], fault: str) -> None:
+    ballot = BallotReply(ranking=["p1"], reasons=["a"], probabilities=shares)
+    found = ballot_fault(ballot, ["p1"], ["o1", "o2"])
+
+    assert fault in found
+    assert bool(fault) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, ""),
+        ({"options": [], "stands_for": [0, 0]}, ""),
+        ({"options": ["Kafka", " "]}, "needs a name"),
+        ({"options": ["Kafka", "kafka"]}, "named once"),
+        ({"options": list("abcdefg")}, "6 options at most"),
+        ({"stands_for": [1]}, "must hold 2 numbers"),
+        ({"stands_for": [1, 3]}, "from 1 to 2"),
+        ({"kind": "matter of taste"}, "choice, design or estimate"),
+    ],
+)
+def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) -> None:
+    good = {"options": ["Kafka", "PostgreSQL"], "stands_for": [1, 2], "kind": "choice"}
+    reply = options_reply(("p1", "p2")).model_validate(good | changes)
+    found = options_fault(reply, ("p1", "p2"))
+
+    assert fault in found
+    assert bool(fault) == bool(found)
+
+
+def test_a_verdict_names_its_option_and_compares_options_by_criteria() -> None:
+    criteria = [
+        {"option": "O2", "criterion": "cost", "judgement": "cheap"},
+        {"option": "o1", "criterion": " ", "judgement": "?"},
+    ]
+    form = verdict_reply((), ("o1", "o2"))
+    reply = form.model_validate(a_verdict_reply(option="o2: Kafka", criteria=criteria))
+    verdict = verdict_from(reply, {})
+
+    assert verdict.option == "o2"
+    assert [(one.option, one.criterion, one.words) for one in verdict.criteria] == [
+        ("o2", "cost", "cheap")
+    ]
+    none = form.model_validate(a_verdict_reply(option="None of them"))
+    assert verdict_from(none, {}).option == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("P2", "p2"),
+        ('"p1"', "p1"),
+        ("c1, because it showed the gap", "c1"),
+        ("Critique C2", "c2"),
+        ("[p2]", "p2"),
+        ("", "none"),
+        ("None of them", "none"),
+        ("p12", "p12"),
+        ("reasons", "reasons"),
+    ],
+)
+def test_a_label_is_read_however_it_is_dressed(said: str, label: str) -> None:
+    assert label_in(said, ("p1", "p2", "c1", "c2", "none")) == label
+
+
+def test_a_near_right_ballot_is_a_ballot() -> None:
+    form = ballot_reply(("p1", "p2"), ("c1",), ("o1", "o2"))
+    said = {
+        "reasons": ["P2: it is cheap", "p1 – it is dear"],
+        "ranking": ["P2", "position p1"],
+        "moved_by": "C1, because it names the cost",
+        "probabilities": ["85 %", "15"],
+    }
+    ballot = form.model_validate(said)
+
+    assert ballot_fault(ballot, ["p1", "p2"], ["o1", "o2"]) == ""
+    assert (ballot.ranking, ballot.moved_by) == (["p2", "p1"], "c1")
+    assert ballot.probabilities == [85, 15]
+    assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
+
+
+def test_reasons_without_labels_stand_in_the_order_of_the_labels() -> None:
+    ballot = BallotReply(reasons=["a", "b"], ranking=["p2", "p1"])
+
+    assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "a", "p2": "b"}
+
+
+def test_the_form_of_a_ballot_names_every_label() -> None:
+    form = answer_form(ballot_reply(("p1", "p2"), ("c1",), ("o1",)))
+
+    assert form.name == "ballot"
+    assert list(form.schema["properties"]) == ["reasons", "ranking", "probabilities", "moved_by"]
+    assert form.schema["required"] == list(form.schema["properties"])
+    assert form.schema["properties"]["ranking"]["items"]["enum"] == ["p1", "p2"]
+    assert form.schema["properties"]["moved_by"]["enum"] == ["c1", "none"]
+
+
+def test_the_form_of_a_verdict_puts_reasons_first_and_names_the_notes() -> None:
+    form = answer_form(verdict_reply(("n1", "n2"), ("o1", "o2"))).schema["properties"]
+    status = form["requirements"]["items"]["properties"]["status"]
+
+    before = ["reasons", "dissent", "requirements", "criteria", "decision", "option"]
+    assert list(form)[: len(before)] == before
+    assert form["option"]["enum"] == ["o1", "o2", "none"]
+    assert form["notes"]["items"]["properties"]["note"]["enum"] == ["n1", "n2"]
+    assert status["enum"] == ["met", "not met", "unknown"]
+
+
+def test_a_facilitators_form_names_every_step_so_that_all_its_turns_read_one_cache() -> None:
+    form = answer_form(facilitation_reply())
+
+    assert form.schema["properties"]["decision"]["enum"] == [step.value for step in NextStep]
+
+
+@pytest.mark.parametrize(("said", "kept"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
+def test_a_judges_confidence_is_read_as_percent(said: object, kept: int | None) -> None:
+    assert verdict_from(a_reply(confidence=said), {}).judge_confidence == kept
