@@ -1,1 +1,36 @@
-"""Taking turns: what an agent sees, what is asked of its model, what comes of the reply."""
+"""One turn of a debate: what each act is, what its agent sees, and what is recorded.
+
+Importing the package declares all acts (`core.acts.act.ACTS`).
+"""
+
+from core.acts import (
+    afterwards,
+    cast,
+    compare,
+    count,
+    facilitate,
+    follow_up,
+    judge,
+    question,
+    read,
+    reviewing,
+    shadow,
+    speak,
+    summarise,
+)
+
+__all__ = [
+    "afterwards",
+    "cast",
+    "compare",
+    "count",
+    "facilitate",
+    "follow_up",
+    "judge",
+    "question",
+    "read",
+    "reviewing",
+    "shadow",
+    "speak",
+    "summarise",
+]

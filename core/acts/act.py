@@ -1,14 +1,24 @@
-"""What each act is: one row per act, read by prompts, turns, reports and Slack alike (pure).
+"""What an act is, and the registry of all: each is declared once, in its own module (pure).
 
-A new act: its name in `core.models.Act`, its row here, its prompt in `core/acts/`,
-and, if it is no speech, who performs it in `core.acts.take`.
+A new act: its name in `core.models.Act`, a module that declares it, its task beside that
+(`<act>.md.j2`), and the module's line in `core/acts/__init__.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from core.models import Act
+from core.events import Event
+from core.models import Act, Debate, Turn
 from core.request import Effort
+
+#: Takes a turn: what asks models (`core.llm.call.ModelCalls`), the debate, the turn.
+Performer = Callable[[Any, Debate, Turn], Awaitable[Event]]
+
+
+def no_values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    """The task takes no values of its own."""
+    return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +31,7 @@ class ActSpec:
     noun: str
     #: What a phase of such turns is called: "refinements".
     phase: str
-    #: A speech ends in text that becomes a contribution; all speeches have the same performer.
+    #: A speech ends in text that becomes a contribution.
     is_speech: bool = False
     #: Longest text asked for, in words; 0: the length is not a matter of words.
     words: int = 0
@@ -39,221 +49,24 @@ class ActSpec:
     is_numbered: bool = False
     #: Whether it ends with a line that says how likely the agent holds each option the best.
     states_stance: bool = False
+    #: What its task says besides length and letter, by the template's names.
+    values: Callable[[Debate, Turn], Mapping[str, object]] = no_values
+    #: None: it is no turn of a debate, or who takes it needs more (reading).
+    perform: Performer | None = None
     #: Key of its outcome where a debate has only one; empty: the turn's key.
     outcome_key: str = ""
 
 
-ACTS: Mapping[Act, ActSpec] = {
-    Act.QUESTIONS: ActSpec(
-        label="Questions",
-        noun="questions",
-        phase="clarifying questions",
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-        is_numbered=True,
-    ),
-    Act.CLARIFICATION: ActSpec(
-        label="Questions to people",
-        noun="list of questions",
-        phase="questions to people",
-        asks_model=False,
-        is_numbered=True,
-    ),
-    Act.PROPOSAL: ActSpec(
-        label="Proposal", noun="proposal", phase="proposals", is_speech=True, words=350
-    ),
-    Act.CRITIQUE: ActSpec(
-        label="Critique",
-        noun="critique",
-        phase="critiques",
-        is_speech=True,
-        words=250,
-        max_tokens=1024,
-        effort=Effort.LOW,
-    ),
-    Act.REFINEMENT: ActSpec(
-        label="Refinement",
-        noun="refined proposal",
-        phase="refinements",
-        is_speech=True,
-        words=450,
-        states_stance=True,
-    ),
-    Act.GATHER: ActSpec(
-        label="Findings", noun="gathered facts", phase="gathering facts", is_speech=True, words=350
-    ),
-    Act.PLAN: ActSpec(
-        label="Plan", noun="plan", phase="plans", is_speech=True, words=200, effort=Effort.LOW
-    ),
-    Act.FORMULATE: ActSpec(
-        label="Position", noun="position", phase="positions", is_speech=True, words=450
-    ),
-    Act.DEBATE: ActSpec(
-        label="Answer to the others",
-        noun="answer to the others",
-        phase="debate",
-        is_speech=True,
-        words=450,
-    ),
-    Act.ADJUST: ActSpec(
-        label="Adjusted position",
-        noun="adjusted position",
-        phase="adjustments",
-        is_speech=True,
-        words=450,
-        states_stance=True,
-    ),
-    Act.REBUTTAL: ActSpec(
-        label="Rebuttal",
-        noun="rebuttal",
-        phase="rebuttals",
-        is_speech=True,
-        words=250,
-        effort=Effort.LOW,
-    ),
-    Act.STATEMENT: ActSpec(
-        label="Statement",
-        noun="statement",
-        phase="statements",
-        is_speech=True,
-        words=300,
-        states_stance=True,
-    ),
-    Act.FACILITATION: ActSpec(
-        label="Facilitation",
-        noun="choice of how to go on",
-        phase="deciding how to go on",
-        max_tokens=512,
-        effort=Effort.LOW,
-    ),
-    Act.REVIEW: ActSpec(label="Review", noun="review", phase="reviews", sees_history=False),
-    Act.FINDINGS: ActSpec(
-        label="Findings of all",
-        noun="list of findings",
-        phase="merging the findings",
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.SECOND_LOOK: ActSpec(
-        label="Second look",
-        noun="second look",
-        phase="second looks",
-        effort=Effort.LOW,
-        sees_history=False,
-    ),
-    Act.SUMMARY: ActSpec(
-        label="Summary",
-        noun="summary",
-        phase="summaries",
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.OPTIONS: ActSpec(
-        label="Options",
-        noun="list of options",
-        phase="what there is to choose between",
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.BALLOT: ActSpec(
-        label="Ballot",
-        noun="ballot",
-        phase="vote",
-        max_tokens=1024,
-        effort=Effort.LOW,
-        sees_history=False,
-    ),
-    Act.GATE: ActSpec(
-        label="Is another round worth it?",
-        noun="comparison of minds",
-        phase="comparing minds",
-        asks_model=False,
-        is_posted=False,
-    ),
-    Act.TALLY: ActSpec(
-        label="Count of the votes",
-        noun="count of the votes",
-        phase="counting the votes",
-        asks_model=False,
-        outcome_key="tally",
-    ),
-    Act.CROSS_CHECK: ActSpec(
-        label="Check in the opposite order",
-        noun="check in the opposite order",
-        phase="the judge chooses in the opposite order",
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.SYNTHESIS: ActSpec(
-        label="Synthesis",
-        noun="decision",
-        phase="the judge writes the decision",
-        words=500,
-        sees_history=False,
-        outcome_key="verdict",
-    ),
-    Act.READING: ActSpec(
-        label="Reading of a source",
-        noun="source",
-        phase="reading sources",
-        asks_model=False,
-        is_posted=False,
-        is_numbered=True,
-    ),
-    Act.EVALUATION: ActSpec(
-        label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536
-    ),
-    Act.RECALL: ActSpec(
-        label="Reasons found",
-        noun="list of reasons found",
-        phase="looking for reasons",
-        max_tokens=1024,
-        effort=Effort.LOW,
-    ),
-    Act.CASTING: ActSpec(
-        label="Choice of agents",
-        noun="choice of agents",
-        phase="choosing agents for the question",
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.SHADOW: ActSpec(
-        label="Answer of one model alone",
-        noun="answer alone",
-        phase="one model answers alone",
-        words=350,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.SHADOW_CHOICE: ActSpec(
-        label="Option of the answer alone",
-        noun="option of the answer alone",
-        phase="finding the option of the answer alone",
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-    ),
-    Act.FOLLOW_UP: ActSpec(
-        label="Answer to a question",
-        noun="answer to a question",
-        phase="answering questions about the debate",
-        words=200,
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-        is_numbered=True,
-    ),
-}
+#: All acts; complete once the package is imported, which declares them.
+ACTS: dict[Act, ActSpec] = {}
+
+
+def declare(act: Act, spec: ActSpec) -> None:
+    """Add an act to the registry.
+
+    Raises:
+        ValueError: It is there already.
+    """
+    if act in ACTS:
+        raise ValueError(f"{act} is declared twice.")
+    ACTS[act] = spec

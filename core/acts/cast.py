@@ -1,16 +1,21 @@
 """The choice of agents for a question: one cheap call; topics where it fails."""
 
+from collections.abc import Mapping
+
 import structlog
 
+from core.acts import prompt as render
+from core.acts.act import ActSpec, declare
 from core.acts.replies import casting_reply
 from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import AgentsCast
 from core.llm.call import ModelCalls
-from core.models import Cast, Debate, Turn
+from core.models import Act, Cast, Debate, Turn
 from core.opening import recast
+from core.request import Effort
 from core.rules import casting
-from core.settings import roles_with
+from core.settings import ROLES, roles_with
 
 _log = structlog.get_logger(__name__)
 
@@ -37,3 +42,31 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     roster = recast(setup, chosen)
     cast = Cast(turn=turn, agents=roster.agents, reasons=roster.reasons, call=call)
     return AgentsCast(cast=cast)
+
+
+def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    who = {role: " ".join(render.persona(role).split()) for role in ROLES}
+    more = debate.setup.casting.roles if debate.setup.casting else ()
+    who |= {role.id: " ".join(role.prompt.split("\n\n")[0].split()) for role in more}
+    return {
+        "roles": who,
+        "sceptic": casting.SCEPTIC,
+        "fewest": casting.FEWEST,
+        "most": casting.MOST,
+    }
+
+
+declare(
+    Act.CASTING,
+    ActSpec(
+        label="Choice of agents",
+        noun="choice of agents",
+        phase="choosing agents for the question",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values,
+        perform=choose,
+    ),
+)

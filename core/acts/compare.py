@@ -1,14 +1,17 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
 import re
+from collections.abc import Mapping
 
+from core.acts.act import ActSpec, declare
 from core.acts.context import candidates
 from core.acts.replies import first_sentence, options_fault, options_reply
 from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
-from core.models import Debate, Option, Options, QuestionKind, Turn
+from core.models import Act, Debate, Option, Options, QuestionKind, Turn
+from core.request import Effort
 from core.rules import gate
 from core.rules.formats import review
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
@@ -76,3 +79,36 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     if found is None:
         raise AssertionError(f"{turn.key} was taken before it was clear.")
     return GatePassed(gate=found)
+
+
+def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    labels = (candidate.label for candidate in candidates(debate, turn))
+    return {"labels": ", ".join(labels), "most": MOST_OPTIONS}
+
+
+declare(
+    Act.OPTIONS,
+    ActSpec(
+        label="Options",
+        noun="list of options",
+        phase="what there is to choose between",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values,
+        perform=merge,
+    ),
+)
+
+declare(
+    Act.GATE,
+    ActSpec(
+        label="Is another round worth it?",
+        noun="comparison of minds",
+        phase="comparing minds",
+        asks_model=False,
+        is_posted=False,
+        perform=weigh,
+    ),
+)

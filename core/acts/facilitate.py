@@ -1,10 +1,14 @@
 """The panel's facilitator: go on, ask people, or vote."""
 
+from collections.abc import Mapping
+
+from core.acts.act import ActSpec, declare
 from core.acts.replies import facilitation_fault, facilitation_reply
 from core.acts.request_for import request_for, terms_for
 from core.events import FacilitatorDecided
 from core.llm.call import ModelCalls
-from core.models import Debate, Ending, Guidance, NextStep, Question, Turn
+from core.models import Act, Debate, Ending, Guidance, NextStep, Question, Turn
+from core.request import Effort
 from core.rules import gate
 from core.rules.formats import panel
 
@@ -44,3 +48,26 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         call=call,
     )
     return FacilitatorDecided(guidance=guidance)
+
+
+def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    return {
+        "round": turn.round,
+        "left": panel.rounds_left(debate, turn.round),
+        "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
+        "may_ask": panel.questions_left(debate),
+    }
+
+
+declare(
+    Act.FACILITATION,
+    ActSpec(
+        label="Facilitation",
+        noun="choice of how to go on",
+        phase="deciding how to go on",
+        max_tokens=512,
+        effort=Effort.LOW,
+        values=_values,
+        perform=guide,
+    ),
+)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.acts.act import ACTS
+from core.acts.act import ACTS, ActSpec, declare
 from core.acts.context import judged_case, told_by_people
 from core.acts.request_for import request_with, terms_for
 from core.errors import CallFailed
@@ -36,7 +36,7 @@ from core.models import (
     SourceReference,
     Turn,
 )
-from core.request import Part, PartKind
+from core.request import Effort, Part, PartKind
 from core.rules.judging import judge_of
 
 #: Characters of what was said in earlier rounds that a prompt holds: what fits the question best.
@@ -222,3 +222,20 @@ def _from_passages(
             fault=why,
         )
     )
+
+
+declare(
+    Act.FOLLOW_UP,
+    ActSpec(
+        label="Answer to a question",
+        noun="answer to a question",
+        phase="answering questions about the debate",
+        words=200,
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        is_numbered=True,
+        perform=answer,
+    ),
+)

@@ -2,11 +2,12 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
 
+from core.acts.act import ActSpec, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import earlier_shown, note_labels, options_shown
 from core.acts.replies import NOBODY, cross_check_reply, first_sentence
@@ -26,6 +27,7 @@ from core.llm.outages import is_outage
 from core.models import (
     EXAMPLE,
     OFFLINE,
+    Act,
     Agent,
     CrossCheck,
     Debate,
@@ -39,14 +41,17 @@ from core.models import (
     VerdictSection,
     VerdictSource,
 )
+from core.request import Effort
 from core.rules import voting
 from core.rules.confidence import Grounds, confidence
 from core.rules.degradations import degradations
 from core.rules.fallback_models import fallback_words
+from core.rules.formats import review
 from core.rules.formats.registry import format_of
+from core.rules.gate import closing_gate, in_words
 from core.rules.judging import judge_of
 from core.rules.options import option_of, options_of
-from core.rules.playbook import criteria_of, parts_of
+from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.schedule import is_cut_short
 
 _log = structlog.get_logger(__name__)
@@ -254,3 +259,89 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
         else (),
         warnings=(f"No judge gave a verdict: this is the position of {name}, which {chosen}.",),
     )
+
+
+def _values_of_check(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    return {"options": ", ".join(options_shown(debate))}
+
+
+def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    ended, playbook = closing_gate(debate), debate.setup.playbook
+    criteria = criteria_of(playbook)
+    return {
+        "options": ", ".join(options_shown(debate)),
+        "earlier": ", ".join(earlier_shown(debate)),
+        "ended": in_words(debate, ended) if ended else "",
+        "winner": _winner_words(debate),
+        "partial": _why_early(debate),
+        "review": debate.setup.format == review.NAME,
+        "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,
+        "notes": ", ".join(note_labels(debate)) or "there are none",
+        "compared": ", ".join(criteria),
+        "musts": ", ".join(label for label, criterion in criteria.items() if criterion.must),
+        "parts": ", ".join(parts_of(playbook)),
+        "missing": bool(missing_evidence(debate)),
+    }
+
+
+def _why_early(debate: Debate) -> str:
+    """Why not all turns were taken, in a sentence; empty if they were."""
+    if not is_cut_short(debate):
+        return ""
+    if debate.stop:
+        return "a person stopped it."
+    if debate.vote_called_by:
+        return "a person called the vote."
+    if debate.out_of_time:
+        return "its time was over."
+    if debate.out_of_money:
+        return "its money was spent."
+    return "too few agents could go on."
+
+
+def _winner_words(debate: Debate) -> str:
+    """Whose position the judge starts from."""
+    if not debate.tally or not debate.tally.winners:
+        return "the position that meets the requirements best (there was no vote)"
+    names = [debate.setup.agent(agent).name for agent in voting.best_texts(debate.tally)]
+    won = [
+        options_of(debate).name(option) for option in voting.winning_options(debate.tally.options)
+    ]
+    whose = f"position{'s' if len(names) > 1 else ''} of {' and '.join(names)}"
+    if not won:
+        tied = "tied winners" if len(names) > 1 else "winner"
+        return f"the {tied} of the vote, the {whose}"
+    if len(won) > 1:
+        return f"the best texts for the options that are tied ({', '.join(won)}): the {whose}"
+    texts = "best texts" if len(names) > 1 else "best text"
+    return f"the {texts} for the option that won the vote ({won[0]}): the {whose}"
+
+
+declare(
+    Act.CROSS_CHECK,
+    ActSpec(
+        label="Check in the opposite order",
+        noun="check in the opposite order",
+        phase="the judge chooses in the opposite order",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values_of_check,
+        perform=cross_check,
+    ),
+)
+
+declare(
+    Act.SYNTHESIS,
+    ActSpec(
+        label="Synthesis",
+        noun="decision",
+        phase="the judge writes the decision",
+        words=500,
+        sees_history=False,
+        outcome_key="verdict",
+        values=_values,
+        perform=synthesise,
+    ),
+)

@@ -1,12 +1,16 @@
 """Clarifying questions: agents say what they need to know, and it is put to people."""
 
+from collections.abc import Mapping
+
+from core.acts.act import ActSpec, declare
 from core.acts.replies import QuestionsReply
 from core.acts.request_for import request_for, terms_for
 from core.errors import ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
 from core.figures import counted
 from core.llm.call import ModelCalls
-from core.models import Debate, Question, Questions, Turn
+from core.models import Act, Debate, Question, Questions, Turn
+from core.request import Effort
 from core.rules.formats import clarifying
 
 _UNREADABLE = "Its reply could not be read as questions, so it asks none."
@@ -45,3 +49,38 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
 async def put(_calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
     """Put everybody's questions to people, each once. Asks no model."""
     return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
+
+
+def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    asking = int(turn.target or 1)
+    most = debate.setup.clarifying.per_agent
+    return {"most": most, "followup": asking > 1, "last": asking == clarifying.MOST_ROUNDS}
+
+
+declare(
+    Act.QUESTIONS,
+    ActSpec(
+        label="Questions",
+        noun="questions",
+        phase="clarifying questions",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        is_numbered=True,
+        values=_values,
+        perform=ask,
+    ),
+)
+
+declare(
+    Act.CLARIFICATION,
+    ActSpec(
+        label="Questions to people",
+        noun="list of questions",
+        phase="questions to people",
+        asks_model=False,
+        is_numbered=True,
+        perform=put,
+    ),
+)

@@ -1,8 +1,9 @@
 """Reads a source: what came of it is recorded, and why, where nothing did."""
 
+from core.acts.act import ActSpec, declare
 from core.errors import BadInput
 from core.events import SourceRead
-from core.models import Debate, Source, SourceText, Turn
+from core.models import Act, Debate, Source, SourceText, Turn
 from core.ports import SourceReader
 from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, SAME_AS, label_of
 
@@ -39,3 +40,16 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
     return SourceRead(
         source=Source(turn=turn, reference=reference, fault=fault, label=label, **whole)
     )
+
+
+declare(
+    Act.READING,
+    ActSpec(
+        label="Reading of a source",
+        noun="source",
+        phase="reading sources",
+        asks_model=False,
+        is_posted=False,
+        is_numbered=True,
+    ),
+)

@@ -1,9 +1,10 @@
 """Reviews: what agents find in the subject, each thing once, and whether it is settled."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from core.acts.citing import without_quotes
+from core.acts.act import ActSpec, declare
+from core.acts.citing import left_out, without_quotes
 from core.acts.finding_replies import (
     FindingReply,
     review_reply,
@@ -19,6 +20,7 @@ from core.evidence.citations import check, checked
 from core.figures import counted
 from core.llm.call import ModelCalls
 from core.models import (
+    Act,
     Call,
     Contribution,
     Debate,
@@ -29,6 +31,7 @@ from core.models import (
     Source,
     Turn,
 )
+from core.request import Effort
 from core.rules.findings import MOST_FINDINGS, merged, own, raised
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
@@ -179,3 +182,62 @@ def _line(one: ReviewFinding) -> str:
     state = f", {one.status.value}" if one.number or one.status is FindingStatus.NEW else ""
     why = f" *{one.why}*" if one.why else ""
     return f"- **{one.severity.value.capitalize()}{number}{state}**{quote} {one.wrong}{mend}{why}"
+
+
+def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    changed = [one.id for one in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
+    read = [one.id for one in subject(debate)]
+    return {
+        "subject": ", ".join((*read, *changed)) or "the question",
+        "handed_in": ", ".join(changed),
+        "in_part": bool(left_out(debate)),
+        "labels": ", ".join(f"f{finding.number}" for finding in own(debate, turn.agent)),
+        "most": MOST_FINDINGS,
+        "options": ", ".join(f'"{option}" ({name})' for option, name in VERDICTS.items()),
+    }
+
+
+def _values_of_merging(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    numbers = range(1, len(raised(debate)) + 1)
+    return {"labels": ", ".join(f"f{number}" for number in numbers)}
+
+
+declare(
+    Act.REVIEW,
+    ActSpec(
+        label="Review",
+        noun="review",
+        phase="reviews",
+        sees_history=False,
+        values=_values_of_review,
+        perform=review,
+    ),
+)
+
+declare(
+    Act.FINDINGS,
+    ActSpec(
+        label="Findings of all",
+        noun="list of findings",
+        phase="merging the findings",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values_of_merging,
+        perform=merge,
+    ),
+)
+
+declare(
+    Act.SECOND_LOOK,
+    ActSpec(
+        label="Second look",
+        noun="second look",
+        phase="second looks",
+        effort=Effort.LOW,
+        sees_history=False,
+        values=_values_of_review,
+        perform=look_again,
+    ),
+)

@@ -1,14 +1,17 @@
 """The shadow answer: one model answers alone, and which of the debate's options that is."""
 
 import asyncio
+from collections.abc import Mapping
 
+from core.acts.act import ActSpec, declare
 from core.acts.context import options_shown
 from core.acts.replies import NOBODY, ShadowReply, cross_check_reply
 from core.acts.request_for import request_for, terms_for
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
-from core.models import SUMMARIZER, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
+from core.models import SUMMARIZER, Act, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
+from core.request import Effort
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
@@ -67,3 +70,36 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
     )
     option = "" if reply.option == NOBODY else reply.option
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
+
+
+def _values_of_choice(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    return {"options": ", ".join(options_shown(debate))}
+
+
+declare(
+    Act.SHADOW,
+    ActSpec(
+        label="Answer of one model alone",
+        noun="answer alone",
+        phase="one model answers alone",
+        words=350,
+        is_posted=False,
+        sees_history=False,
+        perform=answer,
+    ),
+)
+
+declare(
+    Act.SHADOW_CHOICE,
+    ActSpec(
+        label="Option of the answer alone",
+        noun="option of the answer alone",
+        phase="finding the option of the answer alone",
+        max_tokens=512,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values_of_choice,
+        perform=place,
+    ),
+)

@@ -1,8 +1,9 @@
 """What agents do: say something, in every act that ends in text, and vote."""
 
 import asyncio
+from collections.abc import Mapping
 
-from core.acts.act import ACTS
+from core.acts.act import ACTS, ActSpec, declare
 from core.acts.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
 from core.acts.context import (
     candidates,
@@ -19,6 +20,8 @@ from core.errors import ReplyUnreadable, ReplyUnusable
 from core.events import BallotAbstained, BallotCast, ContributionMade
 from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
+from core.request import Effort
+from core.rules.formats import critique, panel, review
 from core.rules.formats.registry import format_of
 from core.rules.options import leading, options_of, read_stance, without_stance
 
@@ -118,3 +121,180 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             call=call,
         )
     )
+
+
+def _values_of_proposal(_debate: Debate, turn: Turn) -> Mapping[str, object]:
+    return {"fresh": turn.round > 1}
+
+
+def _values_of_critique(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
+    return {"repeated": bool(before), "author": debate.setup.letter(turn.target or "")}
+
+
+def _values_of_statement(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    return {"first": turn.round == 1, "closing": panel.is_closing(debate, turn)}
+
+
+def _values_of_ballot(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    shown = candidates(debate, turn)
+    letters = [
+        f"Position {debate.setup.letter(one.position)} is {one.label}"
+        for one in shown
+        if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
+    ]
+    return {
+        "review": debate.setup.format == review.NAME,
+        "count": len(shown),
+        "labels": ", ".join(candidate.label for candidate in shown),
+        "options": ", ".join(options_shown(debate)),
+        "before": options_of(debate).name(held_before(debate, turn)),
+        "movers": ", ".join(movers_shown(debate, turn)),
+        "letters": ", ".join(letters),
+        "sources": ", ".join(sources_shown(debate)),
+    }
+
+
+declare(
+    Act.PROPOSAL,
+    ActSpec(
+        label="Proposal",
+        noun="proposal",
+        phase="proposals",
+        is_speech=True,
+        words=350,
+        values=_values_of_proposal,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.CRITIQUE,
+    ActSpec(
+        label="Critique",
+        noun="critique",
+        phase="critiques",
+        is_speech=True,
+        words=250,
+        max_tokens=1024,
+        effort=Effort.LOW,
+        values=_values_of_critique,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.REFINEMENT,
+    ActSpec(
+        label="Refinement",
+        noun="refined proposal",
+        phase="refinements",
+        is_speech=True,
+        words=450,
+        states_stance=True,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.GATHER,
+    ActSpec(
+        label="Findings",
+        noun="gathered facts",
+        phase="gathering facts",
+        is_speech=True,
+        words=350,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.PLAN,
+    ActSpec(
+        label="Plan",
+        noun="plan",
+        phase="plans",
+        is_speech=True,
+        words=200,
+        effort=Effort.LOW,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.FORMULATE,
+    ActSpec(
+        label="Position",
+        noun="position",
+        phase="positions",
+        is_speech=True,
+        words=450,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.DEBATE,
+    ActSpec(
+        label="Answer to the others",
+        noun="answer to the others",
+        phase="debate",
+        is_speech=True,
+        words=450,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.ADJUST,
+    ActSpec(
+        label="Adjusted position",
+        noun="adjusted position",
+        phase="adjustments",
+        is_speech=True,
+        words=450,
+        states_stance=True,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.REBUTTAL,
+    ActSpec(
+        label="Rebuttal",
+        noun="rebuttal",
+        phase="rebuttals",
+        is_speech=True,
+        words=250,
+        effort=Effort.LOW,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.STATEMENT,
+    ActSpec(
+        label="Statement",
+        noun="statement",
+        phase="statements",
+        is_speech=True,
+        words=300,
+        states_stance=True,
+        values=_values_of_statement,
+        perform=speak,
+    ),
+)
+
+declare(
+    Act.BALLOT,
+    ActSpec(
+        label="Ballot",
+        noun="ballot",
+        phase="vote",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        sees_history=False,
+        values=_values_of_ballot,
+        perform=vote,
+    ),
+)

@@ -10,13 +10,14 @@ summarizer.
 import re
 from dataclasses import replace
 
+from core.acts.act import ActSpec, declare
 from core.acts.context import told_by_people
 from core.acts.request_for import request_with, terms_for
 from core.errors import CallFailed
 from core.events import SummaryMade
 from core.llm.call import ModelCalls
-from core.models import JUDGE, Debate, Summary, SummaryKind, Turn
-from core.request import Part, PartKind
+from core.models import JUDGE, Act, Debate, Summary, SummaryKind, Turn
+from core.request import Effort, Part, PartKind
 from core.rules.history.material import Material
 from core.rules.history.strategies import material_for
 
@@ -115,3 +116,17 @@ async def _ask(
         method="brief" if brief else material.method.value,
         call=call,
     )
+
+
+declare(
+    Act.SUMMARY,
+    ActSpec(
+        label="Summary",
+        noun="summary",
+        phase="summaries",
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        perform=summarise,
+    ),
+)

@@ -1,78 +1,28 @@
-"""Takes a turn: which act is performed by which module."""
+"""Takes a turn: under which caps, and for whom; each act says what it does."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from weakref import WeakValueDictionary
 
-from core.acts import cast as casting
-from core.acts import compare, judge, reviewing, shadow
-from core.acts import facilitate as facilitator
-from core.acts import follow_up as asking_on
-from core.acts import question as clarification
-from core.acts import speak as agents
-from core.acts import summarise as summarizer
 from core.acts.act import ACTS
 from core.acts.citing import source_parts
 from core.acts.read import read
-from core.events import Event, VoteTallied
+from core.events import Event
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
 from core.llm.caps import OwnCaps
 from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
 from core.ports import SourceReader, SpendingCaps
 from core.redaction import pseudonym
-from core.rules import voting
-from core.rules.formats.registry import format_of
-from core.rules.options import option_of, options_of
-from core.rules.schedule import ballot_turns, is_ending
+from core.rules.schedule import is_ending
 
 #: Share of a debate's cap that only the vote and the verdict may use.
 KEPT_FOR_THE_END = Decimal("0.2")
 #: Share of a debate's cap, and of every other, that the shadow answer leaves to the debate.
 KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS = Decimal("0.8"), Decimal("0.2")
 _OWN_CAP_ONLY = OwnCaps()
-Performer = Callable[[ModelCalls, Debate, Turn], Awaitable[Event]]
-
-
-async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
-    """Count the final ballots. Asks no model."""
-    turns = ballot_turns(debate)
-    ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
-    abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
-    positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
-    counted = voting.count(
-        positions,
-        ballots,
-        debate.setup.vote,
-        abstained=abstained,
-        options=options_of(debate),
-    )
-    return VoteTallied(tally=counted, edition=debate.edition)
-
-
-#: Who performs each act that is part of a debate; all speeches are performed alike.
-PERFORMERS: Mapping[Act, Performer] = {
-    Act.CASTING: casting.choose,
-    Act.QUESTIONS: clarification.ask,
-    Act.CLARIFICATION: clarification.put,
-    Act.FACILITATION: facilitator.guide,
-    Act.SUMMARY: summarizer.summarise,
-    Act.OPTIONS: compare.merge,
-    Act.GATE: compare.weigh,
-    Act.BALLOT: agents.vote,
-    Act.TALLY: tally,
-    Act.CROSS_CHECK: judge.cross_check,
-    Act.SYNTHESIS: judge.synthesise,
-    Act.SHADOW: shadow.answer,
-    Act.SHADOW_CHOICE: shadow.place,
-    Act.FOLLOW_UP: asking_on.answer,
-    Act.REVIEW: reviewing.review,
-    Act.FINDINGS: reviewing.merge,
-    Act.SECOND_LOOK: reviewing.look_again,
-    **{act: agents.speak for act, spec in ACTS.items() if spec.is_speech},
-}
 
 
 class Turns:
@@ -153,7 +103,10 @@ class Turns:
             prove=prove,
             waits=waits,
         )
-        return await PERFORMERS[turn.act](calls, debate, turn)
+        perform = ACTS[turn.act].perform
+        if perform is None:
+            raise AssertionError(f"{turn.act} is no turn of a debate.")
+        return await perform(calls, debate, turn)
 
 
 def kept_back(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:

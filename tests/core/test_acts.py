@@ -1,22 +1,25 @@
-"""One row per act, and everything an act needs."""
+"""Each act is declared, with everything it needs."""
 
 from pathlib import Path
 
 import pytest
 
 from core.acts import overrides
-from core.acts.act import ACTS
-from core.acts.take import PERFORMERS
+from core.acts.act import ACTS, declare
 from core.models import Act
 
 
-def test_every_act_has_its_row_in_the_order_of_the_acts() -> None:
-    assert list(ACTS) == list(Act)
+def test_every_act_is_declared_once() -> None:
+    assert set(ACTS) == set(Act)
+    with pytest.raises(ValueError, match="declared twice"):
+        declare(Act.PROPOSAL, ACTS[Act.PROPOSAL])
 
 
-def test_every_act_of_a_debate_has_a_performer() -> None:
+def test_every_act_of_a_debate_says_how_it_is_performed() -> None:
     """But evaluations, which are made after a debate, and reading, for which `Turns` has a port."""
-    assert set(PERFORMERS) == set(Act) - {Act.EVALUATION, Act.RECALL, Act.READING}
+    performed = {act for act, spec in ACTS.items() if spec.perform}
+
+    assert performed == set(Act) - {Act.EVALUATION, Act.RECALL, Act.READING}
 
 
 @pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.asks_model])
