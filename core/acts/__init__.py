@@ -5,6 +5,7 @@ Importing the package declares all acts (`core.acts.act.ACTS`).
 
 from core.acts import (
     afterwards,
+    ballot,
     cast,
     compare,
     count,
@@ -21,6 +22,7 @@ from core.acts import (
 
 __all__ = [
     "afterwards",
+    "ballot",
     "cast",
     "compare",
     "count",

@@ -4,16 +4,20 @@ A new act: its name in `core.models.Act`, a module that declares it, its task be
 (`<act>.md.j2`), and the module's line in `core/acts/__init__.py`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.events import Event
 from core.models import Act, Debate, Turn
-from core.request import Effort
+from core.request import Effort, Part
 
 #: Takes a turn: what asks models (`core.llm.call.ModelCalls`), the debate, the turn.
 Performer = Callable[[Any, Debate, Turn], Awaitable[Event]]
+
+
+#: Parts of a prompt, for a turn of a debate.
+Parts = Callable[[Debate, Turn], Sequence[Part]]
 
 
 def no_values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
@@ -51,6 +55,8 @@ class ActSpec:
     states_stance: bool = False
     #: What its task says besides length and letter, by the template's names.
     values: Callable[[Debate, Turn], Mapping[str, object]] = no_values
+    #: What its prompt shows besides what all prompts show; None: what the format shows on the turn.
+    about: Parts | None = None
     #: None: it is no turn of a debate, or who takes it needs more (reading).
     perform: Performer | None = None
     #: Key of its outcome where a debate has only one; empty: the turn's key.

@@ -1,7 +1,7 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.acts.act import ActSpec, declare
 from core.acts.context import candidates
@@ -11,7 +11,7 @@ from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
 from core.models import Act, Debate, Option, Options, QuestionKind, Turn
-from core.request import Effort
+from core.request import Effort, Part, PartKind
 from core.rules import gate
 from core.rules.formats import review
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
@@ -81,6 +81,13 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     return GatePassed(gate=found)
 
 
+def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+    return [
+        Part(kind=PartKind.CANDIDATE, label=candidate.label, text=candidate.text, trim_priority=2)
+        for candidate in candidates(debate, turn)
+    ]
+
+
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     labels = (candidate.label for candidate in candidates(debate, turn))
     return {"labels": ", ".join(labels), "most": MOST_OPTIONS}
@@ -97,6 +104,7 @@ declare(
         is_posted=False,
         sees_history=False,
         values=_values,
+        about=_about,
         perform=merge,
     ),
 )

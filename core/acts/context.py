@@ -5,15 +5,14 @@ named to one another; the judge sees names, because it has to say who dissents.
 """
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from core.acts import case
 from core.acts.act import ACTS
 from core.acts.citing import source_parts, struck_parts
 from core.acts.playbook_part import judges_parts, playbook_part
-from core.models import Act, Contribution, Debate, SourceKind, Turn
+from core.models import Act, Debate, SourceKind, Turn
 from core.request import Part, PartKind
 from core.rules.formats import panel
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
@@ -21,7 +20,7 @@ from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
 from core.rules.history.strategies import strategy_of
 from core.rules.history.told import SAID
-from core.rules.options import by_option, leading, options_of
+from core.rules.options import by_option, options_of
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400
@@ -29,8 +28,6 @@ _STATEMENT_CHARS = 400
 _WORTH_SAVING = 300
 #: Turns of which there is one: nobody reads what they would write to the cache.
 _ALONE = frozenset({Act.OPTIONS, Act.CROSS_CHECK, Act.SYNTHESIS})
-#: What agents say to one another where nobody's position is criticised by itself.
-_ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 
 
 @dataclass(frozen=True)
@@ -111,63 +108,6 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
 def options_shown(debate: Debate) -> tuple[str, ...]:
     """Ids of the options as prompts name them, in a fixed order; none before they were merged."""
     return tuple(item.id for item in options_of(debate).items)
-
-
-def held_before(debate: Debate, turn: Turn) -> str:
-    """Id of the option this voter held best before the debate; empty where that is not known."""
-    blind = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=turn.agent).key)
-    if not blind or not turn.round:
-        return ""
-    return leading(options_of(debate).probabilities(blind.probabilities))
-
-
-def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
-    """What can have moved a voter, by label: never what it said itself.
-
-    Where positions are criticised one by one: the newest critiques of those that stand for the
-    option it held best at first, c1…cK. Else what each other agent said last, by its letter.
-    """
-    before = held_before(debate, turn)
-    if not before:
-        return {}
-    said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
-    if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
-        newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
-        found = {debate.setup.letter(agent): made for agent, made in newest.items()}
-        return dict(sorted(found.items()))
-    stances: Mapping[str, str] = debate.options.stances if debate.options else {}
-    options = options_of(debate)
-    about = [
-        made
-        for made in said
-        if made.turn.act is Act.CRITIQUE
-        and (
-            made.turn.target == turn.agent
-            or options.resolve(stances.get(made.turn.target or "", "")) == before
-        )
-    ]
-    last = max((critique.turn.round for critique in about), default=0)
-    newest_critiques = (critique for critique in about if critique.turn.round == last)
-    return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
-
-
-def sources_shown(debate: Debate) -> tuple[str, ...]:
-    """Ids of the sources as prompts name them: e1, e2."""
-    return tuple(source.id for source in debate.evidence)
-
-
-def mover_labels(debate: Debate) -> tuple[str, ...]:
-    """All labels that what moved a voter can have: the same for every voter, and in both ballots.
-
-    So all ballots have one form: a vendor's cache is another one for each form.
-    """
-    agents = [agent.id for agent in debate.setup.agents]
-    sources = sources_shown(debate)
-    if any(act is Act.CRITIQUE for act in format_of(debate).phases):
-        # Nobody is shown more than all others' critiques of everybody.
-        most = (len(agents) - 1) ** 2
-        return (*(f"c{number}" for number in range(1, most + 1)), *sources)
-    return (*(debate.setup.letter(agent) for agent in agents), *sources)
 
 
 def note_labels(debate: Debate) -> tuple[str, ...]:
@@ -279,38 +219,17 @@ def _inset(text: str) -> str:
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What this turn is about."""
+    act = ACTS[turn.act]
+    if act.about:
+        return act.about(debate, turn)
     match turn.act:
-        case Act.BALLOT:
-            begun = _read_alike(debate, turn)
-            shown = [
-                Part(
-                    kind=PartKind.CANDIDATE,
-                    label=one.label,
-                    text=one.text,
-                    ends_shared=number in begun,
-                    trim_priority=2,
-                )
-                for number, one in enumerate(candidates(debate, turn), start=1)
-            ]
-            critiques = [
-                Part(kind=PartKind.CRITIQUE, label=label, text=made.text, trim_priority=3)
-                for label, made in movers_shown(debate, turn).items()
-                if made.turn.act is Act.CRITIQUE
-            ]
-            told = (*_told_in_short(debate, turn), *format_of(debate).shown(debate, turn))
-            return (*told, *shown, *critiques)
-        case Act.OPTIONS:
-            return [
-                Part(kind=PartKind.CANDIDATE, label=one.label, text=one.text, trim_priority=2)
-                for one in candidates(debate, turn)
-            ]
         case Act.SYNTHESIS:
             return (*judged_case(debate, turn), *judges_parts(debate))
         case Act.CROSS_CHECK:
             # The same case in the opposite order; how the vote went is not told.
             return (
                 *reversed(case.final_positions(debate)),
-                *_told_in_short(debate, turn),
+                *told_in_short(debate, turn),
                 *reversed(case.last_critiques(debate)),
                 *case.last_words(debate),
                 *_options(debate),
@@ -319,29 +238,11 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
             return format_of(debate).shown(debate, turn)
 
 
-def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
-    """How many candidates this voter reads in the order of other voters of the same model.
-
-    Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
-    """
-    mine = debate.setup.agent(turn.agent)
-    own = [one.position for one in candidates(debate, turn)]
-    alike = set[int]()
-    for other in debate.setup.agents:
-        if other.id != mine.id and other.full_name == mine.full_name:
-            theirs = candidates(debate, turn.model_copy(update={"agent": other.id}))
-            same = takewhile(
-                lambda pair: pair[0] == pair[1].position, zip(own, theirs, strict=True)
-            )
-            alike.add(len(list(same)))
-    return alike - {0}
-
-
 def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the judge reads: positions, the critiques that count, last words, options, the vote."""
     return (
         *case.final_positions(debate),
-        *_told_in_short(debate, turn),
+        *told_in_short(debate, turn),
         *case.last_critiques(debate),
         *case.last_words(debate),
         *format_of(debate).shown(debate, turn),
@@ -366,7 +267,7 @@ def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     return (Part(kind=PartKind.OPTIONS, label="Options", text=text),)
 
 
-def _told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
+def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
     """What was said in a panel before the closing statements: only those are voted on.
 
     The judge, who has to say who dissents, is told whose letters they are.

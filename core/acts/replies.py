@@ -4,9 +4,8 @@ The form names every label that may stand in a field. The reader forgives what i
 same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
 """
 
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Annotated, Any
 
@@ -41,7 +40,7 @@ def label_in(said: object, labels: Sequence[str]) -> object:
     return found[0][1] if found else said
 
 
-def _figure(said: object) -> object:
+def figure_in(said: object) -> object:
     """A number where it stands as text, with or without a percent sign."""
     if not isinstance(said, str):
         return said
@@ -51,7 +50,7 @@ def _figure(said: object) -> object:
 
 def of_hundred(said: object) -> object:
     """From 0 to 100: 0.72 and "72 %" are 72."""
-    figure = _figure(said)
+    figure = figure_in(said)
     try:
         value = float(figure)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -65,34 +64,6 @@ def one_of(labels: Sequence[str]) -> Any:
     """The type of a field that holds one of these labels."""
     form: dict[str, Any] = {"type": "string", "enum": list(labels)}
     return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
-
-
-class BallotReply(BaseModel):
-    """What a voter answers: a reason for each label in the labels' order, then the ranking.
-
-    An empty ranking with one reason is an abstention.
-    """
-
-    reasons: list[str]
-    ranking: list[str]
-    #: How likely each option is the best, in percent, in the options' order.
-    probabilities: list[Annotated[float, BeforeValidator(_figure)]] = []
-    #: Label of what moved the voter, or `NOBODY`.
-    moved_by: str = NOBODY
-
-
-@cache
-def ballot_reply(
-    labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
-) -> type[BallotReply]:
-    """The form of a ballot on these labels and options; `movers` is what can move any voter."""
-    label, mover = one_of(labels), one_of((*movers, NOBODY))
-    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
-    if options:
-        share = Annotated[float, BeforeValidator(_figure), WithJsonSchema({"type": "number"})]
-        about = Field(description=f"for {', '.join(options)}")
-        fields["probabilities"] = (Annotated[list[share], about], [])
-    return create_model("BallotReply", __base__=BallotReply, **fields)
 
 
 class OptionsReply(BaseModel):
@@ -210,52 +181,6 @@ class ShadowReply(BaseModel):
     overturned_by: list[str]
     decision: str
     solution: str
-
-
-def abstains(reply: BallotReply) -> bool:
-    """Whether the voter ranks nothing and says why."""
-    return not reply.ranking and len(reply.reasons) == 1 and bool(reply.reasons[0].strip())
-
-
-def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[str] = ()) -> str:
-    """What is wrong with the ballot, as a sentence for the model; empty if it is good."""
-    if abstains(reply):
-        return ""
-    if sorted(reply.ranking) != sorted(labels):
-        missing = [label for label in labels if label not in reply.ranking]
-        rest = f" {', '.join(missing)} must be ranked too." if missing else ""
-        return (
-            f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
-            f"it holds {', '.join(reply.ranking) or 'nothing'}.{rest}"
-        )
-    if len(reply.reasons) != len(labels):
-        return (
-            f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
-        )
-    unfounded = [label for label, reason in reasons_by_label(reply, labels).items() if not reason]
-    if unfounded:
-        return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
-    if len(reply.probabilities) != len(options):
-        return (
-            f'"probabilities" must hold {len(options)} numbers, for {", ".join(options)}; '
-            f"it holds {len(reply.probabilities)}."
-        )
-    total = sum(reply.probabilities)
-    if options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
-        return "Probabilities are from 0 to 100, and 100 together."
-    return ""
-
-
-def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, str]:
-    """The reasons of a good ballot, each under its label.
-
-    A reason that begins with a label ("p2: …") is that label's, if all do; else the order counts.
-    """
-    named = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
-    found = {one[1].casefold(): one[2].strip() for one in named if one}
-    if found.keys() == {label.casefold() for label in labels}:
-        return {label: found[label.casefold()] for label in labels}
-    return dict(zip(labels, (reason.strip() for reason in reply.reasons), strict=True))
 
 
 def facilitation_fault(reply: FacilitationReply) -> str | None:

@@ -5,25 +5,16 @@ from collections.abc import Mapping
 
 from core.acts.act import ACTS, ActSpec, declare
 from core.acts.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
-from core.acts.context import (
-    candidates,
-    held_before,
-    mover_labels,
-    movers_shown,
-    options_shown,
-    sources_shown,
-)
-from core.acts.replies import abstains, ballot_fault, ballot_reply, reasons_by_label
 from core.acts.request_for import request_for, terms_for
 from core.acts.short_form import read_short_form
-from core.errors import ReplyUnreadable, ReplyUnusable
-from core.events import BallotAbstained, BallotCast, ContributionMade
+from core.errors import ReplyUnusable
+from core.events import ContributionMade
 from core.llm.call import ModelCalls
-from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
+from core.models import Act, Contribution, Debate, Turn
 from core.request import Effort
-from core.rules.formats import critique, panel, review
+from core.rules.formats import panel
 from core.rules.formats.registry import format_of
-from core.rules.options import leading, options_of, read_stance, without_stance
+from core.rules.options import options_of, read_stance, without_stance
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -75,54 +66,6 @@ def _as_read(debate: Debate, made: Contribution) -> Contribution:
     return with_checked_quotes(debate, made.model_copy(update={**update, "text": text}))
 
 
-async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
-    """Rank all positions under neutral labels; what not even a repair makes a ballot is abstained.
-
-    A voter may also abstain itself, with a reason.
-
-    Raises:
-        ProviderError: No model could be asked.
-        LimitReached: A cap forbids the call.
-    """
-    shown = {one.label: one.position for one in candidates(debate, turn)}
-    movers = {label: one.turn.key for label, one in movers_shown(debate, turn).items()}
-    movers |= {source: source for source in sources_shown(debate)}
-    options = options_shown(debate)
-    try:
-        reply, call = await calls.ask_for(
-            request_for(debate, turn),
-            debate.setup.agent(turn.agent),
-            ballot_reply(tuple(shown), mover_labels(debate), options),
-            check=lambda ballot: ballot_fault(ballot, list(shown), options) or None,
-            options=terms_for(debate, turn),
-        )
-    except ReplyUnreadable as error:
-        abstention = Abstention(turn=turn, reason=str(error), call=error.call)
-        return BallotAbstained(abstention=abstention)
-    if abstains(reply):
-        abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)
-        return BallotAbstained(abstention=abstention)
-    ranking = tuple(shown[label] for label in reply.ranking)
-    reasons = reasons_by_label(reply, list(shown))
-    given = dict(zip(options, reply.probabilities, strict=True))
-    probabilities = options_of(debate).probabilities(given)
-    # What moved the voter counts only if it has moved at all.
-    moved_by, before = None, held_before(debate, turn)
-    if before and before != leading(probabilities):
-        moved_by = movers.get(reply.moved_by)
-    return BallotCast(
-        ballot=Ballot(
-            turn=turn,
-            ranking=ranking,
-            reasons={shown[label]: reason for label, reason in reasons.items()},
-            probabilities=probabilities,
-            confidence=None,
-            moved_by=moved_by,
-            call=call,
-        )
-    )
-
-
 def _values_of_proposal(_debate: Debate, turn: Turn) -> Mapping[str, object]:
     return {"fresh": turn.round > 1}
 
@@ -134,25 +77,6 @@ def _values_of_critique(debate: Debate, turn: Turn) -> Mapping[str, object]:
 
 def _values_of_statement(debate: Debate, turn: Turn) -> Mapping[str, object]:
     return {"first": turn.round == 1, "closing": panel.is_closing(debate, turn)}
-
-
-def _values_of_ballot(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    shown = candidates(debate, turn)
-    letters = [
-        f"Position {debate.setup.letter(one.position)} is {one.label}"
-        for one in shown
-        if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
-    ]
-    return {
-        "review": debate.setup.format == review.NAME,
-        "count": len(shown),
-        "labels": ", ".join(candidate.label for candidate in shown),
-        "options": ", ".join(options_shown(debate)),
-        "before": options_of(debate).name(held_before(debate, turn)),
-        "movers": ", ".join(movers_shown(debate, turn)),
-        "letters": ", ".join(letters),
-        "sources": ", ".join(sources_shown(debate)),
-    }
 
 
 declare(
@@ -282,19 +206,5 @@ declare(
         states_stance=True,
         values=_values_of_statement,
         perform=speak,
-    ),
-)
-
-declare(
-    Act.BALLOT,
-    ActSpec(
-        label="Ballot",
-        noun="ballot",
-        phase="vote",
-        max_tokens=1024,
-        effort=Effort.LOW,
-        sees_history=False,
-        values=_values_of_ballot,
-        perform=vote,
     ),
 )

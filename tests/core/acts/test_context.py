@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.acts.act import ACTS
-from core.acts.context import candidates, mover_labels, movers_shown, parts_for
+from core.acts.ballot import mover_labels, movers_shown
+from core.acts.context import candidates, parts_for
 from core.acts.request_for import request_for
 from core.capabilities import Capability, capability
 from core.events import ContributionMade, Event, NoteAdded

@@ -2,17 +2,19 @@
 
 import pytest
 
-from core.acts.replies import (
+from core.acts.ballot import (
     BallotReply,
     abstains,
     ballot_fault,
     ballot_reply,
+    reasons_by_label,
+)
+from core.acts.replies import (
     facilitation_reply,
     first_sentence,
     label_in,
     options_fault,
     options_reply,
-    reasons_by_label,
 )
 from core.acts.verdict_replies import (
     VerdictReply,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from core.acts.replies import ballot_reply
+from core.acts.ballot import ballot_reply
 from core.acts.verdict_replies import verdict_reply
 from core.clock import SystemClock
 from core.errors import ReplyUnreadable, ReplyUnusable

@@ -1,0 +1,283 @@
+"""Ballots: each voter ranks all positions, blind at first and once more at the end.
+
+A ballot says too how likely the voter holds each option the best, and what moved it.
+"""
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from itertools import takewhile
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
+
+from core.acts.act import ActSpec, declare
+from core.acts.context import candidates, options_shown, told_in_short
+from core.acts.replies import NOBODY, figure_in, one_of
+from core.acts.request_for import request_for, terms_for
+from core.errors import ReplyUnreadable
+from core.events import BallotAbstained, BallotCast
+from core.llm.call import ModelCalls
+from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
+from core.request import Effort, Part, PartKind
+from core.rules.formats import critique, review
+from core.rules.formats.registry import format_of
+from core.rules.options import leading, options_of
+
+#: What agents say to one another where nobody's position is criticised by itself.
+_ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
+
+
+class BallotReply(BaseModel):
+    """What a voter answers: a reason for each label in the labels' order, then the ranking.
+
+    An empty ranking with one reason is an abstention.
+    """
+
+    reasons: list[str]
+    ranking: list[str]
+    #: How likely each option is the best, in percent, in the options' order.
+    probabilities: list[Annotated[float, BeforeValidator(figure_in)]] = []
+    #: Label of what moved the voter, or `NOBODY`.
+    moved_by: str = NOBODY
+
+
+@cache
+def ballot_reply(
+    labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
+) -> type[BallotReply]:
+    """The form of a ballot on these labels and options; `movers` is what can move any voter."""
+    label, mover = one_of(labels), one_of((*movers, NOBODY))
+    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
+    if options:
+        share = Annotated[float, BeforeValidator(figure_in), WithJsonSchema({"type": "number"})]
+        about = Field(description=f"for {', '.join(options)}")
+        fields["probabilities"] = (Annotated[list[share], about], [])
+    return create_model("BallotReply", __base__=BallotReply, **fields)
+
+
+async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
+    """Rank all positions under neutral labels; what not even a repair makes a ballot is abstained.
+
+    A voter may also abstain itself, with a reason.
+
+    Raises:
+        ProviderError: No model could be asked.
+        LimitReached: A cap forbids the call.
+    """
+    shown = {one.label: one.position for one in candidates(debate, turn)}
+    movers = {label: one.turn.key for label, one in movers_shown(debate, turn).items()}
+    movers |= {source: source for source in sources_shown(debate)}
+    options = options_shown(debate)
+    try:
+        reply, call = await calls.ask_for(
+            request_for(debate, turn),
+            debate.setup.agent(turn.agent),
+            ballot_reply(tuple(shown), mover_labels(debate), options),
+            check=lambda ballot: ballot_fault(ballot, list(shown), options) or None,
+            options=terms_for(debate, turn),
+        )
+    except ReplyUnreadable as error:
+        abstention = Abstention(turn=turn, reason=str(error), call=error.call)
+        return BallotAbstained(abstention=abstention)
+    if abstains(reply):
+        abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)
+        return BallotAbstained(abstention=abstention)
+    ranking = tuple(shown[label] for label in reply.ranking)
+    reasons = reasons_by_label(reply, list(shown))
+    given = dict(zip(options, reply.probabilities, strict=True))
+    probabilities = options_of(debate).probabilities(given)
+    # What moved the voter counts only if it has moved at all.
+    moved_by, before = None, held_before(debate, turn)
+    if before and before != leading(probabilities):
+        moved_by = movers.get(reply.moved_by)
+    return BallotCast(
+        ballot=Ballot(
+            turn=turn,
+            ranking=ranking,
+            reasons={shown[label]: reason for label, reason in reasons.items()},
+            probabilities=probabilities,
+            confidence=None,
+            moved_by=moved_by,
+            call=call,
+        )
+    )
+
+
+def abstains(reply: BallotReply) -> bool:
+    """Whether the voter ranks nothing and says why."""
+    return not reply.ranking and len(reply.reasons) == 1 and bool(reply.reasons[0].strip())
+
+
+def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[str] = ()) -> str:
+    """What is wrong with the ballot, as a sentence for the model; empty if it is good."""
+    if abstains(reply):
+        return ""
+    if sorted(reply.ranking) != sorted(labels):
+        missing = [label for label in labels if label not in reply.ranking]
+        rest = f" {', '.join(missing)} must be ranked too." if missing else ""
+        return (
+            f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
+            f"it holds {', '.join(reply.ranking) or 'nothing'}.{rest}"
+        )
+    if len(reply.reasons) != len(labels):
+        return (
+            f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
+        )
+    unfounded = [label for label, reason in reasons_by_label(reply, labels).items() if not reason]
+    if unfounded:
+        return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
+    if len(reply.probabilities) != len(options):
+        return (
+            f'"probabilities" must hold {len(options)} numbers, for {", ".join(options)}; '
+            f"it holds {len(reply.probabilities)}."
+        )
+    total = sum(reply.probabilities)
+    if options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
+        return "Probabilities are from 0 to 100, and 100 together."
+    return ""
+
+
+def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, str]:
+    """The reasons of a good ballot, each under its label.
+
+    A reason that begins with a label ("p2: …") is that label's, if all do; else the order counts.
+    """
+    named = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
+    found = {one[1].casefold(): one[2].strip() for one in named if one}
+    if found.keys() == {label.casefold() for label in labels}:
+        return {label: found[label.casefold()] for label in labels}
+    return dict(zip(labels, (reason.strip() for reason in reply.reasons), strict=True))
+
+
+def held_before(debate: Debate, turn: Turn) -> str:
+    """Id of the option this voter held best before the debate; empty where that is not known."""
+    blind = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=turn.agent).key)
+    if not blind or not turn.round:
+        return ""
+    return leading(options_of(debate).probabilities(blind.probabilities))
+
+
+def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
+    """What can have moved a voter, by label: never what it said itself.
+
+    Where positions are criticised one by one: the newest critiques of those that stand for the
+    option it held best at first, c1…cK. Else what each other agent said last, by its letter.
+    """
+    before = held_before(debate, turn)
+    if not before:
+        return {}
+    said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
+    if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
+        newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
+        found = {debate.setup.letter(agent): made for agent, made in newest.items()}
+        return dict(sorted(found.items()))
+    stances: Mapping[str, str] = debate.options.stances if debate.options else {}
+    options = options_of(debate)
+    about = [
+        made
+        for made in said
+        if made.turn.act is Act.CRITIQUE
+        and (
+            made.turn.target == turn.agent
+            or options.resolve(stances.get(made.turn.target or "", "")) == before
+        )
+    ]
+    last = max((critique.turn.round for critique in about), default=0)
+    newest_critiques = (critique for critique in about if critique.turn.round == last)
+    return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
+
+
+def sources_shown(debate: Debate) -> tuple[str, ...]:
+    """Ids of the sources as prompts name them: e1, e2."""
+    return tuple(source.id for source in debate.evidence)
+
+
+def mover_labels(debate: Debate) -> tuple[str, ...]:
+    """All labels that what moved a voter can have: the same for every voter, and in both ballots.
+
+    So all ballots have one form: a vendor's cache is another one for each form.
+    """
+    agents = [agent.id for agent in debate.setup.agents]
+    sources = sources_shown(debate)
+    if any(act is Act.CRITIQUE for act in format_of(debate).phases):
+        # Nobody is shown more than all others' critiques of everybody.
+        most = (len(agents) - 1) ** 2
+        return (*(f"c{number}" for number in range(1, most + 1)), *sources)
+    return (*(debate.setup.letter(agent) for agent in agents), *sources)
+
+
+def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What was said in short, the candidates, and the critiques that can have moved the voter."""
+    ends = _read_alike(debate, turn)
+    positions = [
+        Part(
+            kind=PartKind.CANDIDATE,
+            label=candidate.label,
+            text=candidate.text,
+            ends_shared=number in ends,
+            trim_priority=2,
+        )
+        for number, candidate in enumerate(candidates(debate, turn), start=1)
+    ]
+    critiques = [
+        Part(kind=PartKind.CRITIQUE, label=label, text=contribution.text, trim_priority=3)
+        for label, contribution in movers_shown(debate, turn).items()
+        if contribution.turn.act is Act.CRITIQUE
+    ]
+    history = (*told_in_short(debate, turn), *format_of(debate).shown(debate, turn))
+    return (*history, *positions, *critiques)
+
+
+def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
+    """How many candidates this voter reads in the order of other voters of the same model.
+
+    Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
+    """
+    mine = debate.setup.agent(turn.agent)
+    own = [one.position for one in candidates(debate, turn)]
+    alike = set[int]()
+    for other in debate.setup.agents:
+        if other.id != mine.id and other.full_name == mine.full_name:
+            theirs = candidates(debate, turn.model_copy(update={"agent": other.id}))
+            same = takewhile(
+                lambda pair: pair[0] == pair[1].position, zip(own, theirs, strict=True)
+            )
+            alike.add(len(list(same)))
+    return alike - {0}
+
+
+def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
+    shown = candidates(debate, turn)
+    letters = [
+        f"Position {debate.setup.letter(one.position)} is {one.label}"
+        for one in shown
+        if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
+    ]
+    return {
+        "review": debate.setup.format == review.NAME,
+        "count": len(shown),
+        "labels": ", ".join(candidate.label for candidate in shown),
+        "options": ", ".join(options_shown(debate)),
+        "before": options_of(debate).name(held_before(debate, turn)),
+        "movers": ", ".join(movers_shown(debate, turn)),
+        "letters": ", ".join(letters),
+        "sources": ", ".join(sources_shown(debate)),
+    }
+
+
+declare(
+    Act.BALLOT,
+    ActSpec(
+        label="Ballot",
+        noun="ballot",
+        phase="vote",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        sees_history=False,
+        values=_values,
+        about=_about,
+        perform=vote,
+    ),
+)
