@@ -25,6 +25,16 @@ def no_values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
     return {}
 
 
+def always(_debate: Debate) -> bool:
+    """In every debate."""
+    return True
+
+
+def never(_debate: Debate) -> bool:
+    """In no debate."""
+    return False
+
+
 @dataclass(frozen=True, kw_only=True)
 class ActSpec:
     """What an act is and how it is asked for."""
@@ -57,6 +67,12 @@ class ActSpec:
     values: Callable[[Debate, Turn], Mapping[str, object]] = no_values
     #: What its prompt shows besides what all prompts show; None: what the format shows on the turn.
     about: Parts | None = None
+    #: Its whole prompt but the task, where it shows less than all prompts do.
+    parts: Parts | None = None
+    #: Whether no other prompt goes on as its does: writing it to a cache costs, and saves nothing.
+    is_alone: Callable[[Debate], bool] = never
+    #: Tokens it may take besides `max_tokens`, by what a debate asks of it.
+    more_tokens: Callable[[Debate], int] | None = None
     #: None: it is no turn of a debate, or who takes it needs more (reading).
     perform: Performer | None = None
     #: Key of its outcome where a debate has only one; empty: the turn's key.

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from core.acts.act import ACTS
+from core.acts.context import letters, options_part, told_in_short
 from core.figures import counted, percent
-from core.models import Act, Debate, Source
+from core.models import Act, Debate, Source, Turn
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.formats.registry import format_of
@@ -14,6 +15,19 @@ from core.rules.options import option_of, options_of
 
 #: The judge sees the critiques of so many positions: the best of the options that came first.
 _CRITICISED = 2
+
+
+def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What the judge reads: positions, the critiques that count, last words, options, the vote."""
+    return (
+        *final_positions(debate),
+        *told_in_short(debate, turn),
+        *last_critiques(debate),
+        *last_words(debate),
+        *format_of(debate).shown(debate, turn),
+        *options_part(debate, by_name=True),
+        *tally_part(debate),
+    )
 
 
 def final_positions(debate: Debate) -> Sequence[Part]:
@@ -91,12 +105,6 @@ def last_words(debate: Debate) -> Sequence[Part]:
                 for made in said
             ]
     return ()
-
-
-def letters(debate: Debate) -> str:
-    """Whose letters are whose, for the judge."""
-    held = format_of(debate).positions(debate)
-    return ", ".join(f"{debate.setup.letter(agent)} is {name_of(debate, agent)}" for agent in held)
 
 
 def tally_part(debate: Debate) -> Sequence[Part]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ActSpec, always, declare
 from core.acts.context import candidates
 from core.acts.replies import first_sentence, options_fault, options_reply
 from core.acts.request_for import request_for, terms_for
@@ -105,6 +105,7 @@ declare(
         sees_history=False,
         values=_values,
         about=_about,
+        is_alone=always,
         perform=merge,
     ),
 )

@@ -8,10 +8,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.acts import case
 from core.acts.act import ACTS
 from core.acts.citing import source_parts, struck_parts
-from core.acts.playbook_part import judges_parts, playbook_part
+from core.acts.playbook_part import playbook_part
 from core.models import Act, Debate, SourceKind, Turn
 from core.request import Part, PartKind
 from core.rules.formats import panel
@@ -26,8 +25,6 @@ from core.rules.options import by_option, options_of
 _STATEMENT_CHARS = 400
 #: A shorter text may stand in a prompt twice.
 _WORTH_SAVING = 300
-#: Turns of which there is one: nobody reads what they would write to the cache.
-_ALONE = frozenset({Act.OPTIONS, Act.CROSS_CHECK, Act.SYNTHESIS})
 
 
 @dataclass(frozen=True)
@@ -42,27 +39,19 @@ class Candidate:
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     """Everything the agent is shown on this turn but its task."""
-    if turn.act is Act.SHADOW:
-        return _unmarked(_asked(debate))
-    if turn.act is Act.SHADOW_CHOICE:
-        # Whoever says which option it is sees what one model answered alone.
-        alone = debate.shadow
-        text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
-        answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []
-        return _unmarked((_asked(debate)[0], *_options(debate), *answer))
-    if turn.act is Act.FINDINGS:
-        # What is wrong is told with the words it is about: the subject need not be read again.
-        return (_asked(debate)[0], *format_of(debate).shown(debate, turn))
+    act = ACTS[turn.act]
+    if act.parts:
+        return tuple(act.parts(debate, turn))
     history: Sequence[Part] = ()
-    if ACTS[turn.act].sees_history and turn.round:
+    if act.sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
-    about = _about(debate, turn)
+    about = (act.about or format_of(debate).shown)(debate, turn)
     if turn.act is Act.CRITIQUE and history and not _shared(history):
         # An agent's own history is longer than a proposal, and in all its critiques of a round.
         history = [*history[:-1], replace(history[-1], ends_shared=True)]
         about = [replace(part, ends_shared=False) for part in about]
-    chooses = turn.act is Act.BALLOT or ACTS[turn.act].states_stance
-    options = _options(debate) if chooses else ()
+    chooses = turn.act is Act.BALLOT or act.states_stance
+    options = options_part(debate) if chooses else ()
     parts = (
         *_question(debate),
         # Blind and final ballots are the same up to here.
@@ -71,9 +60,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         *_notes(debate),
         *struck_parts(debate, turn),
     )
-    # Writing to the cache costs more: not where no other prompt goes on in the same way.
-    one_choice = turn.act is Act.FACILITATION and debate.setup.rounds <= panel.LEAST_ROUNDS
-    return parts if turn.act not in _ALONE and not one_choice else _unmarked(parts)
+    return unmarked(parts) if act.is_alone(debate) else parts
 
 
 def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
@@ -124,7 +111,7 @@ def earlier_shown(debate: Debate) -> tuple[str, ...]:
     return tuple(one.id for one in decided)
 
 
-def _asked(debate: Debate) -> list[Part]:
+def asked_parts(debate: Debate) -> list[Part]:
     """The question as it was asked, what its kind of debate asks, and the sources."""
     parts = [Part(kind=PartKind.QUESTION, label="Question", text=debate.setup.question)]
     if debate.setup.context:
@@ -134,7 +121,7 @@ def _asked(debate: Debate) -> list[Part]:
 
 def _question(debate: Debate) -> Sequence[Part]:
     """What every agent sees first, the same text for all."""
-    parts = _asked(debate)
+    parts = asked_parts(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
     lines: list[str] = []
     for item in (item for asked in debate.clarifications.values() for item in asked.items):
@@ -197,7 +184,8 @@ def _shared(parts: Sequence[Part]) -> int:
     return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
 
 
-def _unmarked(parts: Sequence[Part]) -> tuple[Part, ...]:
+def unmarked(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The parts without marks for a cache."""
     return tuple(replace(part, ends_shared=False) for part in parts)
 
 
@@ -217,48 +205,14 @@ def _inset(text: str) -> str:
     return "\n    ".join(text.splitlines())
 
 
-def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What this turn is about."""
-    act = ACTS[turn.act]
-    if act.about:
-        return act.about(debate, turn)
-    match turn.act:
-        case Act.SYNTHESIS:
-            return (*judged_case(debate, turn), *judges_parts(debate))
-        case Act.CROSS_CHECK:
-            # The same case in the opposite order; how the vote went is not told.
-            return (
-                *reversed(case.final_positions(debate)),
-                *told_in_short(debate, turn),
-                *reversed(case.last_critiques(debate)),
-                *case.last_words(debate),
-                *_options(debate),
-            )
-        case _:
-            return format_of(debate).shown(debate, turn)
-
-
-def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What the judge reads: positions, the critiques that count, last words, options, the vote."""
-    return (
-        *case.final_positions(debate),
-        *told_in_short(debate, turn),
-        *case.last_critiques(debate),
-        *case.last_words(debate),
-        *format_of(debate).shown(debate, turn),
-        *_options(debate, by_name=True),
-        *case.tally_part(debate),
-    )
-
-
-def _options(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
+def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     """What there is to choose between, and for the judge whose positions stand for it."""
     held = by_option(debate)
     lines = list[str]()
     for item in options_of(debate).items:
         line = f"{item.id}: {' '.join(item.name.split())}"
         if by_name:
-            names = ", ".join(case.name_of(debate, agent) for agent in held[item.id])
+            names = ", ".join(debate.setup.agent(agent).name for agent in held[item.id])
             line += f" (stood for by {names})" if names else " (nobody's position stands for it)"
         lines.append(line)
     if not lines:
@@ -285,7 +239,7 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
             for one in panel.statements(debate, number)
         )
         found.append((number, in_short(debate, number) or "\n\n".join(said)))
-    whose = "" if turn.act is Act.BALLOT else f" ({case.letters(debate)})"
+    whose = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"
     return [
         Part(
             kind=PartKind.SUMMARY,
@@ -297,3 +251,11 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
         for number, text in found
         if text
     ]
+
+
+def letters(debate: Debate) -> str:
+    """Whose letters are whose, for the judge."""
+    held = format_of(debate).positions(debate)
+    return ", ".join(
+        f"{debate.setup.letter(agent)} is {debate.setup.agent(agent).name}" for agent in held
+    )

@@ -50,6 +50,11 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
     return FacilitatorDecided(guidance=guidance)
 
 
+def _is_alone(debate: Debate) -> bool:
+    """Whether there is one choice: of more, each goes on as the one before."""
+    return debate.setup.rounds <= panel.LEAST_ROUNDS
+
+
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     return {
         "round": turn.round,
@@ -68,6 +73,7 @@ declare(
         max_tokens=512,
         effort=Effort.LOW,
         values=_values,
+        is_alone=_is_alone,
         perform=guide,
     ),
 )

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import structlog
 
-from core.acts.act import ActSpec, declare
+from core.acts import case
+from core.acts.act import ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
-from core.acts.context import earlier_shown, note_labels, options_shown
+from core.acts.context import earlier_shown, note_labels, options_part, options_shown, told_in_short
+from core.acts.playbook_part import judges_parts
 from core.acts.replies import NOBODY, cross_check_reply, first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
@@ -41,7 +43,7 @@ from core.models import (
     VerdictSection,
     VerdictSource,
 )
-from core.request import Effort
+from core.request import Effort, Part
 from core.rules import voting
 from core.rules.confidence import Grounds, confidence
 from core.rules.degradations import degradations
@@ -56,6 +58,8 @@ from core.rules.schedule import is_cut_short
 
 _log = structlog.get_logger(__name__)
 
+#: Longest section that a playbook adds, and cell of its table, in tokens.
+_PART_TOKENS, _CELL_TOKENS = 450, 60
 _WRITTEN = "this is a written example, and no AI model was asked"
 #: What a model thought before it wrote.
 _THOUGHT = re.compile(r"\A\s{0,20}<(think(?:ing)?)>.*?</\1>", re.DOTALL)
@@ -261,6 +265,30 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     )
 
 
+def _about_check(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The same case in the opposite order; how the vote went is not told."""
+    return (
+        *reversed(case.final_positions(debate)),
+        *told_in_short(debate, turn),
+        *reversed(case.last_critiques(debate)),
+        *case.last_words(debate),
+        *options_part(debate),
+    )
+
+
+def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+    return (*case.judged_case(debate, turn), *judges_parts(debate))
+
+
+def _more_tokens(debate: Debate) -> int:
+    """What a playbook asks of the verdict takes more."""
+    playbook = debate.setup.playbook
+    if not playbook:
+        return 0
+    cells = len(playbook.criteria) * len(options_shown(debate))
+    return _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
+
+
 def _values_of_check(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     return {"options": ", ".join(options_shown(debate))}
 
@@ -328,6 +356,8 @@ declare(
         is_posted=False,
         sees_history=False,
         values=_values_of_check,
+        about=_about_check,
+        is_alone=always,
         perform=cross_check,
     ),
 )
@@ -342,6 +372,9 @@ declare(
         sees_history=False,
         outcome_key="verdict",
         values=_values,
+        about=_about,
+        is_alone=always,
+        more_tokens=_more_tokens,
         perform=synthesise,
     ),
 )

@@ -11,7 +11,6 @@ from core.acts.context import (
 )
 from core.llm.call import CallOptions, ModelRef
 from core.models import (
-    SUMMARIZER,
     Act,
     Agent,
     Debate,
@@ -22,24 +21,20 @@ from core.request import ModelRequest, Part, PartKind
 from core.rules.history.told import reads_letters
 from core.rules.schedule import is_patient
 
-#: Longest section that a playbook adds, and cell of its table, in tokens.
-_PART_TOKENS, _CELL_TOKENS = 450, 60
 #: What was decided earlier; as one text in debates of older versions.
 _DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
 
 
-def request_for(debate: Debate, turn: Turn) -> ModelRequest:
-    """What to ask a model on this turn."""
+def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> ModelRequest:
+    """What to ask a model on this turn: that of the turn's agent, or of this one."""
     act = ACTS[turn.act]
     # The agent reads its own letter where what it is shown calls agents by letters.
     letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
     values = {"words": act.words, "letter": letter, **act.values(debate, turn)}
     if act.states_stance:
         values["options"] = ", ".join(options_shown(debate))
-    agent, parts = debate.setup.agent(turn.agent), parts_for(debate, turn)
-    if turn.act is Act.SHADOW_CHOICE:
-        agent = debate.setup.agent(SUMMARIZER)
-    return request_with(debate, turn, agent, parts=parts, values=values)
+    agent = agent or debate.setup.agent(turn.agent)
+    return request_with(debate, turn, agent, parts=parts_for(debate, turn), values=values)
 
 
 def request_with(
@@ -59,11 +54,8 @@ def request_with(
             has_register=any(one.reference.kind in _DECIDED for one in debate.evidence),
         )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
-    tokens, playbook = ACTS[turn.act].max_tokens, debate.setup.playbook
-    if turn.act is Act.SYNTHESIS and playbook:
-        # What a playbook asks of the verdict takes more.
-        cells = len(playbook.criteria) * len(options_shown(debate))
-        tokens += _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
+    act = ACTS[turn.act]
+    tokens = act.max_tokens + (act.more_tokens(debate) if act.more_tokens else 0)
     return ModelRequest(
         model=agent.model,
         act=turn.act,
@@ -73,7 +65,7 @@ def request_with(
         delimiter=debate.setup.delimiter,
         max_output_tokens=tokens,
         temperature=agent.temperature,
-        effort=ACTS[turn.act].effort,
+        effort=act.effort,
         cache_key=debate.id,
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from core.acts.act import ActSpec, declare
 from core.acts.citing import left_out, without_quotes
+from core.acts.context import asked_parts
 from core.acts.finding_replies import (
     FindingReply,
     review_reply,
@@ -31,8 +32,9 @@ from core.models import (
     Source,
     Turn,
 )
-from core.request import Effort
+from core.request import Effort, Part
 from core.rules.findings import MOST_FINDINGS, merged, own, raised
+from core.rules.formats.registry import format_of
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
 
@@ -197,6 +199,11 @@ def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
     }
 
 
+def _parts_of_merging(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """Findings stand with the words they are about: the subject need not be read again."""
+    return (asked_parts(debate)[0], *format_of(debate).shown(debate, turn))
+
+
 def _values_of_merging(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     numbers = range(1, len(raised(debate)) + 1)
     return {"labels": ", ".join(f"f{number}" for number in numbers)}
@@ -225,6 +232,7 @@ declare(
         is_posted=False,
         sees_history=False,
         values=_values_of_merging,
+        parts=_parts_of_merging,
         perform=merge,
     ),
 )

@@ -1,17 +1,17 @@
 """The shadow answer: one model answers alone, and which of the debate's options that is."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.acts.act import ActSpec, declare
-from core.acts.context import options_shown
+from core.acts.context import asked_parts, options_part, options_shown, unmarked
 from core.acts.replies import NOBODY, ShadowReply, cross_check_reply
 from core.acts.request_for import request_for, terms_for
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
 from core.models import SUMMARIZER, Act, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
-from core.request import Effort
+from core.request import Effort, Part, PartKind
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
@@ -63,13 +63,25 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
     """
     background = debate.setup.agent(SUMMARIZER)
     reply, call = await calls.ask_for(
-        request_for(debate, turn),
+        request_for(debate, turn, background),
         background,
         cross_check_reply(options_shown(debate)),
         options=terms_for(debate, turn, background),
     )
     option = "" if reply.option == NOBODY else reply.option
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
+
+
+def _parts(debate: Debate, _turn: Turn) -> Sequence[Part]:
+    return unmarked(asked_parts(debate))
+
+
+def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
+    """The question, the options, and what one model answered alone."""
+    alone = debate.shadow
+    text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
+    answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []
+    return unmarked((asked_parts(debate)[0], *options_part(debate), *answer))
 
 
 def _values_of_choice(debate: Debate, _turn: Turn) -> Mapping[str, object]:
@@ -85,6 +97,7 @@ declare(
         words=350,
         is_posted=False,
         sees_history=False,
+        parts=_parts,
         perform=answer,
     ),
 )
@@ -100,6 +113,7 @@ declare(
         is_posted=False,
         sees_history=False,
         values=_values_of_choice,
+        parts=_parts_of_choice,
         perform=place,
     ),
 )
