@@ -364,16 +364,7 @@ class _Run:
         if schedule.conclusion(debate):
             ready = {}
         self._waiting.keep(ready)
-        # What waits for a model goes on without it once nobody has the patience any more.
-        unwanted = [
-            work.turn
-            for key, work in self._working.items()
-            if key not in ready
-            or (work.waits and _is_away(debate, work.turn) and not self._waits(debate, work.turn))
-        ]
-        if not debate.paused_by:
-            unwanted = [turn for turn in unwanted if turn.act not in BESIDE]
-        await self._drop([turn.key for turn in unwanted])
+        await self._drop(self._unwanted(debate, ready))
         recorded = {one.event.key for one in self._own}  # while they were being dropped
         now = self._clock.now()
         fresh = [
@@ -389,6 +380,16 @@ class _Run:
             task.add_done_callback(self._wake_if_failed)
             self._working[turn.key] = Work(turn, task, waits)
         return tuple(ready.values()) if fresh else ()
+
+    def _unwanted(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
+        """Keys of turns to cancel: no longer ready, or waiting for a model without which it goes on."""
+        turns = [
+            work.turn
+            for key, work in self._working.items()
+            if key not in ready
+            or (work.waits and _is_away(debate, work.turn) and not self._waits(debate, work.turn))
+        ]
+        return [turn.key for turn in turns if debate.paused_by or turn.act not in BESIDE]
 
     def _waits(self, debate: Debate, turn: Turn) -> bool:
         """Whether a turn waits for models that are away: as long as it may take, or an outage."""

@@ -49,7 +49,7 @@ class BenchTurns:
         book: Callable[[Usage], None],
         *,
         prove: Callable[[], Awaitable[None]],
-        tell_away: Callable[[str], Awaitable[None]],
+        waits: bool,
     ) -> Event:
         """The outcome of the turn; see `core.engine.TurnTaker`."""
         task, has_judge = self._tasks[debate.id], self._judged
@@ -84,7 +84,7 @@ class BenchTurns:
             )
         if turn.act is Act.CROSS_CHECK and not has_judge:
             return TurnFailed(failure=Failure(turn=turn, reason=_NO_JUDGE, usage=Usage()))
-        return await self._turns.take(debate, turn, book, prove=prove, tell_away=tell_away)
+        return await self._turns.take(debate, turn, book, prove=prove, waits=waits)
 
 
 class BenchCaps:

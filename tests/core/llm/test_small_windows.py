@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
@@ -17,7 +18,6 @@ from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
-from core.turns.take import Turns
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Counts, Reject, Say
 from tests.vendors.server import Vendor
