@@ -123,7 +123,7 @@ def judged(item: Item) -> Outcome:
         vote=_mean(item.first),
         debate=_mean(item.second),
         gated=_mean(item.second if debated else item.first),
-        confidence=sure.percent if sure else 0,
+        confidence=sure.percent or 0,
         verdict=verdict,
         moved_right=sum(before != right == after for before, after in moves),
         moved_wrong=sum(before == right != after for before, after in moves),

@@ -1120,7 +1120,7 @@ class OptionEdit(Value):
 class GateReason(StrEnum):
     """Why another round is held, or is not."""
 
-    #: The first answers differ.
+    #: The first answers differ, or somebody is not sure of the one all put first.
     SPLIT = "split"
     #: The question wants a design or an estimate: its first answers are always debated.
     OPEN_QUESTION = "open question"
@@ -1128,7 +1128,7 @@ class GateReason(StrEnum):
     NOT_COMPARABLE = "not comparable"
     #: The last round moved somebody, and they do not agree yet.
     MOVED = "moved"
-    #: All hold the same option best, and with nearly the same certainty.
+    #: All hold the same option best, each at 65 % or more.
     AGREED = "agreed"
     #: The last round moved nobody; all hold the same option best.
     SETTLED = "settled"
@@ -1161,6 +1161,10 @@ class Gate(Value):
     option: str = ""
     #: How far apart the probabilities for it lie, 0 to 1.
     spread: float = 0.0
+    #: The least and the most that anybody gives the option all put first, 0 to 1; None: not all put
+    #: the same first, or an older version weighed it.
+    lowest: float | None = None
+    highest: float | None = None
     #: Ids of the agents whom the round moved.
     moved: tuple[str, ...] = ()
     #: What the rounds that are not held would have cost, in US dollars; None: not known.
@@ -1187,8 +1191,8 @@ class Ballot(Value):
     turn: Turn
     ranking: tuple[str, ...]
     reasons: Mapping[str, str] = Field(default_factory=dict)
-    #: How likely each option is the best for this team: 0 to 1 by option id, 1 together; empty
-    #: where there were no options to judge.
+    #: How likely each option is the best for this team: 0 to 1 by option id, as the voter gave it;
+    #: empty where there were no options to judge. Older versions made them 1 together.
     probabilities: Mapping[str, float] = Field(default_factory=dict[str, float])
     #: 0 to 1; None: none was asked for.
     confidence: float | None = 0.5

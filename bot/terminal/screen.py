@@ -39,7 +39,6 @@ from core.rules.findings import counted_words, told
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
-from core.rules.options import stance_in
 from core.transcript.ballots import vote_words
 from core.transcript.cited import source_words
 from core.transcript.markdown import visible
@@ -47,6 +46,7 @@ from core.transcript.options import (
     cross_check_words,
     edits_words,
     headline_option,
+    holds_words,
     moves_words,
     positions_words,
     shares,
@@ -228,7 +228,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield from (f"Warning: {warning}" for warning in cast.warnings)
         case ContributionMade(contribution=made):
             origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
-            minds = shares(debate, stance_in(debate, made)) if made.call else ""
+            minds = holds_words(debate, made) if made.call else ""
             holds = f"; now holds {minds}" if minds else ""
             yield f"  {turn_words(debate, made.turn)}: done ({origin}){holds}"
             if verbose:

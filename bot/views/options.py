@@ -17,7 +17,7 @@ from core.models import (
     Tally,
     Verdict,
 )
-from core.rules.agreement import AGREED_WITHIN, agreement
+from core.rules.agreement import GAP_FROM, agreement
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
@@ -73,7 +73,7 @@ def who_stands_where(debate: Debate) -> str:
     if level:
         lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
     how = agreement({agent: shares for agent, shares in held.items() if shares})
-    if how.spread > AGREED_WITHIN:
+    if how.spread > GAP_FROM:
         given = [shares.get(how.widest, 0.0) for shares in held.values() if shares]
         lines.append(
             f"Widest gap: *{option_name(debate, how.widest)}*, "

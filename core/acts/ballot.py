@@ -23,8 +23,9 @@ from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
 from core.request import Effort, Part, PartKind
 from core.rules.formats import critique, review
 from core.rules.formats.registry import format_of
-from core.rules.options import leading, options_of
+from core.rules.options import as_shares, leading, options_of
 
+_PERCENT = 100
 #: What agents say to one another where nobody's position is criticised by itself.
 _ARGUED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 
@@ -86,7 +87,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         return BallotAbstained(abstention=abstention)
     ranking = tuple(shown[label] for label in reply.ranking)
     reasons = reasons_by_label(reply, list(shown))
-    given = dict(zip(options, reply.probabilities, strict=True))
+    given = as_shares(dict(zip(options, reply.probabilities, strict=True)))
     probabilities = options_of(debate).probabilities(given)
     # What moved the voter counts only if it has moved at all.
     moved_by, before = None, held_before(debate, turn)
@@ -136,6 +137,8 @@ def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[st
     total = sum(reply.probabilities)
     if options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
         return "Probabilities are from 0 to 100, and 100 together."
+    if options and total > _PERCENT + 1:
+        return f"Probabilities are 100 together; these are {total:g}."
     return ""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import candidates
-from core.acts.replies import first_sentence, options_fault, options_reply
+from core.acts.replies import QUESTION_KINDS, first_sentence, options_fault, options_reply
 from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
@@ -14,7 +14,7 @@ from core.models import Act, Debate, Option, Options, QuestionKind, Turn
 from core.request import Effort, Part, PartKind
 from core.rules import gate
 from core.rules.formats import review
-from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name
+from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name, with_none_of_these
 
 #: An answer stands in bold within so many characters.
 _OPENING = 600
@@ -54,7 +54,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
             options=Options(
                 turn=turn,
                 question_kind=QuestionKind.CHOICE,
-                items=items,
+                items=with_none_of_these(items, QuestionKind.CHOICE),
                 stances=stances,
                 lost=error.usage,
                 warnings=(f"{_BY_WORDS} {error}",),
@@ -68,7 +68,8 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
         for one, number in zip(shown, reply.stands_for, strict=True)
         if 1 <= number <= len(items)
     }
-    kind = QuestionKind(reply.kind)
+    kind = QUESTION_KINDS[reply.kind]
+    items = with_none_of_these(items, kind)
     options = Options(turn=turn, question_kind=kind, items=items, stances=stances, call=call)
     return OptionsMerged(options=options)
 

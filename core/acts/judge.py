@@ -28,14 +28,12 @@ from core.llm.call_options import CallOptions, ModelRef
 from core.llm.outages import is_outage
 from core.models import (
     EXAMPLE,
-    OFFLINE,
     Act,
     Agent,
     CrossCheck,
     Debate,
     EarlierDecision,
     NoteOutcome,
-    RequirementStatus,
     SourceKind,
     Turn,
     Usage,
@@ -45,7 +43,7 @@ from core.models import (
 )
 from core.request import Effort, Part
 from core.rules import voting
-from core.rules.confidence import Grounds, confidence
+from core.rules.confidence import confidence_of
 from core.rules.degradations import degradations
 from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
@@ -60,7 +58,6 @@ _log = structlog.get_logger(__name__)
 
 #: Longest section that a playbook adds, and cell of its table, in tokens.
 _PART_TOKENS, _CELL_TOKENS = 450, 60
-_WRITTEN = "this is a written example, and no AI model was asked"
 #: What a model thought before it wrote.
 _THOUGHT = re.compile(r"\A\s{0,20}<(think(?:ing)?)>.*?</\1>", re.DOTALL)
 #: How a form begins that cannot be read: in a list or block of code or not, cut at its front or its
@@ -177,36 +174,13 @@ def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verd
 
 def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
     """The verdict with how sure it is: computed, whatever its writer says of it."""
-    option = verdict.option
-    tally, options = debate.tally, options_of(debate)
-    # Checklists agree with themselves: that says nothing.
-    by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
-    if all(agent.provider == EXAMPLE for agent in debate.setup.agents):
-        # What somebody wrote by hand agrees as it was written to.
-        nothing = {"confidence": None, "judge_confidence": None, "rests_on": (_WRITTEN,)}
-        return verdict.model_copy(update=nothing)
-    if tally is None or verdict.is_undecided or not option or by_rules:
+    computed = confidence_of(debate, verdict)
+    if computed is None:
         return verdict
-    counted = {ballot.voter: ballot.probabilities for ballot in voting.counted(debate, tally)}
-    first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
-    status = [one.status for one in verdict.requirements]
-    check = debate.cross_check
-    grounds = Grounds(
-        option=option,
-        votes={voter: p for voter, given in counted.items() if (p := options.probabilities(given))},
-        first_votes={v: p for v, given in first.items() if (p := options.probabilities(given))},
-        models={agent.id: f"{agent.provider}/{agent.model}" for agent in debate.setup.agents},
-        voters=len(debate.setup.agents),
-        turns_planned=len(debate.contributions) + len(debate.failures),
-        turns_failed=len(debate.failures),
-        requirements_unmet=status.count(RequirementStatus.NOT_MET),
-        requirements_unknown=status.count(RequirementStatus.UNKNOWN),
-        swap_disagreed=check is not None and options.resolve(check.option) != option,
-    )
-    found = confidence(grounds)
-    if found is None:
-        return verdict
-    return verdict.model_copy(update={"confidence": found.percent, "rests_on": found.rests_on})
+    is_example = all(agent.provider == EXAMPLE for agent in debate.setup.agents)
+    own = None if is_example else verdict.judge_confidence
+    figures = {"confidence": computed.percent, "rests_on": computed.rests_on}
+    return verdict.model_copy(update={**figures, "judge_confidence": own})
 
 
 def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, CallOptions]]:

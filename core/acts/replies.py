@@ -66,6 +66,16 @@ def one_of(labels: Sequence[str]) -> Any:
     return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
 
 
+#: What a model may call the kind of a question: whether something is to be done is a choice, too.
+_WHETHER = "whether"
+QUESTION_KINDS: Mapping[str, QuestionKind] = {
+    QuestionKind.CHOICE.value: QuestionKind.CHOICE,
+    _WHETHER: QuestionKind.CHOICE,
+    QuestionKind.DESIGN.value: QuestionKind.DESIGN,
+    QuestionKind.ESTIMATE.value: QuestionKind.ESTIMATE,
+}
+
+
 class OptionsReply(BaseModel):
     """What there is to choose between, and which of it each position stands for."""
 
@@ -78,10 +88,9 @@ class OptionsReply(BaseModel):
 @cache
 def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
     """The form of a list of options for positions of these labels."""
-    kinds = [kind.value for kind in QuestionKind]
     fields: dict[str, Any] = {
         "stands_for": (Annotated[list[int], Field(description=f"for {', '.join(labels)}")], ...),
-        "kind": (one_of(kinds), ...),
+        "kind": (one_of(tuple(QUESTION_KINDS)), ...),
     }
     return create_model("OptionsReply", __base__=OptionsReply, **fields)
 
@@ -99,8 +108,13 @@ def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
         return f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.'
     if names and not all(1 <= number <= len(names) for number in reply.stands_for):
         return f'Each number of "stands_for" must be from 1 to {len(names)}.'
-    if reply.kind not in {kind.value for kind in QuestionKind}:
-        return '"kind" must be choice, design or estimate.'
+    if reply.kind not in QUESTION_KINDS:
+        return f'"kind" must be one of {", ".join(QUESTION_KINDS)}.'
+    if reply.kind == _WHETHER and len(names) == 1:
+        return (
+            "A question whether to do something has two options at least: to do it and not to do "
+            "it, also where no position stands for one of them."
+        )
     return ""
 
 

@@ -1,24 +1,34 @@
-"""How sure a verdict is, computed from the debate and said with what it rests on (pure).
+"""How sure a verdict is, computed from the recorded ballots and said with what it rests on (pure).
 
 What a model says of its own confidence is too high and climbs in a debate whatever happens
-(arXiv:2505.19184, arXiv:2306.13063); agreement between different models tells more. Measured on
-recorded forecasts (arXiv:2512.22625): by the spread of the first answers of different models, the
-wrong side was taken in 6, 16, 30 and 42 % of the questions, a quarter of them each. Within one
-model the spread says little, so that agreement with itself is worth no more than the third of them.
+(arXiv:2505.19184, arXiv:2306.13063). Measured on recorded forecasts (arXiv:2512.22625): the mean
+of the counted ballots, each model once and bounded as below, errs least (Brier .1546; the spread of
+the first answers alone .1730). What is taken off for missing ballots and turns was not measured.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.rules.agreement import Probabilities, spread_of
-from core.rules.options import leading
+from core.figures import counted, percent
+from core.models import (
+    EXAMPLE,
+    OFFLINE,
+    Debate,
+    RequirementStatus,
+    Verdict,
+    VerdictSource,
+)
+from core.rules import voting
+from core.rules.agreement import GAP_FROM, Probabilities, spread_of
+from core.rules.formats import review
+from core.rules.options import leading, options_of
 
-#: Largest spread of the first answers → how often such a side was the right one, in percent.
-BY_SPREAD = ((0.05, 94), (0.10, 84), (0.20, 70), (1.0, 58))
-#: The most that a single model's agreement with itself is worth.
-ONE_MODEL_AT_MOST = 70
-#: A verdict that leaves a major requirement unmet is never surer.
-UNMET_AT_MOST = 40
+#: The most a verdict is sure, in percent: at all; where first answers lay far apart; of one model.
+AT_MOST, SPLIT_AT_MOST, ONE_MODEL_AT_MOST = 92, 75, 85
+#: The most of what no judge has written, and of what leaves a major requirement unmet.
+UNWRITTEN_AT_MOST, UNMET_AT_MOST = 75, 40
+#: Fewer ballots say nothing of how sure anybody is.
+LEAST_BALLOTS = 2
 #: Taken off for each major requirement of which nobody can say whether it is met, 20 at most.
 _UNKNOWN, _UNKNOWN_AT_MOST = 5, 20
 #: Taken off when the judge decided otherwise with the order of the positions swapped.
@@ -26,7 +36,9 @@ _SWAP = 20
 #: Taken off at most for ballots that were not counted and turns that failed, by their share.
 _MISSING = 30
 #: Least percent → the word for it.
-BANDS = ((80, "high"), (60, "fair"), (40, "low"), (0, "very low"))
+BANDS = ((80, "high"), (65, "fair"), (50, "low"), (0, "very low"))
+_WRITTEN = "this is a written example, and no AI model was asked"
+_HUNDRED = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,89 +49,139 @@ class Grounds:
     option: str
     #: The final probabilities by voter, counted ballots only.
     votes: Mapping[str, Probabilities]
-    #: The first ones, before anybody had read the others.
+    #: The first ones, before anybody had read the others; also of voters whose last one is missing.
     first_votes: Mapping[str, Probabilities]
     #: The model of each voter, as `provider/model`.
     models: Mapping[str, str]
-    #: Voters there could have been.
+    #: Voters there could have been, and those of them who abstained themselves.
     voters: int
+    abstained: int = 0
     turns_planned: int = 0
     turns_failed: int = 0
     requirements_unmet: int = 0
     requirements_unknown: int = 0
     #: Whether the judge, asked again in another order, decided for another option.
     swap_disagreed: bool = False
+    #: Whether a judge wrote the verdict.
+    is_written: bool = True
 
 
 @dataclass(frozen=True)
 class Confidence:
     """One figure, and what it rests on in words for people."""
 
-    #: 0 to 100.
-    percent: int
+    #: 0 to 100; None: none can be given, and why is said.
+    percent: int | None
     rests_on: tuple[str, ...]
 
     @property
     def word(self) -> str:
         """The figure in a word."""
-        return next(word for least, word in BANDS if self.percent >= least)
+        figure = self.percent or 0
+        return next(word for least, word in BANDS if figure >= least)
 
 
-def confidence(grounds: Grounds) -> Confidence | None:
-    """How sure the verdict is; None where no ballot was counted: then nothing can be said."""
-    if not grounds.votes or not grounds.option:
+def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
+    """How sure the verdict is, whatever its writer says of it; None: nobody was asked to vote."""
+    tally, option = debate.tally, verdict.option
+    if all(agent.provider == EXAMPLE for agent in debate.setup.agents):
+        # What somebody wrote by hand agrees as it was written to.
+        return Confidence(None, (_WRITTEN,))
+    # Checklists agree with themselves: that says nothing.
+    by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
+    if tally is None or verdict.is_undecided or by_rules:
         return None
-    said: list[str] = []
-    percent = _from_agreement(grounds, said)
-    # Uncounted ballots and failed turns take something off.
-    uncounted = max(0, grounds.voters - len(grounds.votes))
+    options = options_of(debate)
+    counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}
+    blind = {one.voter: one.probabilities for one in debate.ballots.values() if not one.turn.round}
+    last = max((one.turn.round for one in debate.abstentions.values()), default=0)
+    declared = {
+        one.turn.agent
+        for one in debate.abstentions.values()
+        if one.declared and one.turn.round == last and one.turn.agent not in tally.voters
+    }
+    # What a review finds unmet is why its verdict is what it is, and no doubt about it.
+    is_review = debate.setup.format == review.NAME
+    status = [] if is_review else [one.status for one in verdict.requirements]
+    check = debate.cross_check
+    return confidence(
+        Grounds(
+            option=options.resolve(option),
+            votes={v: p for v, g in counted_ballots.items() if (p := options.probabilities(g))},
+            first_votes={v: p for v, given in blind.items() if (p := options.probabilities(given))},
+            models={agent.id: f"{agent.provider}/{agent.model}" for agent in debate.setup.agents},
+            voters=len(debate.setup.agents),
+            abstained=len(declared),
+            turns_planned=len(debate.contributions) + len(debate.failures),
+            turns_failed=len(debate.failures),
+            requirements_unmet=status.count(RequirementStatus.NOT_MET),
+            requirements_unknown=status.count(RequirementStatus.UNKNOWN),
+            swap_disagreed=check is not None and options.resolve(check.option) != option,
+            is_written=verdict.source is not VerdictSource.WINNER,
+        )
+    )
+
+
+def confidence(grounds: Grounds) -> Confidence:
+    """How sure the verdict is; no figure where the ballots say too little."""
+    votes = grounds.votes
+    ballots = f"{len(votes)} of {counted(grounds.voters, 'ballot')}"
+    if not grounds.option:
+        return Confidence(None, ("the verdict takes none of the options that were voted on",))
+    if len(votes) < LEAST_BALLOTS:
+        return Confidence(None, (f"only {ballots} could be counted",))
+    rests_on = list[str]()
+    figure = _from_ballots(grounds, rests_on)
     off = 0.0
-    if uncounted:
-        said.append(f"{_count(uncounted, 'ballot')} could not be counted")
+    if uncounted := max(0, grounds.voters - len(votes)):
+        abstained = f", {grounds.abstained} abstained" if grounds.abstained else ""
+        rests_on.append(f"only {ballots} could be counted{abstained}")
         off += _MISSING * uncounted / grounds.voters
     if grounds.turns_failed and grounds.turns_planned:
-        said.append(f"{grounds.turns_failed} of {grounds.turns_planned} turns failed")
+        rests_on.append(f"{grounds.turns_failed} of {grounds.turns_planned} turns failed")
         off += _MISSING * min(1.0, grounds.turns_failed / grounds.turns_planned)
-    percent -= min(off, _MISSING)
+    figure -= min(off, _MISSING)
     if grounds.swap_disagreed:
-        percent -= _SWAP
-        said.append("the judge decided otherwise when it read the positions in another order")
+        figure -= _SWAP
+        rests_on.append("the judge decided otherwise when it read the positions in another order")
     if unknown := grounds.requirements_unknown:
-        percent -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
-        said.append(f"nobody can say yet whether {_count(unknown, 'major requirement')} can be met")
+        figure -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
+        which = counted(unknown, "major requirement")
+        rests_on.append(f"nobody can say yet whether {which} can be met")
     if unmet := grounds.requirements_unmet:
-        percent = min(percent, UNMET_AT_MOST)
-        said.append(f"{_count(unmet, 'major requirement')} not met")
-    return Confidence(round(max(0.0, min(100.0, percent))), tuple(said))
+        figure = min(figure, UNMET_AT_MOST)
+        rests_on.append(f"{counted(unmet, 'major requirement')} not met")
+    if not grounds.is_written:
+        figure = min(figure, UNWRITTEN_AT_MOST)
+        rests_on.append("no judge wrote it")
+    return Confidence(round(max(0.0, figure)), tuple(rests_on))
 
 
-def _from_agreement(grounds: Grounds, said: list[str]) -> float:
-    """What agreement is worth: by the spread of first answers, then by who stands by it.
+def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str], option: str) -> float:
+    """How likely the voters hold the option the best on average, each model once: 0 to 1."""
+    by_model: dict[str, list[float]] = {}
+    for voter, vote in votes.items():
+        by_model.setdefault(models.get(voter, voter), []).append(vote.get(option, 0.0))
+    return sum(sum(shares) / len(shares) for shares in by_model.values()) / len(by_model)
 
-    Agents of one model are one voice: each model counts by the share of its agents.
-    """
+
+def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
+    """The mean of the counted ballots, bounded, in percent."""
     option, votes = grounds.option, grounds.votes
-    by_model: dict[str, list[str]] = {}
-    for voter in votes:
-        by_model.setdefault(grounds.models.get(voter, ""), []).append(voter)
-    shares = [
-        sum(leading(votes[voter]) == option for voter in voters) / len(voters)
-        for voters in by_model.values()
-    ]
-    agreed = sum(shares) / len(shares)
-    for_it = sum(leading(vote) == option for vote in votes.values())
-    said.append(f"{for_it} of {len(votes)} agents put it first")
-    early = [grounds.first_votes[voter] for voter in votes if voter in grounds.first_votes]
-    spread = spread_of(option, early or list(votes.values()))
-    worth = float(next(percent for least, percent in BY_SPREAD if spread <= least))
-    if len(by_model) == 1:
-        said.append("all agents are one model, whose agreement with itself says little")
-        worth = min(worth, ONE_MODEL_AT_MOST)
-    else:
-        apart = f"{round(spread * 100)} points apart"
-        said.append(f"{len(by_model)} different models; their first answers on it lay {apart}")
-    return worth * agreed
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    average = mean(votes, grounds.models, option)
+    first = sum(leading(vote) == option for vote in votes.values())
+    models = len({grounds.models.get(voter, voter) for voter in votes})
+    each = ", each model counted once" if 1 < models < len(votes) else ""
+    rests_on.append(
+        f"{first} of {counted(len(votes), 'counted ballot')} put it first, at "
+        f"{percent(average)} on average{each}"
+    )
+    at_most = AT_MOST
+    spread = spread_of(option, grounds.first_votes.values())
+    if len(grounds.first_votes) >= LEAST_BALLOTS:
+        rests_on.append(f"first answers on it lay {round(spread * _HUNDRED)} points apart")
+        at_most = SPLIT_AT_MOST if spread > GAP_FROM else at_most
+    if models == 1:
+        rests_on.append("all agents are one model, whose agreement with itself says little")
+        at_most = min(at_most, ONE_MODEL_AT_MOST)
+    return min(_HUNDRED * average, at_most)

@@ -1,15 +1,14 @@
 """Whether another round is worth holding: after the blind ballots, and after each round (pure).
 
-A debate pays where first answers differ: debating only questions whose first answers lie 20 points
-or more apart keeps 92 % of the gain at a quarter of the price (measured on recorded forecasts,
-arXiv:2512.22625). It is weighed as soon as it is clear, so that a slow agent holds nobody up who
-will go on anyway.
+A debate pays where first answers differ, or where somebody is not sure of what all put first
+(`core.rules.agreement`). It is weighed as soon as it is clear, so that a slow agent holds nobody up
+who will go on anyway.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
-from core.figures import counted, money
+from core.figures import counted, money, percent
 from core.models import (
     ENGINE,
     OFFLINE,
@@ -24,7 +23,7 @@ from core.models import (
     When,
     once_per_debate,
 )
-from core.rules.agreement import AGREED_WITHIN, Agreement, Probabilities, agreement, moved
+from core.rules.agreement import AGREED_FROM, Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
@@ -256,12 +255,19 @@ def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
 
 def _differ(how: Agreement, votes: Mapping[str, Probabilities]) -> bool:
     """Whether what some voters say is enough to know that not all agree."""
-    return len(votes) >= _A_PAIR and (not how.option or how.spread > AGREED_WITHIN)
+    return len(votes) >= _A_PAIR and not how.is_agreed
 
 
 def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str] = ()) -> Gate:
-    option = how.option if reason in {GateReason.AGREED, GateReason.SETTLED} else how.widest
-    return Gate(turn=turn, reason=reason, option=option, spread=how.spread, moved=tuple(movers))
+    return Gate(
+        turn=turn,
+        reason=reason,
+        option=how.option or how.widest,
+        spread=how.spread,
+        moved=tuple(movers),
+        lowest=how.lowest if how.option else None,
+        highest=how.highest if how.option else None,
+    )
 
 
 def _rounds_left(debate: Debate, number: int) -> int:
@@ -276,6 +282,8 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one ca
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"
     points = f"{round(gate.spread * 100)} points"
+    # Of what all put first: how likely each holds it.
+    each = "" if gate.lowest is None else _range(gate.lowest, gate.highest or gate.lowest)
     saved = f", about {money(gate.saved)} saved" if gate.saved else ""
     left = _rounds_left(debate, number)
     rest = f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
@@ -294,20 +302,25 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one ca
             how = f"agree on {about} (probabilities within {points})"
             return f"All positions {how}, so {gate.skips.value}s were skipped."
         case GateReason.AGREED if not number:
-            how = f"(probabilities within {points})"
+            how = f"(each at {each})" if each else f"(probabilities within {points})"
             return f"All agreed at once on {about} {how}; the debate was skipped{saved}."
         case GateReason.AGREED:
-            return f"After round {number} all agreed on {about} (within {points}); {rest}."
+            how = f"(each at {each})" if each else f"(within {points})"
+            return f"After round {number} all agreed on {about} {how}; {rest}."
         case GateReason.SETTLED:
-            how = f"all hold {about} best, {points} apart"
+            how = f"all hold {about} best, {f'at {each}' if each else f'{points} apart'}"
             return f"Round {number} moved nobody, and {how}; {rest}."
         case GateReason.DEADLOCK:
             how = f"they still differ, most about {about} ({points} apart)"
             return f"Round {number} moved nobody, and {how}: it went to the vote; {rest}."
+        case GateReason.SPLIT if each:
+            sure = f"not each at {percent(AGREED_FROM)} or more, but at {each}"
+            return f"All put {about} first, {sure}: the first answers are debated."
         case GateReason.SPLIT:
             return f"First answers differ, most about {about}: {points} apart."
         case GateReason.MOVED:
-            return f"Round {number} moved {', '.join(movers)}."
+            unsure = f"; all put {about} first, at {each}" if each else ""
+            return f"Round {number} moved {', '.join(movers)}{unsure}."
         case GateReason.OPEN_QUESTION:
             return "The question is open (how, or how much), so its first answers are debated."
         case GateReason.NOT_COMPARABLE if not number:
@@ -317,3 +330,9 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one ca
                 f"In round {number} not every agent said how likely it holds each option, so it is "
                 "not known whom the round moved."
             )
+
+
+def _range(lowest: float, highest: float) -> str:
+    """Two shares as people read them: `70% to 85%`, or the one where they are the same."""
+    least, most = percent(lowest), percent(highest)
+    return least if least == most else f"{least} to {most}"

@@ -8,12 +8,25 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.models import Contribution, Debate, Option, OptionChange, OptionEdit, once_per_debate
+from core.models import (
+    Act,
+    Contribution,
+    Debate,
+    Option,
+    OptionChange,
+    OptionEdit,
+    QuestionKind,
+    once_per_debate,
+)
 
 #: The most options a debate begins with: more cannot be weighed against each other in a ballot.
 MOST_OPTIONS = 6
+#: Stands in every choice beside what was named, so that a doubt about all of it has a place.
+NONE_OF_THESE = "None of these / not now"
 #: Longest name of an option, in characters.
 NAME_MAX_CHARS = 80
+#: Numbers that add up to so little are shares of 1, not percentages.
+_FRACTIONS_TO = 1.02
 #: Answers with so large a share of their telling words in common are one option.
 _ALIKE_FROM = 0.6
 
@@ -22,10 +35,11 @@ _WORD = re.compile(r"[^\W_]+(?:[.+#-][^\W_]+)*[+#]*")
 _STANCE_LINE = re.compile(r"^[\s>*_#`-]{0,8}stance[\s*_]{0,4}:(.{0,400})$", re.IGNORECASE)
 _PERCENT = r"[\s:=(]{0,4}(\d{1,3}(?:\.\d{1,2})?)\s?%?"
 _SHARE = re.compile(r"\b([ont]\d{1,2})\b" + _PERCENT, re.IGNORECASE)
-_NAMED = re.compile(r"\b([ont]\d{1,2})\b", re.IGNORECASE)
 _NEW_SHARE = re.compile(r'["“„]([^"“”„]{3,120})["”“]' + _PERCENT)
 #: How ids begin: of options merged from drafts, named by agents later, added by people.
 _BY_AGENTS, _BY_PEOPLE = "n", "t"
+#: Acts whose speaker names a verdict, and gives no probability for it.
+NAMES_A_VERDICT = frozenset({Act.REVIEW, Act.SECOND_LOOK})
 #: Lines from the end of a text in which its stance is looked for.
 _LAST_LINES = 4
 _NEGATIONS = frozenset(
@@ -63,13 +77,15 @@ class OptionList:
         return next((item.name for item in self.items if item.id == option), "")
 
     def probabilities(self, given: Mapping[str, float]) -> Mapping[str, float]:
-        """Probabilities by the options as they stand: of merged ones the sum, 1 together."""
-        found = dict.fromkeys((item.id for item in self.items), 0.0)
+        """Probabilities by the options as they stand: of merged ones the sum, else as given.
+
+        An option that nothing was given for is left out, and what is missing to 1 stays missing.
+        """
+        standing: dict[str, float] = {}
         for option, share in given.items():
-            if standing := self.resolve(option):
-                found[standing] += share
-        total = sum(found.values())
-        return {option: share / total for option, share in found.items()} if total else {}
+            if current := self.resolve(option):
+                standing[current] = standing.get(current, 0.0) + share
+        return standing
 
 
 def options_of(debate: Debate) -> OptionList:
@@ -121,7 +137,8 @@ def stance_in(debate: Debate, made: Contribution) -> Mapping[str, float]:
 def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
     """The newest probabilities an agent gave, by the options as they stand; empty: none.
 
-    Final ballot, else the newest stance, else the blind ballot.
+    Final ballot, else the newest stance, else the blind ballot. A reviewer names a verdict and
+    gives no probability for it: that is `option_of` alone.
     """
     options = options_of(debate)
     own = [ballot for ballot in debate.ballots.values() if ballot.voter == agent]
@@ -129,7 +146,9 @@ def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
     if late and late.turn.round and late.probabilities:
         return options.probabilities(late.probabilities)
     for made in reversed(list(debate.contributions.values())):
-        if made.turn.agent == agent and (stance := stance_in(debate, made)):
+        if made.turn.agent != agent or made.turn.act in NAMES_A_VERDICT:
+            continue
+        if stance := stance_in(debate, made):
             return stance
     return options.probabilities(late.probabilities) if late else {}
 
@@ -160,11 +179,24 @@ def leading(probabilities: Mapping[str, float]) -> str:
     return ranked[0][0]
 
 
+def as_shares(numbers: Mapping[str, float]) -> Mapping[str, float]:
+    """Percentages as shares of 1, as they were given: nothing is normalised."""
+    hundred = 1 if sum(numbers.values()) <= _FRACTIONS_TO else 100
+    return {option: round(number / hundred, 4) for option, number in numbers.items()}
+
+
+def with_none_of_these(items: Sequence[Option], kind: QuestionKind) -> tuple[Option, ...]:
+    """The options of a choice, with the one that says no to all others; other kinds have none."""
+    if not items or kind is not QuestionKind.CHOICE:
+        return tuple(items)
+    return (*items, Option(id=f"o{len(items) + 1}", name=NONE_OF_THESE))
+
+
 @dataclass(frozen=True)
 class Stance:
     """What a text says in its last lines of how likely each option is."""
 
-    #: 0 to 1 by option id, and by name where the author names an option first; 1 together.
+    #: 0 to 1 by option id, and by name where the author names an option first; as stated.
     known: Mapping[str, float] = field(default_factory=dict[str, float])
     new: Mapping[str, float] = field(default_factory=dict[str, float])
 
@@ -173,8 +205,7 @@ def read_stance(text: str, options: OptionList) -> Stance:
     """The probabilities that a text states in its last lines.
 
     "Stance: o1 70 %, o2 10 %, "keep both until June" 20 %": what stands in quotation marks is an
-    option that nobody has named yet. Without figures ("Stance: o2") all is for the first one.
-    Empty where nothing is stated, or nothing about an option of the debate.
+    option that nobody has named yet. Empty where no figure is stated for an option of the debate.
     """
     for line in reversed(text.splitlines()[-_LAST_LINES:]):
         if not (found := _STANCE_LINE.match(line)):
@@ -188,14 +219,12 @@ def read_stance(text: str, options: OptionList) -> Stance:
                 known[same] = known.get(same, 0.0) + float(share)
             elif float(share) > 0:
                 new[short_name(name)] = float(share)
-        if not known and not new:
-            known = dict.fromkeys((o.lower() for o in _NAMED.findall(said)[:1]), 1.0)
-        standing = {o: share for o, share in known.items() if options.resolve(o)}
-        total = sum(standing.values()) + sum(new.values())
-        if total:
+        known = {option: share for option, share in known.items() if options.resolve(option)}
+        shares = as_shares({**known, **new})
+        if any(shares.values()):
             return Stance(
-                known={option: share / total for option, share in standing.items()},
-                new={name: share / total for name, share in new.items()},
+                known={option: shares[option] for option in known},
+                new={name: shares[name] for name in new},
             )
     return Stance()
 

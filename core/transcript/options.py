@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.acts.act import ACTS
 from core.figures import number, percent
-from core.models import Debate, OptionChange, OptionScore, Source, Verdict
+from core.models import Contribution, Debate, OptionChange, OptionScore, Source, Verdict
 from core.rules import voting
 from core.rules.formats import review
 from core.rules.mind_changes import mind_changes, mover
 from core.rules.options import (
+    NAMES_A_VERDICT,
     after_edits,
     as_named,
     by_option,
@@ -16,6 +17,7 @@ from core.rules.options import (
     leading,
     option_of,
     options_of,
+    stance_in,
 )
 from core.rules.people_count import count_people
 from core.transcript.markdown import inert_line
@@ -54,6 +56,17 @@ def shares(debate: Debate, given: Mapping[str, float]) -> str:
     options = options_of(debate)
     ranked = sorted(options.probabilities(given).items(), key=lambda item: -item[1])
     return "; ".join(f"{options.name(option)} {percent(share)}" for option, share in ranked)
+
+
+def holds_words(debate: Debate, made: Contribution) -> str:
+    """What its author holds by then: the options with the shares it gave; empty: not said.
+
+    A reviewer names a verdict, and gives no share.
+    """
+    stance = stance_in(debate, made)
+    if made.turn.act in NAMES_A_VERDICT:
+        return options_of(debate).name(leading(stance))
+    return shares(debate, stance)
 
 
 def options_table(debate: Debate) -> str:

@@ -7,9 +7,8 @@ from core.figures import duration, money
 from core.models import Contribution, Debate, Guidance
 from core.rules.fallback_models import answering
 from core.rules.formats.registry import format_of
-from core.rules.options import stance_in
 from core.transcript.markdown import inert_line
-from core.transcript.options import shares
+from core.transcript.options import holds_words
 from core.transcript.words import name_of, tokens_words
 
 
@@ -48,7 +47,7 @@ def origin_words(debate: Debate, made: Contribution) -> str:
         f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
         f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
     )
-    minds = shares(debate, stance_in(debate, made))
+    minds = holds_words(debate, made)
     return f"{origin}. Now holds: {inert_line(minds)}" if minds else origin
 
 

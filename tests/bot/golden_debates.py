@@ -18,11 +18,23 @@ from bot.store.posts import NewPost
 from bot.views.board import BoardAction
 from core.acts.take import Turns
 from core.errors import CallFailed, RequestRejected
-from core.events import ContributionMade, Event, Recorded, SummaryMade, apply, event_from_json, fold
+from core.events import (
+    ContributionMade,
+    Event,
+    GatePassed,
+    OptionsMerged,
+    Recorded,
+    SummaryMade,
+    VerdictReached,
+    apply,
+    event_from_json,
+    fold,
+)
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
 from core.models import Debate, Turn, Usage
 from core.request import ModelReply, ModelRequest
+from core.rules.options import NONE_OF_THESE
 from core.testing import ManualClock
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
@@ -260,13 +272,29 @@ def without_calls(event: Event) -> object:
 def as_made_now(stored: Event, made: Event) -> Event:
     """The stored event with what is made on purpose in another way than in 0.x.
 
-    A speech has an answer and points of its own. A summary does not begin with the figures that 0.x
-    put back; they took room at its end: the one made now goes on where the stored one is cut.
+    A speech has an answer and points of its own. A choice has an option that says no to all others.
+    How sure all are is told with what each gave, and the confidence is computed from that. A
+    summary does not begin with the figures that 0.x put back; they took room at its end: the one
+    made now goes on where the stored one is cut.
     """
     if isinstance(stored, ContributionMade) and isinstance(made, ContributionMade):
         changes = {"answer": made.contribution.answer, "points": made.contribution.points}
         speech = stored.contribution.model_copy(update=changes)
         return stored.model_copy(update={"contribution": speech})
+    if isinstance(stored, OptionsMerged) and isinstance(made, OptionsMerged):
+        known = len(stored.options.items)
+        added = made.options.items[known:]
+        assert {one.name for one in added} <= {NONE_OF_THESE}
+        options = stored.options.model_copy(update={"items": (*stored.options.items, *added)})
+        return stored.model_copy(update={"options": options})
+    if isinstance(stored, GatePassed) and isinstance(made, GatePassed):
+        fields = ("option", "lowest", "highest")
+        changes = {name: getattr(made.gate, name) for name in fields}
+        return stored.model_copy(update={"gate": stored.gate.model_copy(update=changes)})
+    if isinstance(stored, VerdictReached) and isinstance(made, VerdictReached):
+        fields = ("confidence", "rests_on")
+        changes = {name: getattr(made.verdict, name) for name in fields}
+        return stored.model_copy(update={"verdict": stored.verdict.model_copy(update=changes)})
     if not isinstance(stored, SummaryMade) or not isinstance(made, SummaryMade):
         return stored
     text = _REMINDER.sub("", stored.summary.text)

@@ -19,9 +19,9 @@ from core.models import (
     When,
 )
 from core.request import ModelRequest, PartKind
-from core.rules.gate import closing_gate
+from core.rules.gate import closing_gate, gate_after
 from core.rules.mind_changes import mind_changes
-from core.rules.options import by_option, options_of
+from core.rules.options import NONE_OF_THESE, by_option, options_of
 from core.rules.schedule import rounds_held
 from core.settings import Settings
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, options_in, plausible_reply
@@ -108,6 +108,7 @@ async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
     assert [(one.option, one.first_choices) for one in debate.tally.options] == [
         ("o1", 3),
         ("o2", 0),
+        ("o3", 0),
     ]
     assert debate.verdict
     assert debate.verdict.option == "o1"
@@ -217,11 +218,12 @@ async def test_an_option_that_people_add_is_on_the_final_ballot() -> None:
     await bench.store.append(DEBATE, added, at=SystemClock().now())
     debate = await bench.engine.run(DEBATE)
 
-    assert [item.name for item in options_of(debate).items] == ["Kafka", "PostgreSQL", "a file"]
+    names = [item.name for item in options_of(debate).items]
+    assert names == ["Kafka", "PostgreSQL", NONE_OF_THESE, "a file"]
     final = bench.provider.asked(Act.BALLOT)[-1]
-    assert list(options_in(final)) == ["o1", "o2", "t1"]
+    assert list(options_in(final)) == ["o1", "o2", "o3", "t1"]
     assert debate.tally
-    assert {score.option for score in debate.tally.options} == {"o1", "o2", "t1"}
+    assert {score.option for score in debate.tally.options} == {"o1", "o2", "o3", "t1"}
 
 
 async def test_an_option_that_a_refinement_names_first_is_voted_on() -> None:
@@ -262,7 +264,8 @@ async def test_options_are_merged_by_rules_where_no_model_can() -> None:
     debate = await Bench(ScriptedProvider(script)).run(a_gated_setup())
 
     assert debate.options
-    assert [item.name for item in debate.options.items] == ["Kafka", "PostgreSQL"]
+    names = [item.name for item in debate.options.items]
+    assert names == ["Kafka", "PostgreSQL", NONE_OF_THESE]
     assert "No model could merge" in debate.options.warnings[0]
     assert debate.verdict
 
@@ -286,3 +289,31 @@ async def test_that_rebuttals_are_held_is_no_event() -> None:
 
     assert "rebuttal" in acts(bench)
     assert not any(gate.skips for gate in debate.gates.values())
+
+
+@pytest.mark.parametrize("shares", [(60, 40), (40, 60), (60, 60)])
+async def test_doubts_about_what_all_answer_are_no_unanimity(shares: tuple[int, int]) -> None:
+    """All drafts say yes; ballots of 60 % and 40 % stay what they are, and it is debated."""
+    sure: Mapping[str, int] = dict(zip(("architect", "security"), shares, strict=True))
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.OPTIONS:
+            stands_for = [1 for part in request.parts if part.kind is PartKind.CANDIDATE]
+            options = {"options": ["Yes", "No"], "stands_for": stands_for, "kind": "whether"}
+            return json.dumps(options)
+        reply = plausible_reply(request)
+        if request.act is not Act.BALLOT:
+            return reply
+        share = sure.get(request.role, 90)
+        return json.dumps(json.loads(reply) | {"probabilities": [share, 0, 100 - share]})
+
+    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
+
+    assert [item.name for item in options_of(debate).items] == ["Yes", "No", NONE_OF_THESE]
+    cast = [one for one in debate.ballots.values() if one.voter in sure and not one.turn.round]
+    assert [one.probabilities["o1"] for one in cast] == [sure[one.voter] / 100 for one in cast]
+    gate = gate_after(debate, 0)
+    assert gate
+    assert gate.reason is GateReason.SPLIT
+    assert debate.verdict
+    assert (debate.verdict.confidence or 0) < 80, "not high"

@@ -347,7 +347,14 @@ def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[Mo
     return script
 
 
-@pytest.mark.parametrize("changes", [{"probabilities": [-850, 1]}, {"reasons": ["", " ", ""]}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"probabilities": [-850, 1, 0]},
+        {"probabilities": [80, 80, 80]},
+        {"reasons": ["", " ", ""]},
+    ],
+)
 @pytest.mark.parametrize("mended", [True, False])
 async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repair(
     changes: dict[str, object],
@@ -361,7 +368,7 @@ async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repa
     assert debate.tally
     assert debate.tally.abstained == (() if mended else ("security",))
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
-    shares = {"o1": 0.9, "o2": 0.1}
+    shares = {"o1": 0.8, "o2": 0.1, "o3": 0.1}
     assert [ballot.probabilities for ballot in cast] == ([shares, shares] if mended else [])
 
 

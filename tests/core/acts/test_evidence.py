@@ -101,7 +101,7 @@ def persuaded(request: ModelRequest) -> str:
         return quoting(request)
     ballot = json.loads(plausible_reply(request))
     is_last = "Before the debate" in request.parts[-1].text
-    ballot["probabilities"] = [80, 20] if is_last else [20, 80]
+    ballot["probabilities"] = [80, 20, 0] if is_last else [20, 80, 0]
     return json.dumps(ballot | {"moved_by": "E1, because it is fast" if is_last else "none"})
 
 

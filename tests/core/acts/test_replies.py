@@ -152,7 +152,9 @@ def test_a_ballot_says_how_likely_each_option_is(shares: list[float], fault: str
         ({"options": list("abcdefg")}, "6 options at most"),
         ({"stands_for": [1]}, "must hold 2 numbers"),
         ({"stands_for": [1, 3]}, "from 1 to 2"),
-        ({"kind": "matter of taste"}, "choice, design or estimate"),
+        ({"kind": "matter of taste"}, "choice, whether, design, estimate"),
+        ({"kind": "whether", "options": ["Yes"], "stands_for": [1, 1]}, "not to do it"),
+        ({"kind": "whether"}, ""),
     ],
 )
 def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) -> None:

@@ -5,17 +5,19 @@ import pytest
 from core.rules.agreement import agreement, moved
 
 
-def test_the_same_first_option_within_20_points_is_agreement() -> None:
-    found = agreement({"ann": {"o1": 0.9, "o2": 0.1}, "bob": {"o1": 0.7, "o2": 0.3}})
+def test_the_same_first_option_held_by_each_at_65_percent_is_agreement() -> None:
+    found = agreement({"ann": {"o1": 0.95, "o2": 0.05}, "bob": {"o1": 0.65, "o2": 0.35}})
     assert found.is_agreed
     assert found.option == "o1"
-    assert found.spread == 0.2
+    assert (found.spread, found.lowest, found.highest) == (0.3, 0.65, 0.95)
 
 
 @pytest.mark.parametrize(
     "votes",
     [
-        {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {"o1": 0.69, "o2": 0.31}},
+        {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {"o1": 0.64, "o2": 0.36}},
+        # The only option there is: what is missing to 1 is doubt, and no agreement.
+        {"ann": {"o1": 0.6}, "bob": {"o1": 0.4}},
         {"ann": {"o1": 0.51, "o2": 0.49}, "bob": {"o1": 0.49, "o2": 0.51}},
         {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {}},
         {"ann": {"o1": 0.9, "o2": 0.1}},

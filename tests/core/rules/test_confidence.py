@@ -1,10 +1,11 @@
-"""One figure per verdict, and what it rests on."""
+"""One figure per verdict, computed from the ballots, and what it rests on."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from core.rules.confidence import UNMET_AT_MOST, Grounds, confidence
+from core.rules.confidence import Grounds, confidence
 
 SURE, UNSURE = {"o1": 0.9, "o2": 0.1}, {"o1": 0.2, "o2": 0.8}
 AGREED = Grounds(
@@ -14,67 +15,84 @@ AGREED = Grounds(
     models={"ann": "openai/x", "bob": "anthropic/y", "cid": "openai/x"},
     voters=3,
 )
+ONE_MODEL = dict.fromkeys(AGREED.votes, "openai/x")
+ONE_VOICE = "all agents are one model, whose agreement with itself says little"
+OTHERWISE = "the judge decided otherwise when it read the positions in another order"
 
 
-def percent(grounds: Grounds) -> int:
-    found = confidence(grounds)
-    assert found is not None
-    return found.percent
+def at(*shares: float) -> Mapping[str, Mapping[str, float]]:
+    """Ballots by which each agent holds the first option so likely."""
+    return dict(zip(AGREED.votes, ({"o1": share} for share in shares), strict=False))
 
 
-def test_different_models_that_agree_at_once_are_worth_most() -> None:
-    found = confidence(AGREED)
-    assert found is not None
-    assert (found.percent, found.word) == (94, "high")
-    assert found.rests_on == (
-        "3 of 3 agents put it first",
-        "2 different models; their first answers on it lay 0 points apart",
-    )
+def percent(grounds: Grounds) -> int | None:
+    return confidence(grounds).percent
 
 
 @pytest.mark.parametrize(
-    ("first", "worth"), [(0.9, 94), (0.85, 94), (0.8, 84), (0.7, 70), (0.6, 58), (0.0, 58)]
+    ("change", "figure", "word"),
+    [
+        ({}, 90, "high"),
+        ({"votes": at(1.0, 1.0, 1.0)}, 92, "high"),
+        # What two ballots of 60 % and 40 % say: no agreement of 100 %.
+        ({"votes": at(0.6, 0.4), "first_votes": at(0.6, 0.4), "voters": 2}, 50, "low"),
+        # Ann and Cid are one model, which is heard once.
+        ({"votes": at(0.9, 0.5, 0.7), "first_votes": at(0.8, 0.8, 0.8)}, 65, "fair"),
+        # First answers lay more than 20 points apart.
+        ({"first_votes": at(0.9, 0.69, 0.9)}, 75, "fair"),
+        ({"first_votes": at(0.9, 0.7, 0.9)}, 90, "high"),
+        ({"models": ONE_MODEL}, 85, "high"),
+        ({"votes": {**at(0.9, 0.3), "cid": UNSURE}}, 43, "very low"),
+        # What the judge could not write is never high.
+        ({"is_written": False}, 75, "fair"),
+        ({"requirements_unmet": 1}, 40, "very low"),
+        ({"requirements_unknown": 2}, 80, "high"),
+        ({"swap_disagreed": True}, 70, "fair"),
+        ({"voters": 4, "turns_planned": 10, "turns_failed": 2}, 76, "fair"),
+    ],
 )
-def test_the_further_apart_first_answers_were_the_less_it_is_worth(
-    first: float, worth: int
+def test_it_is_the_mean_of_the_counted_ballots_bounded(
+    change: Mapping[str, object], figure: int, word: str
 ) -> None:
-    early = {**AGREED.first_votes, "bob": {"o1": first, "o2": 1 - first}}
-    assert percent(replace(AGREED, first_votes=early)) == worth
+    found = confidence(replace(AGREED, **change))
+    assert (found.percent, found.word) == (figure, word)
 
 
-def test_one_model_agreeing_with_itself_says_little() -> None:
-    found = confidence(replace(AGREED, models=dict.fromkeys(AGREED.votes, "openai/x")))
-    assert found is not None
-    assert found.percent == 70
-    assert "one model" in found.rests_on[1]
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "3 of 3 counted ballots put it first, at 90% on average, each model counted once"),
+        ({}, "first answers on it lay 0 points apart"),
+        ({"first_votes": at(0.9, 0.5, 0.4)}, "first answers on it lay 50 points apart"),
+        ({"models": ONE_MODEL}, ONE_VOICE),
+        ({"voters": 5, "abstained": 2}, "only 3 of 5 ballots could be counted, 2 abstained"),
+        ({"voters": 4}, "only 3 of 4 ballots could be counted"),
+        ({"turns_planned": 9, "turns_failed": 1}, "1 of 9 turns failed"),
+        ({"swap_disagreed": True}, OTHERWISE),
+        ({"requirements_unmet": 1}, "1 major requirement not met"),
+        ({"requirements_unknown": 2}, "nobody can say yet whether 2 major requirements can be met"),
+        ({"is_written": False}, "no judge wrote it"),
+    ],
+)
+def test_it_says_what_it_rests_on(change: Mapping[str, object], said: str) -> None:
+    assert said in confidence(replace(AGREED, **change)).rests_on
 
 
-def test_agents_of_one_model_are_one_voice() -> None:
-    votes = {"ann": SURE, "bob": UNSURE, "cid": SURE}
-    by_two = percent(replace(AGREED, votes=votes))
-    votes = {"ann": UNSURE, "bob": SURE, "cid": UNSURE}
-    assert percent(replace(AGREED, votes=votes)) == by_two
+def test_first_answers_are_compared_as_they_were_given_though_ballots_are_lost() -> None:
+    lost = replace(AGREED, votes=at(0.9, 0.9), first_votes=at(0.9, 0.9, 0.5))
+    assert "first answers on it lay 40 points apart" in confidence(lost).rests_on
 
 
-def test_an_unmet_major_requirement_bounds_it() -> None:
-    found = confidence(replace(AGREED, requirements_unmet=1))
-    assert found is not None
-    assert found.percent == UNMET_AT_MOST
-    assert "1 major requirement not met" in found.rests_on
-
-
-def test_what_is_missing_lowers_it_and_is_said() -> None:
-    grounds = replace(AGREED, voters=4, turns_planned=10, turns_failed=2, swap_disagreed=True)
-    found = confidence(replace(grounds, requirements_unknown=2))
-    assert found is not None
-    assert found.percent < percent(AGREED) - 30
-    said = "; ".join(found.rests_on)
-    assert "1 ballot could not be counted" in said
-    assert "2 of 10 turns failed" in said
-    assert "another order" in said
-    assert "2 major requirements can be met" in said
-
-
-def test_without_a_counted_ballot_nothing_can_be_said() -> None:
-    assert confidence(replace(AGREED, votes={}, first_votes={})) is None
-    assert confidence(replace(AGREED, option="")) is None
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"votes": {}}, "only 0 of 3 ballots could be counted"),
+        ({"votes": {"ann": SURE}}, "only 1 of 3 ballots could be counted"),
+        ({"option": ""}, "the verdict takes none of the options that were voted on"),
+    ],
+)
+def test_with_fewer_than_two_ballots_or_no_option_there_is_no_figure(
+    change: Mapping[str, object], why: str
+) -> None:
+    found = confidence(replace(AGREED, **change))
+    assert (found.percent, found.rests_on) == (None, (why,))

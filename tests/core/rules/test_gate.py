@@ -78,7 +78,7 @@ def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
 @pytest.mark.parametrize(
     ("shares", "reason"),
     [
-        ((0.9, 0.8, 0.69), GateReason.SPLIT),
+        ((0.9, 0.8, 0.64), GateReason.SPLIT),
         ((0.6, 0.55, 0.45), GateReason.SPLIT),
         ((0.5, 0.5, 0.5), GateReason.SPLIT),
     ],
@@ -206,7 +206,7 @@ def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
 
     assert found
     assert gate.in_words(agreed, found) == (
-        'All agreed at once on "Kafka" (probabilities within 10 points); the debate was skipped, '
+        'All agreed at once on "Kafka" (each at 80% to 90%); the debate was skipped, '
         "about $0.66 saved."
     )
 
@@ -227,3 +227,22 @@ def test_the_closing_round_of_a_panel_is_none_that_was_not_held() -> None:
     found = gate.Gate(turn=gate.gate_turn(2), reason=GateReason.SETTLED, option="o1", spread=0.1)
 
     assert "only closing statements were left to make" in gate.in_words(told(setup), found)
+
+
+def test_where_all_say_yes_but_not_all_are_sure_nobody_says_that_they_agree() -> None:
+    events = (*DRAFTS, CHOICE, *all_voted(0.6, 0.7, 0.8))
+    found = passed(a_debate(*events))
+
+    assert isinstance(found, GatePassed)
+    assert found.gate.reason is GateReason.SPLIT
+    assert gate.in_words(a_debate(*events), found.gate) == (
+        'All put "Kafka" first, not each at 65% or more, but at 60% to 80%: the first answers are '
+        "debated."
+    )
+
+
+def test_what_an_older_version_weighed_is_told_in_its_words() -> None:
+    older = gate.Gate(turn=gate.gate_turn(0), reason=GateReason.AGREED, option="o1", spread=0.1)
+
+    said = gate.in_words(a_debate(*SPLIT), older)
+    assert said.startswith('All agreed at once on "Kafka" (probabilities within 10 points)')

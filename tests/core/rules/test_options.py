@@ -20,8 +20,10 @@ from core.models import (
 )
 from core.rules.options import (
     MOST_OPTIONS,
+    NONE_OF_THESE,
     OptionList,
     after_edits,
+    as_shares,
     by_option,
     held_by,
     leading,
@@ -30,6 +32,7 @@ from core.rules.options import (
     options_of,
     read_stance,
     short_name,
+    with_none_of_these,
     without_stance,
 )
 from core.testing import a_setup, recorded
@@ -93,9 +96,11 @@ def test_probabilities_of_merged_options_are_added() -> None:
     assert options.probabilities({"o1": 0.2, "o2": 0.5, "o3": 0.3}) == {"o1": 0.5, "o2": 0.5}
 
 
-def test_probabilities_are_one_together_and_know_only_options_of_the_debate() -> None:
+def test_probabilities_stay_as_given_and_know_only_options_of_the_debate() -> None:
     options = OptionList(items=(KAFKA, POSTGRES))
-    assert options.probabilities({"o1": 60, "o2": 20, "o9": 500}) == {"o1": 0.75, "o2": 0.25}
+    given = {"o1": 0.6, "o2": 0.2, "o9": 0.2}
+    assert options.probabilities(given) == {"o1": 0.6, "o2": 0.2}
+    assert options.probabilities({"o1": 0.4}) == {"o1": 0.4}
     assert options.probabilities({}) == {}
     assert options.probabilities({"o9": 1.0}) == {}
 
@@ -112,8 +117,9 @@ def test_two_level_options_lead_nowhere() -> None:
         ("Stance: o1 70 %, o2 30 %", {"o1": 0.7, "o2": 0.3}),
         ("**Stance:** o1: 70%, o2: 30%", {"o1": 0.7, "o2": 0.3}),
         ("> stance: O1 = 0.7; O2 = 0.3", {"o1": 0.7, "o2": 0.3}),
-        ("Stance: o2", {"o2": 1.0}),
-        ("Stance: o1 (80 %)", {"o1": 1.0}),
+        ("Stance: o2", {}),
+        ("Stance: o1 (80 %)", {"o1": 0.8}),
+        ("Stance: o1 60 %, o9 40 %", {"o1": 0.6}),
         ("Stance: o9 100 %", {}),
         ("Stance: undecided", {}),
         ("My stance is o1 70 %", {}),
@@ -174,7 +180,7 @@ def test_a_name_is_one_short_line() -> None:
 def test_any_text_has_a_stance_or_none(text: str) -> None:
     stance = read_stance(text, OptionList(items=(KAFKA, POSTGRES)))
     shares = [*stance.known.values(), *stance.new.values()]
-    assert not shares or sum(shares) == pytest.approx(1.0)
+    assert not shares or any(shares)
     assert len(without_stance(text)) <= len(text)
 
 
@@ -220,7 +226,7 @@ def test_two_agents_who_name_the_same_new_option_name_one() -> None:
     )
     assert [(item.id, item.name) for item in options_of(debate).items][2:] == [("n1", "keep both")]
     assert by_option(debate)["n1"] == ["architect", "security"]
-    assert held_by(debate, "architect") == {"o1": 0.2, "o2": 0.0, "n1": 0.8}
+    assert held_by(debate, "architect") == {"o1": 0.2, "n1": 0.8}
 
 
 def test_a_new_option_that_people_rename_stays_who_held_it() -> None:
@@ -239,3 +245,28 @@ def test_two_people_who_add_an_option_at_once_add_two() -> None:
     debate = a_debate(*(OptionEdited(edit=edit) for edit in edits))
 
     assert [item.name for item in options_of(debate).items][2:] == ["a file", "a cloud queue"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shares"),
+    [
+        ((60, 40), (0.6, 0.4)),
+        ((60, 20), (0.6, 0.2)),
+        ((0.6, 0.4), (0.6, 0.4)),
+        ((1, 0), (1, 0)),
+        ((70, 60), (0.7, 0.6)),
+    ],
+)
+def test_percentages_and_shares_stay_as_they_were_given(
+    numbers: tuple[float, float], shares: tuple[float, float]
+) -> None:
+    assert tuple(as_shares(dict(zip("ab", numbers, strict=True))).values()) == shares
+
+
+def test_every_choice_has_a_place_for_a_doubt_about_all_of_it() -> None:
+    assert [(one.id, one.name) for one in with_none_of_these([KAFKA], QuestionKind.CHOICE)] == [
+        ("o1", "Kafka"),
+        ("o2", NONE_OF_THESE),
+    ]
+    assert with_none_of_these([], QuestionKind.CHOICE) == ()
+    assert with_none_of_these([KAFKA, POSTGRES], QuestionKind.DESIGN) == (KAFKA, POSTGRES)

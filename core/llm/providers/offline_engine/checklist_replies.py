@@ -34,6 +34,7 @@ from core.llm.providers.offline_engine.question_reading import (
 )
 from core.models import NOT_DECIDED, Act, NextStep, QuestionKind
 from core.request import ModelRequest, PartKind
+from core.rules.options import NONE_OF_THESE
 
 #: Stands once in every post, so that nobody takes it for a model's answer.
 FOOTER = "_Offline engine: from checklists. No model was asked._"
@@ -48,7 +49,7 @@ _NO_REVIEW = "No model was asked: a checklist finds nothing in a text."
 _COMPARES_NOTHING = "No model was asked: the offline engine compares no findings."
 _ORDERLESS = "No model was asked: a checklist reads positions in no order."
 #: Percent that a role gives the option its checklist weighs highest.
-_FOR_ITS_CHOICE = 60
+_FOR_ITS_CHOICE = 70
 _MOST_QUESTIONS = 3
 _MOST_POINTS = 3
 #: Stands over questions taken over from others.
@@ -370,12 +371,14 @@ def _ballot(asked: _Asked) -> Mapping[str, object]:
     # Percent for each option of the ballot, in its order: most for the checklist's choice.
     named = [line.partition(": ")[2] for line in asked.joined(PartKind.OPTIONS).splitlines()]
     own = asked.choice.title if asked.choice else ""
-    others = max(1, len(named) - (own in named))
+    # A checklist weighs what the question names: of "none of these" it says nothing.
+    others = max(1, len(named) - (own in named) - (NONE_OF_THESE in named))
     rest = (100 - (_FOR_ITS_CHOICE if own in named else 0)) // others
+    shares = {own: _FOR_ITS_CHOICE, NONE_OF_THESE: 0}
     return {
         "reasons": reasons,
         "ranking": ranking,
-        "probabilities": [_FOR_ITS_CHOICE if name == own else rest for name in named],
+        "probabilities": [shares.get(name, rest) for name in named],
         "moved_by": "none",
     }
 

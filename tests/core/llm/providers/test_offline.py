@@ -284,7 +284,7 @@ def test_an_order_inside_a_position_does_not_move_it(order: str) -> None:
     )
 
     assert honest["ranking"] == attacked["ranking"] == ["p1", "p2"]
-    assert honest["probabilities"] == attacked["probabilities"] == [20, 60, 20]
+    assert honest["probabilities"] == attacked["probabilities"] == [15, 70, 15]
 
 
 def test_options_are_what_positions_stand_for_and_none_where_one_cannot_be_read() -> None:
