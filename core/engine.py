@@ -382,7 +382,7 @@ class _Run:
         return tuple(ready.values()) if fresh else ()
 
     def _unwanted(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
-        """Keys of turns to cancel: no longer ready, or waiting for a model without which it goes on."""
+        """Keys of turns to cancel: not ready any more, or no longer waiting for a model."""
         turns = [
             work.turn
             for key, work in self._working.items()

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from bot.debate_page.html import html, line
 from core.figures import when
 from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
+from core.rules.ending import state_words
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, source_words
 from core.transcript.decision import verdict_section
@@ -31,7 +32,7 @@ from core.transcript.rounds import (
     title_words,
 )
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import name_of, nested, quoted, status_words
+from core.transcript.words import name_of, nested, quoted
 
 _FOLDER = Path(__file__).parent
 _TEMPLATES = Environment(
@@ -118,7 +119,7 @@ def page(debate: Debate, until: datetime) -> str:
         written_by=_NOTES.get("/".join(providers), _BY_MODELS),
         question=html(quoted(debate.setup.question), 1) if is_long else "",
         context=html(nested(context, 2), 2, known) if context else "",
-        status=status_words(debate),
+        status=state_words(debate),
         started=when(debate.started_at),
         until=when(until),
         debate_id=debate.id,

@@ -1,7 +1,6 @@
 """What tools answer: values for programs, and the same as text for people and models (pure)."""
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -9,8 +8,9 @@ from pydantic import BeforeValidator, Field
 from bot.views.progress import progress, stage
 from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
-from core.models import Debate, FindingStatus, Severity, Status, Value
+from core.models import Debate, FindingStatus, Severity, Value
 from core.rules import schedule
+from core.rules.ending import DebateState, state_of, state_words
 from core.rules.findings import standing
 from core.rules.options import options_of
 from core.transcript.decision import decision_text
@@ -27,45 +27,6 @@ Shown = Annotated[str, BeforeValidator(visible)]
 DOCUMENTS = ("report", "adr", "record")
 #: Stands before text that people and models wrote.
 _QUOTE = "> "
-
-
-class DebateState(StrEnum):
-    """How a debate stands, as far as a program must know."""
-
-    RUNNING = "running"
-    #: Agents ask; answer, or their assumptions hold when the time is up.
-    WAITING_FOR_ANSWERS = "waiting_for_answers"
-    PAUSED = "paused"
-    #: No model can be reached; it goes on by itself.
-    WAITING_FOR_MODELS = "waiting_for_models"
-    CONCLUDED = "concluded"
-    FAILED = "failed"
-    #: Somebody stopped it before there was anything to decide on.
-    STOPPED = "stopped"
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more comes by itself."""
-        return self in {DebateState.CONCLUDED, DebateState.FAILED, DebateState.STOPPED}
-
-
-def state_of(debate: Debate) -> DebateState:
-    """Return how a debate stands."""
-    match debate.status:
-        case Status.CONCLUDED:
-            return DebateState.CONCLUDED
-        case Status.FAILED if debate.stop and not debate.contributions:
-            return DebateState.STOPPED
-        case Status.FAILED:
-            return DebateState.FAILED
-        case Status.RUNNING if debate.paused_by:
-            return DebateState.PAUSED
-        case Status.RUNNING if debate.outage:
-            return DebateState.WAITING_FOR_MODELS
-        case Status.RUNNING if schedule.open_questions(debate):
-            return DebateState.WAITING_FOR_ANSWERS
-        case Status.RUNNING:
-            return DebateState.RUNNING
 
 
 class StartResult(Value):
@@ -275,7 +236,7 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
         decision=debate.verdict.decision if debate.verdict else "",
         address=address,
     )
-    lines = [f"Debate {debate.id}: {state.value.replace('_', ' ')}."]
+    lines = [f"Debate {debate.id}: {state_words(debate)}."]
     lines += [f"Playbook: {playbook.name}."] if playbook else []
     if not state.has_ended:
         lines.append(f"{result.stage}, {reached.words}. Cost so far: {money(cost)}.")
@@ -391,8 +352,8 @@ def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
         for one in debates
     )
     lines = [counted(len(found), "debate") + ", the newest first."]
-    for one in found:
-        lines.append(f"{one.debate_id} ({one.state.value.replace('_', ' ')}):")
+    for one, debate in zip(found, debates, strict=True):
+        lines.append(f"{one.debate_id} ({state_words(debate)}):")
         lines += _quoted(one.question)
         lines += _quoted(f"Decided: {one.decision}") if one.decision else ()
     return ListResult(debates=found), "\n".join(lines)

@@ -19,11 +19,12 @@ from bot.mcp.arguments import (
     named_by_words,
 )
 from bot.mcp.caller_debates import CallerDebates
-from bot.mcp.results import DebateState, Result
+from bot.mcp.results import Result
 from bot.views.progress import progress, stage
 from core.errors import BadInput
 from core.events import fold
 from core.models import Debate
+from core.rules.ending import DebateState, state_of
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
@@ -119,7 +120,7 @@ async def _status(
 
 def _waits(debate: Debate) -> bool:
     """Whether something may come by itself."""
-    return results.state_of(debate) in {
+    return state_of(debate) in {
         DebateState.RUNNING,
         DebateState.WAITING_FOR_MODELS,
         DebateState.WAITING_FOR_ANSWERS,
@@ -129,7 +130,7 @@ def _waits(debate: Debate) -> bool:
 def _moment(debate: Debate) -> tuple[object, ...]:
     """What a person would want to hear of at once: a change of it ends the waiting."""
     asked = tuple(one.number for one in open_questions(debate))
-    return results.state_of(debate), asked, stage(debate) if _waits(debate) else ""
+    return state_of(debate), asked, stage(debate) if _waits(debate) else ""
 
 
 async def _answer(
@@ -195,7 +196,7 @@ async def _stop(
     words = "It is being wound up: the judge decides on what is there. Next: debate_status."
     if not debate.contributions:
         words = "Nobody has spoken yet: unless somebody still does, it ends without a verdict."
-    return results.StopResult(debate_id=debate.id, state=results.state_of(debate)), words
+    return results.StopResult(debate_id=debate.id, state=state_of(debate)), words
 
 
 async def _verdict(

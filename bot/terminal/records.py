@@ -24,9 +24,9 @@ from core.events import Recorded, fold
 from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
+from core.rules.ending import how_it_ended, rounds_words, state_words, why_held
 from core.transcript.adr import adr, title_of
 from core.transcript.decision import decision_text
-from core.transcript.ending import how_it_ended, rounds_words, why_held
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
 from core.transcript.markdown import visible
@@ -34,7 +34,7 @@ from core.transcript.options import headline_option, moves_section, options_tabl
 from core.transcript.people import adr_status, outcome_words, recalled_title
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.words import seconds_taken, status_words
+from core.transcript.words import seconds_taken
 from core.use_cases.recall import SURE_FROM, RecallDecisions
 
 #: More than any database holds.
@@ -79,7 +79,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
     wanted = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
         entries = await store.find(wanted)
-        listed = [Listed(one, await _decided(store, one.debate_id)) for one in entries]
+        listed = [await _listed(store, one) for one in entries]
     if as_json:
         put_out(
             json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
@@ -158,6 +158,8 @@ class Listed:
     entry: DebateEntry
     #: The option decided for or put first by the vote, else the decision; empty: none yet.
     decided: str
+    #: How it stands, in words.
+    state: str
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -166,7 +168,7 @@ class Listed:
         decided, question = (
             " ".join(visible(text).split()) for text in (self.decided, entry.question)
         )
-        return entry.debate_id, entry.status, when(entry.started_at), decided, question
+        return entry.debate_id, self.state, when(entry.started_at), decided, question
 
     @property
     def values(self) -> dict[str, str | None]:
@@ -185,12 +187,13 @@ class Listed:
         }
 
 
-async def _decided(store: DebateStore, debate_id: str) -> str:
+async def _listed(store: DebateStore, entry: DebateEntry) -> Listed:
     try:
-        debate = fold(await store.events(debate_id))
+        debate = fold(await store.events(entry.debate_id))
     except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
-        return ""
-    return headline_option(debate) or (title_of(debate) if debate.verdict else "")
+        return Listed(entry, decided="", state=entry.status)
+    decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
+    return Listed(entry, decided=decided, state=state_words(debate))
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
@@ -202,7 +205,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     parts = [
         "\n".join(
             [
-                f"Debate {debate.id}: {status_words(debate)}",
+                f"Debate {debate.id}: {state_words(debate)}",
                 f"Question: {' '.join(setup.question.split())}",
                 f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
                 f"{setup.format}, {rounds_words(debate)}, {names}",

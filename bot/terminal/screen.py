@@ -35,6 +35,7 @@ from core.events import (
 )
 from core.figures import counted, duration, money, number
 from core.models import Act, Agent, Debate, Ending, Gate, Guidance, Setup, Turn, When
+from core.rules.ending import SENTENCES, EndingReason
 from core.rules.findings import counted_words, told
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
@@ -296,10 +297,9 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield "Waiting: nothing can go on until a model answers. It goes on by itself then."
         case OutageEnded():
             yield "The debate goes on."
-        case TimeRanOut(of_outage=True):
-            yield "No model could be reached for too long: the debate ends with what is there."
-        case TimeRanOut():
-            yield "The debate's time is up: on to the vote."
+        case TimeRanOut(of_outage=of_outage):
+            why = EndingReason.NO_MODEL_ANSWERS if of_outage else EndingReason.OUT_OF_TIME
+            yield f"{SENTENCES[why]} What is there goes to the vote and the judge."
         case VerdictReached(verdict=verdict):
             option = headline_option(debate)
             decided = f"{option}, " if option else ""

@@ -53,10 +53,10 @@ from core.acts.act import ACTS
 from core.figures import counted
 from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
+from core.rules.ending import DebateState, rounds_words, state_of, state_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of
-from core.transcript.ending import rounds_words
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
@@ -162,17 +162,13 @@ def question_is_whole(debate: Debate) -> bool:
 
 
 def _headline(debate: Debate) -> str:
-    if debate.status is Status.FAILED:
-        return "Debate ended without a decision"
-    if debate.verdict and debate.verdict.is_undecided:
-        return "Debate ended: not decided"
-    if debate.status is Status.CONCLUDED:
-        return "Debate stopped: partial decision" if debate.stop else "The agents' verdict"
-    if debate.paused_by:
-        return "Debate paused" if debate.paused_by.id else "Debate held: restored from a backup"
-    if debate.outage:
-        return "Debate waiting: no model answers"
-    return "Debate stopping" if debate.stop else "Debate running"
+    state, verdict = state_of(debate), debate.verdict
+    if state is DebateState.CONCLUDED and verdict and not (verdict.is_undecided or verdict.partial):
+        return "The agents' verdict"
+    if debate.paused_by and not debate.paused_by.id:
+        return "Debate held: restored from a backup"
+    is_stopping = debate.stop and not state.has_ended
+    return "Debate stopping" if is_stopping else f"Debate {state_words(debate)}"
 
 
 def _asked(debate: Debate) -> str:

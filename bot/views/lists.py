@@ -15,6 +15,7 @@ from bot.views.options import decided_on
 from bot.views.words import moment, person
 from core.calibration import Calibration
 from core.models import Debate, DecisionKind, OutcomeKind, Status
+from core.rules.ending import DebateState, state_of, state_words
 
 _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240
@@ -24,10 +25,11 @@ _LIST_LIMIT = 3000
 MOST_LISTED = 10
 #: Debates in a Home: each takes one block, and a view has 100.
 MOST_AT_HOME = 20
-_STATUS = {
-    Status.RUNNING: ":speech_balloon: running",
-    Status.CONCLUDED: ":scales: verdict, not decided on yet",
-    Status.FAILED: ":x: ended without a verdict",
+_ICONS = {
+    DebateState.CONCLUDED: ":scales:",
+    DebateState.FAILED: ":x:",
+    DebateState.STOPPED: ":octagonal_sign:",
+    DebateState.PAUSED: ":double_vertical_bar:",
 }
 _DECIDED = {
     DecisionKind.ACCEPT: ":white_check_mark: accepted",
@@ -180,9 +182,13 @@ def _lines(row: DebateRow) -> Iterator[str]:
 
 def status_words(debate: Debate) -> str:
     """Return where a debate stands: running, with a verdict, what the team made of it."""
-    words = _DECIDED[debate.decision.kind] if debate.decision else _STATUS[debate.status]
-    if _is_undecided(debate) and not debate.decision:
-        words = ":x: ended, not decided"
+    if debate.decision:
+        words = _DECIDED[debate.decision.kind]
+    else:
+        icon = ":x:" if _is_undecided(debate) else _ICONS.get(state_of(debate), ":speech_balloon:")
+        words = f"{icon} {state_words(debate)}"
+        if debate.is_decidable and debate.status is Status.CONCLUDED:
+            words += ", not decided on yet"
     return f"{words}, {_TURNED_OUT[debate.outcome.kind]}" if debate.outcome else words
 
 

@@ -22,6 +22,7 @@ from core.models import (
     Source,
     Stop,
 )
+from core.rules.ending import SENTENCES, EndingReason
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.rules.sources import label_of
@@ -180,13 +181,14 @@ def stopped(stop: Stop, debate: Debate) -> MessageView:
         if format_of(debate).positions(debate)
         else "No agent has taken a position yet, so there is nothing to decide on."
     )
-    return notice(f":octagonal_sign: {person(stop.by)} stopped the debate. {what}")
+    said = SENTENCES[EndingReason.STOPPED].format(who=person(stop.by))
+    return notice(f":octagonal_sign: {said} {what}")
 
 
 def vote_called(by: Person) -> MessageView:
     """Return the line that says who asked for the vote at once."""
     return notice(
-        f":ballot_box_with_ballot: {person(by)} asked for the vote. "
+        f":ballot_box_with_ballot: {SENTENCES[EndingReason.VOTE_CALLED].format(who=person(by))} "
         "The agents rank the positions as they are now."
     )
 
@@ -254,12 +256,10 @@ def outage_over() -> MessageView:
 def out_of_time(*, of_outage: bool = False) -> MessageView:
     """Return the line that says the time is up."""
     if of_outage:
-        return notice(
-            ":hourglass: No model could be reached for too long. What is there is all there is."
-        )
-    return notice(
-        ":hourglass: The time for this debate is up. What is there goes to the vote and the judge."
-    )
+        why = SENTENCES[EndingReason.NO_MODEL_ANSWERS]
+        return notice(f":hourglass: {why} What is there is all there is.")
+    why = SENTENCES[EndingReason.OUT_OF_TIME]
+    return notice(f":hourglass: {why} What is there goes to the vote and the judge.")
 
 
 def failed(reason: str) -> MessageView:

@@ -18,6 +18,8 @@ from core.models import (
     Verdict,
 )
 from core.rules.agreement import GAP_FROM, agreement
+from core.rules.ending import how_it_ended as ended
+from core.rules.ending import why_held
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
@@ -32,8 +34,6 @@ from core.rules.options import (
 from core.rules.voting import counted as ballots_counted
 from core.rules.voting import winning_options
 from core.rules.wanting import why_not_wanted
-from core.transcript.ending import how_it_ended as ended
-from core.transcript.ending import why_held
 from core.transcript.single_answer import cost_words, single_answer_words
 
 _LIST_LIMIT = 1200

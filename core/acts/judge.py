@@ -45,6 +45,7 @@ from core.request import Effort, Part
 from core.rules import voting
 from core.rules.confidence import confidence_of
 from core.rules.degradations import degradations
+from core.rules.ending import cut_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
@@ -275,7 +276,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "earlier": ", ".join(earlier_shown(debate)),
         "ended": in_words(debate, ended) if ended else "",
         "winner": _winner_words(debate),
-        "partial": _why_early(debate),
+        "partial": cut_words(debate, who=lambda _: "A person"),
         "review": debate.setup.format == review.NAME,
         "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,
         "notes": ", ".join(note_labels(debate)) or "there are none",
@@ -284,21 +285,6 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "parts": ", ".join(parts_of(playbook)),
         "missing": bool(missing_evidence(debate)),
     }
-
-
-def _why_early(debate: Debate) -> str:
-    """Why not all turns were taken, in a sentence; empty if they were."""
-    if not is_cut_short(debate):
-        return ""
-    if debate.stop:
-        return "a person stopped it."
-    if debate.vote_called_by:
-        return "a person called the vote."
-    if debate.out_of_time:
-        return "its time was over."
-    if debate.out_of_money:
-        return "its money was spent."
-    return "too few agents could go on."
 
 
 def _winner_words(debate: Debate) -> str:

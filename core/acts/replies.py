@@ -5,7 +5,7 @@ same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Annotated, Any
 

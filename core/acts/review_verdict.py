@@ -6,6 +6,7 @@ from core.models import Debate, Severity, Verdict
 from core.rules.findings import WEIGHTY, counted_words, standing
 from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
+from core.rules.schedule import is_cut_short
 from core.rules.subject import subject
 from core.rules.voting import winning_options
 
@@ -38,6 +39,10 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     if not chosen and debate.tally:
         won = winning_options(debate.tally.options)
         chosen = won[0] if len(won) == 1 else ""
+    if not chosen and is_cut_short(debate):  # not all have said what they found
+        name = "Stopped before it was done" if debate.stop else "Not finished"
+        decision = ": ".join(filter(None, (name, counted_words(found))))
+        return verdict.model_copy(update={"decision": decision, "solution": _opened(verdict)})
     if not chosen:  # nobody chose: what is open says it
         blocked = any(one.is_open and one.severity is Severity.BLOCKER for one in weighs)
         chosen = NOT_YET if blocked else WITH_CHANGES if counted_words(found) else READY
@@ -50,15 +55,18 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     row = (one.model_copy(update={"option": chosen}) for one in judged.values())
     name = options.name(chosen) or VERDICTS.get(chosen, "")
     count = counted_words(found)
-    solution = verdict.solution.strip()
-    if verdict.decision.strip() not in solution:
-        solution = f"{verdict.decision.strip()}\n\n{solution}".strip()
     return verdict.model_copy(
         update={
             "option": options.resolve(chosen),
             "decision": f"{name}: {count}" if count else name,
-            "solution": solution,
+            "solution": _opened(verdict),
             "criteria": tuple(row),
             "warnings": warnings,
         }
     )
+
+
+def _opened(verdict: Verdict) -> str:
+    """The solution, opened by what the judge decided in a sentence."""
+    decision, solution = verdict.decision.strip(), verdict.solution.strip()
+    return solution if decision in solution else f"{decision}\n\n{solution}".strip()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
+from core.rules.ending import cut_words
 from core.rules.formats.registry import format_of
 from core.rules.playbook import kinds_words, missing_evidence
 from core.rules.sources import lost
@@ -12,9 +13,13 @@ _MOST_LISTED = 3
 
 
 def degradations(debate: Debate) -> Iterator[str]:
-    """What went wrong before the verdict, in words for people: who, with which model, and why."""
+    """What failed before the verdict, in words for people: who, with which model, and why.
+
+    How a vote came out is none of it: a tie, or an abstention that a voter declared, stands with
+    the vote.
+    """
     alive, agents = format_of(debate).alive(debate), debate.setup.agents
-    yield from _cut_short(debate)
+    yield from filter(None, [cut_words(debate)])
     for source in lost(debate):
         what = f"{source.reference.title}: {source.fault}"
         yield f"A source that was given could not be read: {what}."
@@ -38,30 +43,10 @@ def degradations(debate: Debate) -> Iterator[str]:
     # Blind ballots count only where no round was held.
     which = "ballot" if last else "blind ballot"
     left_out = [one for one in debate.abstentions.values() if one.turn.round == last]
-    for reason in dict.fromkeys(one.reason for one in left_out if one.declared):
-        same = [one for one in left_out if one.declared and one.reason == reason]
-        names = _listed([debate.setup.agent(one.turn.agent).name for one in same])
-        whose = f"its {which}" if len(same) == 1 else f"their {which}s"
-        yield f"{names} abstained from {whose}: {reason}"
     for one in left_out:
         if not one.declared:
             name = debate.setup.agent(one.turn.agent).name
             yield f"{name}'s {which} could not be counted: {one.reason}"
-    # Where no ballot counts, the vote says so itself.
-    if how := tie_break(debate):
-        yield how
-
-
-def _cut_short(debate: Debate) -> Iterator[str]:
-    """What ended the rounds before all turns were taken."""
-    if debate.stop:
-        yield f"Stopped by {debate.stop.by.name or 'a person'} before all turns were taken."
-    if debate.out_of_patience:
-        yield "No model could be reached for too long; not all turns were taken."
-    elif debate.out_of_time:
-        yield "The debate ran out of time before all turns were taken."
-    if debate.out_of_money:
-        yield f"The debate ended early. {debate.out_of_money}"
 
 
 def tie_break(debate: Debate) -> str:

@@ -277,7 +277,7 @@ def _rounds_left(debate: Debate, number: int) -> int:
     return max(0, planned - number - closing)
 
 
-def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0912 - one case per reason
+def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0911, PLR0912 - a case each
     """What a gate found, in a sentence for people who were not there."""
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"

@@ -2,11 +2,11 @@
 
 from core.figures import day
 from core.models import Debate, Status, Verdict
+from core.rules.ending import how_it_ended, why_held
 from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, earlier_words
 from core.transcript.decision import requirements_table
-from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
 from core.transcript.markdown import inert_line
 from core.transcript.options import (

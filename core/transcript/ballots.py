@@ -64,12 +64,14 @@ def vote_section(debate: Debate) -> str:
         parts += [] if debate.verdict else [*vote_lines(debate)]
         parts.append(_scores(debate, debate.tally))
         parts += [_ballot(debate, ballot) for ballot in counted(debate, debate.tally)]
-    if debate.abstentions:
-        missing = [
-            f"{name_of(debate, one.turn.agent)}: {one.reason}"
-            for one in debate.abstentions.values()
-        ]
-        parts.append(f"### Abstentions\n\n{bullets(missing)}")
+    # Of the ballots that count: a blind one that a later one follows is not missed.
+    voters = debate.tally.voters if debate.tally else ()
+    missing = {
+        one.turn.agent: f"{name_of(debate, one.turn.agent)}: {one.reason}"
+        for one in debate.abstentions.values()
+        if one.turn.agent not in voters
+    }
+    parts += [f"### Abstentions\n\n{bullets(missing.values())}"] if missing else []
     parts += [moves_section(debate), people_ballots(debate)]
     return "\n\n".join(part for part in parts if part)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from core.figures import money
 from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
+from core.rules.ending import how_it_ended, why_held
 from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
-from core.transcript.ending import how_it_ended, why_held
 from core.transcript.found import findings_table
 from core.transcript.markdown import inert, inert_line
 from core.transcript.options import criteria_table, criteria_title

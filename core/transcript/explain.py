@@ -18,8 +18,8 @@ from core.figures import counted, duration, number
 from core.models import Act, Call, Debate, SentPart, Status
 from core.rules import schedule
 from core.rules.dependencies import skipped
+from core.rules.ending import how_it_ended
 from core.rules.formats.registry import format_of
-from core.transcript.ending import how_it_ended
 from core.transcript.markdown import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
 from core.transcript.timeline import Span, timeline

@@ -11,13 +11,13 @@ from core.models import Debate
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break
+from core.rules.ending import how_it_ended, why_held
 from core.rules.findings import standing
 from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
 from core.rules.people_count import count_people
 from core.rules.wanting import was_skipped
 from core.transcript.agent_spending import spending
-from core.transcript.ending import how_it_ended, why_held
 from core.transcript.single_answer import single_answer_record
 from core.transcript.words import seconds_taken
 

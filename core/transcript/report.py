@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from core.figures import duration, money, number, when
 from core.models import Act, Contribution, Debate, Usage
+from core.rules.ending import rounds_words, state_words
 from core.rules.fallback_models import fallback_words
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, sources_section
 from core.transcript.decision import verdict_section
-from core.transcript.ending import rounds_words
 from core.transcript.markdown import fenced, inert_line
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.people import asked_section, team_section
@@ -29,7 +29,6 @@ from core.transcript.words import (
     nested,
     quoted,
     seconds_taken,
-    status_words,
     table,
     turn_words,
 )
@@ -68,7 +67,7 @@ def report(debate: Debate) -> str:
 def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     """Who debated, how and for how long."""
     setup = debate.setup
-    yield "Debate", f"`{debate.id}`, {status_words(debate)}"
+    yield "Debate", f"`{debate.id}`, {state_words(debate)}"
     yield "Asked by", setup.asked_by.name or setup.asked_by.id
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
     if playbook := setup.playbook:

@@ -15,7 +15,6 @@ from core.models import (
     Contribution,
     Debate,
     SourceKind,
-    Status,
     Summary,
     Turn,
     Usage,
@@ -25,11 +24,6 @@ from core.rules.confidence import Confidence
 from core.rules.history.told import reads_letters
 from core.transcript.markdown import inert, inert_line
 
-_STATUS_WORDS = {
-    Status.RUNNING: "running",
-    Status.CONCLUDED: "concluded",
-    Status.FAILED: "failed",
-}
 _READINGS = {
     SourceKind.REGISTER: "Search for earlier decisions",
     SourceKind.DECISION: "Reading of an earlier decision",
@@ -132,14 +126,6 @@ def turn_words(debate: Debate, turn: Turn) -> str:
         what += f" of {name_of(debate, turn.target or '')}"
     where = f"round {turn.round}" if turn.round else "before round 1"
     return f"{name_of(debate, turn.agent)}: {what}, {where}"
-
-
-def status_words(debate: Debate) -> str:
-    """How the debate stands, degraded results included."""
-    words = _STATUS_WORDS[debate.status]
-    if debate.verdict and debate.verdict.partial:
-        words += ", cut short"
-    return words
 
 
 def after(debate: Debate, at: datetime) -> str:

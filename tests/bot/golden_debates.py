@@ -273,9 +273,10 @@ def as_made_now(stored: Event, made: Event) -> Event:
     """The stored event with what is made on purpose in another way than in 0.x.
 
     A speech has an answer and points of its own. A choice has an option that says no to all others.
-    How sure all are is told with what each gave, and the confidence is computed from that. A
-    summary does not begin with the figures that 0.x put back; they took room at its end: the one
-    made now goes on where the stored one is cut.
+    How sure all are is told with what each gave, and the confidence is computed from that; notes
+    above a verdict tell what failed, and nothing of how the vote came out. A summary does not begin
+    with the figures that 0.x put back; they took room at its end: the one made now goes on where
+    the stored one is cut.
     """
     if isinstance(stored, ContributionMade) and isinstance(made, ContributionMade):
         changes = {"answer": made.contribution.answer, "points": made.contribution.points}
@@ -292,7 +293,7 @@ def as_made_now(stored: Event, made: Event) -> Event:
         changes = {name: getattr(made.gate, name) for name in fields}
         return stored.model_copy(update={"gate": stored.gate.model_copy(update=changes)})
     if isinstance(stored, VerdictReached) and isinstance(made, VerdictReached):
-        fields = ("confidence", "rests_on")
+        fields = ("confidence", "rests_on", "warnings")
         changes = {name: getattr(made.verdict, name) for name in fields}
         return stored.model_copy(update={"verdict": stored.verdict.model_copy(update=changes)})
     if not isinstance(stored, SummaryMade) or not isinstance(made, SummaryMade):

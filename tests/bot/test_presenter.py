@@ -475,10 +475,10 @@ def test_the_verdict_ends_with_a_short_form_for_the_channel():
     ("event", "words"),
     [
         (StopRequested(stop=Stop(by=Person(id="U7"))), "<@U7> stopped the debate"),
-        (VoteCalled(by=Person(id="U7")), "<@U7> asked for the vote"),
+        (VoteCalled(by=Person(id="U7")), "<@U7> called the vote"),
         (DebatePaused(by=Person(id="U7"), origin="t1"), "<@U7> paused the debate"),
         (DebateResumed(by=Person(id="U7"), origin="t2"), "<@U7> let the debate go on"),
-        (TimeRanOut(), "The time for this debate is up"),
+        (TimeRanOut(), "The debate's time was up"),
         (TimeRanOut(of_outage=True), "No model could be reached for too long"),
         (OutageBegan(reason="OpenAI failed (500).", origin="1"), "OpenAI failed (500). The debate"),
         (OutageEnded(origin="1"), "The debate goes on"),

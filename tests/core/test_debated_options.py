@@ -19,13 +19,13 @@ from core.models import (
     When,
 )
 from core.request import ModelRequest, PartKind
+from core.rules.ending import how_it_ended
 from core.rules.gate import closing_gate, gate_after
 from core.rules.mind_changes import mind_changes
 from core.rules.options import NONE_OF_THESE, by_option, options_of
 from core.rules.schedule import rounds_held
 from core.settings import Settings
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, options_in, plausible_reply
-from core.transcript.ending import how_it_ended
 from tests.core.bench import DEBATE, Bench
 
 DANA = Person(id="U1", name="Dana")

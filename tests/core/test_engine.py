@@ -385,7 +385,7 @@ async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
     assert debate.verdict.partial
-    assert "Stopped by Dana" in debate.verdict.warnings[0]
+    assert "Dana stopped the debate" in debate.verdict.warnings[0]
     assert debate.tally is None
 
 

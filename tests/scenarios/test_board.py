@@ -77,7 +77,7 @@ async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedP
     assert debate.vote_called_by is not None
     assert debate.tally is not None
     assert max(made.turn.round for made in debate.contributions.values()) < 3
-    assert any("asked for the vote" in one["text"] for one in team.replies(board))
+    assert any("called the vote" in one["text"] for one in team.replies(board))
 
 
 async def test_before_there_are_positions_vote_now_is_not_offered(

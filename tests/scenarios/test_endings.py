@@ -9,12 +9,12 @@ import pytest
 from bot.testing import BotSpec, Team, team_at_work
 from core.models import Act, Debate, GateReason, Guidance, NextStep, When
 from core.request import ModelRequest, PartKind
+from core.rules.ending import how_it_ended
 from core.rules.formats import panel
 from core.rules.gate import closing_gate, gate_after, in_words
 from core.rules.schedule import rounds_held
 from core.testing import ScriptedProvider
 from core.transcript.decision import decision_text
-from core.transcript.ending import how_it_ended
 from core.transcript.explain import explanation
 from core.transcript.report import report
 from tests.core.test_debated_options import AGREED, SPLIT, STUCK, Minds, a_script

@@ -129,7 +129,7 @@ def test_many_names_are_counted() -> None:
     ("event", "said"),
     [
         (StopRequested(stop=Stop(by=Person(id="U1"))), "Stopping: the judge decides"),
-        (TimeRanOut(), "The debate's time is up"),
+        (TimeRanOut(), "The debate's time was up"),
         (TimeRanOut(of_outage=True), "No model could be reached for too long"),
         (
             ModelWentAway(agent="architect", reason="Groq failed (500).", origin="1"),

@@ -46,10 +46,10 @@ from core.models import (
     When,
 )
 from core.rules import gate
+from core.rules.ending import rounds_words
 from core.rules.options import option_of, options_of
 from core.rules.voting import count
 from core.testing import a_setup
-from core.transcript.ending import rounds_words
 from tests.bot.plays import CALL, DANA, SAM, TEXTS, a_debate, a_verdict
 
 FOLDER = "../../golden/views"

@@ -109,7 +109,7 @@ def test_a_refused_key_and_a_cap_are_told_once() -> None:
     assert notes(*drafts(), key) == [
         "Security (scripted/scripted-1) could not be asked, its key is refused: It is down."
     ]
-    assert notes(*drafts(), cap) == ["The debate ended early. It is down."]
+    assert notes(*drafts(), cap) == ["It is down."]
 
 
 def test_a_check_in_another_order_that_failed_is_told() -> None:
@@ -120,10 +120,8 @@ def test_a_check_in_another_order_that_failed_is_told() -> None:
     )
 
 
-def test_abstentions_are_told_from_ballots_that_could_not_be_counted() -> None:
-    assert notes(*drafts(), abstained(0, declared=True)) == [
-        "Security abstained from its blind ballot: Why."
-    ]
+def test_what_voters_declare_is_no_failure_and_a_ballot_that_is_lost_is_one() -> None:
+    assert notes(*drafts(), abstained(0, declared=True)) == []
     assert notes(*drafts(), abstained(2, declared=False)) == [
         "Security's ballot could not be counted: Why."
     ]
@@ -133,14 +131,13 @@ def test_a_blind_ballot_that_a_later_one_follows_is_not_missed() -> None:
     assert notes(*drafts(), abstained(0, declared=False), ballot(2, "security", 0.5)) == []
 
 
-def test_who_stopped_it_and_that_time_ran_out_are_told() -> None:
-    assert notes(*drafts(), StopRequested(stop=Stop(by=DANA)), TimeRanOut()) == [
-        "Stopped by Dana before all turns were taken.",
-        "The debate ran out of time before all turns were taken.",
-    ]
+def test_what_ended_it_first_is_told() -> None:
+    stopped = StopRequested(stop=Stop(by=DANA))
+    assert notes(*drafts(), stopped, TimeRanOut()) == ["Dana stopped the debate."]
+    assert notes(*drafts(), TimeRanOut(), stopped) == ["The debate's time was up."]
 
 
 def test_an_outage_that_lasted_is_told_and_not_as_time_that_ran_out() -> None:
     assert notes(*drafts(), TimeRanOut(of_outage=True)) == [
-        "No model could be reached for too long; not all turns were taken."
+        "No model could be reached for too long."
     ]

@@ -33,12 +33,12 @@ from core.models import (
     VerdictSource,
 )
 from core.rules.degradations import degradations, tie_break
+from core.rules.ending import how_it_ended, rounds_words, why_held
 from core.rules.schedule import rounds_held
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text, judged_text
-from core.transcript.ending import how_it_ended, rounds_words, why_held
 from core.transcript.options import headline_option
 from core.transcript.outcome import outcome, totals
 from core.transcript.record import record_json

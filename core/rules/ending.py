@@ -1,0 +1,236 @@
+"""How a debate stands, why rounds were held, what ended them: a reason, a sentence each (pure).
+
+Board, lists, terminal, MCP, report and prompts take state and reason from here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+
+from core.figures import counted
+from core.models import Debate, Ending, FailureCause, GateReason, NextStep, Person, Status
+from core.rules import schedule
+from core.rules.formats import review
+from core.rules.formats.registry import format_of, turns_ready
+from core.rules.gate import closing_gate, in_words
+from core.rules.wanting import was_skipped
+
+
+class DebateState(StrEnum):
+    """How a debate stands, the same on every surface."""
+
+    RUNNING = "running"
+    #: Agents ask; answer, or their assumptions hold when the time is up.
+    WAITING_FOR_ANSWERS = "waiting_for_answers"
+    PAUSED = "paused"
+    #: No model can be reached; it goes on by itself.
+    WAITING_FOR_MODELS = "waiting_for_models"
+    CONCLUDED = "concluded"
+    FAILED = "failed"
+    #: Somebody stopped it: there is a partial verdict, or there was nothing to decide on.
+    STOPPED = "stopped"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more comes by itself."""
+        return self in {DebateState.CONCLUDED, DebateState.FAILED, DebateState.STOPPED}
+
+
+class EndingReason(StrEnum):
+    """What ended the rounds of a debate."""
+
+    STOPPED = "stopped"
+    VOTE_CALLED = "vote called"
+    NO_MODEL_ANSWERS = "no model answers"
+    OUT_OF_TIME = "out of time"
+    OUT_OF_MONEY = "out of money"
+    TOO_FEW_AGENTS = "too few agents"
+    #: By the gate: all agree; nobody moves any more, agreed or not; there is nothing to debate.
+    AGREED = "agreed"
+    SETTLED = "settled"
+    DEADLOCK = "deadlock"
+    UNDEBATABLE = "undebatable"
+    FACILITATOR = "facilitator"
+    ALL_ROUNDS_HELD = "all rounds held"
+
+
+_BY_GATE: Mapping[GateReason, EndingReason] = {
+    GateReason.AGREED: EndingReason.AGREED,
+    GateReason.SETTLED: EndingReason.SETTLED,
+    GateReason.DEADLOCK: EndingReason.DEADLOCK,
+}
+#: Who did it, which cap and which round are filled in.
+SENTENCES: Mapping[EndingReason, str] = {
+    EndingReason.STOPPED: "{who} stopped the debate.",
+    EndingReason.VOTE_CALLED: "{who} called the vote.",
+    EndingReason.NO_MODEL_ANSWERS: "No model could be reached for too long.",
+    EndingReason.OUT_OF_TIME: "The debate's time was up.",
+    EndingReason.OUT_OF_MONEY: "{cap}",
+    EndingReason.TOO_FEW_AGENTS: "Too few agents could go on.",
+    EndingReason.FACILITATOR: "After round {round} the facilitator called the vote.",
+}
+_STATE_WORDS: Mapping[DebateState, str] = {
+    DebateState.RUNNING: "running",
+    DebateState.WAITING_FOR_ANSWERS: "waiting for answers",
+    DebateState.PAUSED: "paused",
+    DebateState.WAITING_FOR_MODELS: "waiting: no model answers",
+    DebateState.CONCLUDED: "concluded",
+    DebateState.FAILED: "ended without a decision",
+    DebateState.STOPPED: "stopped",
+}
+
+
+def state_of(debate: Debate) -> DebateState:
+    """How the debate stands."""
+    match debate.status:
+        case Status.RUNNING if debate.paused_by:
+            return DebateState.PAUSED
+        case Status.RUNNING if debate.outage:
+            return DebateState.WAITING_FOR_MODELS
+        case Status.RUNNING if schedule.open_questions(debate):
+            return DebateState.WAITING_FOR_ANSWERS
+        case Status.RUNNING:
+            return DebateState.RUNNING
+        case _ if debate.stop:
+            return DebateState.STOPPED
+        case Status.CONCLUDED:
+            return DebateState.CONCLUDED
+        case Status.FAILED:
+            return DebateState.FAILED
+
+
+def state_words(debate: Debate) -> str:
+    """How the debate stands, in words: `running`, `stopped, with a partial verdict`."""
+    state, verdict = state_of(debate), debate.verdict
+    if state is DebateState.STOPPED:
+        return "stopped, with a partial verdict" if verdict else "stopped, without a verdict"
+    if state is DebateState.CONCLUDED and verdict and verdict.is_undecided:
+        return "ended: not decided"
+    if state is DebateState.CONCLUDED and verdict and verdict.partial:
+        return "concluded, cut short"
+    return _STATE_WORDS[state]
+
+
+def cut_reason(debate: Debate) -> EndingReason | None:
+    """What ended the debate before all its turns were taken: what came first; None: nothing."""
+    # By the keys of their events. A stop may have been taken back, and asked for again.
+    stops = debate.stops_withdrawn
+    cuts = {f"stop/{stops}" if stops else "stop": EndingReason.STOPPED} if debate.stop else {}
+    cuts |= {"vote-called": EndingReason.VOTE_CALLED, "time": EndingReason.OUT_OF_TIME}
+    cuts["time/outage"] = EndingReason.NO_MODEL_ANSWERS
+    for failure in debate.failures.values():
+        if failure.cause is FailureCause.CAP:
+            cuts[failure.turn.key] = EndingReason.OUT_OF_MONEY
+    first = next((cuts[key] for key in debate.times if key in cuts), None)
+    too_few = None if schedule.has_quorum(debate) else EndingReason.TOO_FEW_AGENTS
+    return first or too_few
+
+
+def ending_reason(debate: Debate) -> EndingReason | None:
+    """What ended the rounds; None while they go on."""
+    gate = closing_gate(debate)
+    if cut := cut_reason(debate):
+        return cut
+    if gate:
+        return EndingReason.UNDEBATABLE if gate.undebatable else _BY_GATE[gate.reason]
+    if _called_by_facilitator(debate):
+        return EndingReason.FACILITATOR
+    is_over = debate.verdict or debate.tally or debate.status is not Status.RUNNING
+    return EndingReason.ALL_ROUNDS_HELD if is_over else None
+
+
+def cut_words(debate: Debate, who: Callable[[Person], str] | None = None) -> str:
+    """What ended the debate before all its turns were taken, in a sentence; empty: nothing.
+
+    Args:
+        debate: The debate.
+        who: How the surface writes a person; by name unless told.
+    """
+    cut = cut_reason(debate)
+    if cut is None:
+        return ""
+    stop = debate.stop if cut is EndingReason.STOPPED else None
+    person = stop.by if stop else debate.vote_called_by
+    named = (who or _named)(person) if person else "A person"
+    return SENTENCES[cut].format(who=named, cap=debate.out_of_money)
+
+
+def rounds_words(debate: Debate) -> str:
+    """How many rounds may be held, or were: `at most 3 rounds`, `2 of 3 rounds were held`."""
+    held = schedule.rounds_held(debate)
+    planned = min(debate.setup.rounds, format_of(debate).most_rounds)
+    is_over = debate.verdict or debate.status is not Status.RUNNING
+    if debate.setup.format == review.NAME:
+        if not is_over:
+            return "a second look where its author answers"
+        return "with a second look" if held else "without a second look"
+    if not is_over:
+        early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ends_itself
+        return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
+    if not held:
+        return "no round was held"
+    # Somebody may have stopped it, or its time ended, while agents were at work on the last one.
+    left = turns_ready(debate, held) if schedule.is_cut_short(debate) else ()
+    is_begun = any(turn.round == held for turn in left)
+    if planned == 1:
+        return "the one planned round was " + ("begun, not finished" if is_begun else "held")
+    if held >= planned:
+        said = f"all {held} rounds were held"
+    else:
+        said = f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
+    if not is_begun:
+        return said
+    return f"{said}, {'but not finished' if held == 1 else 'the last one not to its end'}"
+
+
+def why_held(debate: Debate) -> Sequence[str]:
+    """Why rounds were held: what was weighed before each, a sentence each."""
+    said, last = list[str](), closing_gate(debate)
+    for gate in debate.gates.values():
+        if gate is not last and gate.skips is None:
+            said.append(in_words(debate, gate))
+        if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
+            who = debate.wanted_by.name or debate.wanted_by.id
+            said.append(f"{who} wanted the debate all the same.")
+    return tuple(said)
+
+
+def how_it_ended(debate: Debate) -> Sequence[str]:
+    """What ended the rounds, and how many were really held, a sentence each.
+
+    Empty while no round has ended.
+    """
+    said = _what_agents_ended(debate)
+    is_over = debate.verdict or debate.status is not Status.RUNNING
+    # Whether few agents could go on is known once nothing else comes.
+    if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
+        said += filter(None, [cut_words(debate)])
+    if is_over and debate.setup.format == review.NAME:
+        said.append(review.how_it_went(debate))
+    elif is_over and (debate.wanted_by or not was_skipped(debate)):
+        rounds = rounds_words(debate)
+        said.append(f"{rounds[0].upper()}{rounds[1:]}.")
+    return tuple(said)
+
+
+def _what_agents_ended(debate: Debate) -> list[str]:
+    """Which gate ended the rounds, which ones skipped rebuttals, or where a facilitator voted."""
+    last = closing_gate(debate)
+    sentences = [in_words(debate, last)] if last else []
+    sentences += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
+    if not last and (number := _called_by_facilitator(debate)):
+        sentences.append(SENTENCES[EndingReason.FACILITATOR].format(round=number))
+    return sentences
+
+
+def _called_by_facilitator(debate: Debate) -> int:
+    """After which round the facilitator called the vote; 0: after none."""
+    called = (
+        guidance.turn.round
+        for guidance in debate.guidance.values()
+        if guidance.next_step is NextStep.VOTE and guidance.gate is None
+    )
+    return next(called, 0)
+
+
+def _named(person: Person) -> str:
+    return person.name or person.id or "A person"

@@ -1,0 +1,117 @@
+"""How a debate stands and what ended it: one reason, the same words on every surface."""
+
+import pytest
+
+from bot.mcp import results
+from bot.views.board import board
+from bot.views.lists import status_words
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebatePaused,
+    DebateStarted,
+    Event,
+    OutageBegan,
+    StopRequested,
+    StopWithdrawn,
+    TimeRanOut,
+    VerdictReached,
+    VoteCalled,
+    fold,
+)
+from core.models import Debate, Person, Stop, Verdict
+from core.rules.ending import (
+    DebateState,
+    EndingReason,
+    cut_reason,
+    cut_words,
+    ending_reason,
+    how_it_ended,
+    state_of,
+    state_words,
+)
+from core.testing import recorded
+from core.transcript.report import report
+from tests.core.transcript.splits import drafts, split_setup
+
+DANA = Person(id="U1", name="Dana")
+STOP = StopRequested(stop=Stop(by=DANA))
+WITHDRAWN = StopWithdrawn(by=DANA, number=1)
+VERDICT = VerdictReached(verdict=Verdict(decision="So.", solution="So.", confidence=None))
+CUT = VerdictReached(verdict=Verdict(decision="So.", solution="So.", confidence=None, partial=True))
+
+
+def debate_of(*events: Event) -> Debate:
+    return fold(recorded([DebateStarted(setup=split_setup()), *drafts(), *events]))
+
+
+@pytest.mark.parametrize(
+    ("events", "state", "words"),
+    [
+        ((), DebateState.RUNNING, "running"),
+        ((DebatePaused(by=DANA, origin="1"),), DebateState.PAUSED, "paused"),
+        (
+            (OutageBegan(reason="It is down.", origin="1"),),
+            DebateState.WAITING_FOR_MODELS,
+            "waiting: no model answers",
+        ),
+        ((VERDICT, DebateConcluded()), DebateState.CONCLUDED, "concluded"),
+        ((TimeRanOut(), CUT, DebateConcluded()), DebateState.CONCLUDED, "concluded, cut short"),
+        ((STOP, CUT, DebateConcluded()), DebateState.STOPPED, "stopped, with a partial verdict"),
+        ((STOP, DebateFailed(reason="No.")), DebateState.STOPPED, "stopped, without a verdict"),
+        ((DebateFailed(reason="No."),), DebateState.FAILED, "ended without a decision"),
+        ((STOP, WITHDRAWN, VERDICT, DebateConcluded()), DebateState.CONCLUDED, "concluded"),
+    ],
+)
+def test_a_debate_stands_the_same_in_thread_lists_mcp_and_report(
+    events: tuple[Event, ...], state: DebateState, words: str
+) -> None:
+    debate = debate_of(*events)
+
+    assert (state_of(debate), state_words(debate)) == (state, words)
+    assert words in status_words(debate)
+    status, text = results.status(debate, "")
+    assert status.state is state
+    assert f"Debate {debate.id}: {words}." in text
+    assert f"`{debate.id}`, {words} |" in report(debate)
+    headline = board(debate).text.partition(":")[0]
+    assert headline == (
+        "The agents' verdict" if words == "concluded" else f"Debate {words}".partition(":")[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("events", "reason", "sentence"),
+    [
+        ((), None, ""),
+        ((STOP,), EndingReason.STOPPED, "Dana stopped the debate."),
+        ((STOP, WITHDRAWN), None, ""),
+        (
+            (STOP, WITHDRAWN, StopRequested(stop=Stop(by=DANA), after=1)),
+            EndingReason.STOPPED,
+            "Dana stopped the debate.",
+        ),
+        ((VoteCalled(by=DANA),), EndingReason.VOTE_CALLED, "Dana called the vote."),
+        ((TimeRanOut(),), EndingReason.OUT_OF_TIME, "The debate's time was up."),
+        (
+            (TimeRanOut(of_outage=True),),
+            EndingReason.NO_MODEL_ANSWERS,
+            "No model could be reached for too long.",
+        ),
+        # What came first ended it.
+        ((TimeRanOut(), STOP), EndingReason.OUT_OF_TIME, "The debate's time was up."),
+    ],
+)
+def test_what_ended_it_is_one_reason_and_one_sentence(
+    events: tuple[Event, ...], reason: EndingReason | None, sentence: str
+) -> None:
+    debate = debate_of(*events)
+
+    assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
+    assert ending_reason(debate) is reason
+    assert how_it_ended(debate) == ((sentence,) if sentence else ())
+
+
+def test_a_surface_writes_people_in_its_own_way() -> None:
+    said = cut_words(debate_of(STOP), who=lambda person: f"<@{person.id}>")
+    assert said == "<@U1> stopped the debate."
