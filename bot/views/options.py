@@ -28,6 +28,7 @@ from core.rules.options import (
     as_named,
     by_option,
     held_by,
+    is_listed,
     leading,
     options_of,
 )
@@ -56,6 +57,9 @@ def who_stands_where(debate: Debate) -> str:
     held = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
     lines = list[str]()
     for option, drafted in standing.items():
+        given = [shares.get(option, 0.0) for shares in held.values()]
+        if not is_listed(options_of(debate), option, *given, len(drafted)):
+            continue
         # What an agent says counts more than what its first answer was taken for.
         agents = [
             agent
@@ -107,6 +111,8 @@ def vote_by_option(debate: Debate, tally: Tally) -> str:
     votes = [vote for vote in shares if vote]
     lines = list[str]()
     for score in tally.options:
+        if not is_listed(options, score.option, score.first_choices, score.mean_probability):
+            continue
         first = sum(leading(vote) == score.option for vote in votes)
         weighed = (
             "" if first == score.first_choices else f", weighing {number(score.first_choices)}"
@@ -207,7 +213,12 @@ def anyway_element(debate: Debate) -> ButtonElement | None:
 def shares_words(debate: Debate, shares: Mapping[str, float]) -> str:
     """Probabilities by option, the likeliest first: "PostgreSQL 80%, Kafka 20%"."""
     ranked = sorted(shares.items(), key=lambda item: -item[1])
-    return ", ".join(f"{option_name(debate, option)} {percent(share)}" for option, share in ranked)
+    options = options_of(debate)
+    return ", ".join(
+        f"{option_name(debate, option)} {percent(share)}"
+        for option, share in ranked
+        if is_listed(options, option, share)
+    )
 
 
 def _called(options: OptionList, option: str) -> str:

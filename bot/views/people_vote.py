@@ -14,7 +14,7 @@ from bot.views.words import name_of, turn_noun
 from core.figures import counted, percent
 from core.models import Debate, Source
 from core.rules.mind_changes import mind_changes, mover
-from core.rules.options import by_option, options_of
+from core.rules.options import by_option, is_listed, options_of
 from core.rules.people_count import PeopleCount, count_people
 from core.rules.voting import is_people_vote_closed, winning_options
 
@@ -81,8 +81,13 @@ def team_count(debate: Debate) -> str:
         cast = counted(ranked, "ballot")
         return f"*The team's vote*: {cast} on the agents' texts; the report has them."
     cast = len(count.voters)
+    options = options_of(debate)
     scores = listed(
-        (f"{option_name(debate, s.option)} {s.first_choices} of {cast}" for s in count.scores),
+        (
+            f"{option_name(debate, score.option)} {score.first_choices} of {cast}"
+            for score in count.scores
+            if is_listed(options, score.option, score.first_choices)
+        ),
         _NAMES_LIMIT,
         ", ",
     )

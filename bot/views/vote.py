@@ -27,7 +27,7 @@ from bot.views.words import name_of, plain_name
 from core.figures import counted, number, percent
 from core.models import Act, Debate, Failure, Tally
 from core.rules import voting
-from core.rules.options import options_of
+from core.rules.options import is_listed, options_of
 
 #: Slack's limits of a chart: bars, characters of a bar's name.
 _MOST_BARS = 20
@@ -105,10 +105,15 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     """How likely agents hold each option the best, as a chart and in figures."""
     options = options_of(debate)
-    names = [bare(options.name(score.option), _CELL_WIDTH) for score in tally.options]
-    shares = [score.mean_probability for score in tally.options]
+    scores = [
+        score
+        for score in tally.options
+        if is_listed(options, score.option, score.first_choices, score.mean_probability)
+    ]
+    names = [bare(options.name(score.option), _CELL_WIDTH) for score in scores]
+    shares = [score.mean_probability for score in scores]
     rows: list[Sequence[str]] = [_OPTION_HEADS]
-    for name, score in zip(names, tally.options, strict=True):
+    for name, score in zip(names, scores, strict=True):
         texts = [one.position for one in tally.scores if one.option == score.option]
         authors = ", ".join(plain_name(debate, agent) for agent in texts)
         mean = percent(score.mean_probability)

@@ -192,6 +192,17 @@ def with_none_of_these(items: Sequence[Option], kind: QuestionKind) -> tuple[Opt
     return (*items, Option(id=f"o{len(items) + 1}", name=NONE_OF_THESE))
 
 
+def is_listed(options: OptionList, option: str, *given: float) -> bool:
+    """Whether a list of options names this one: "none of these" only where it was given something.
+
+    Args:
+        options: The options as they stand.
+        option: Its id.
+        given: The figures that the list shows of it.
+    """
+    return any(given) or options.name(option) != NONE_OF_THESE
+
+
 @dataclass(frozen=True)
 class Stance:
     """What a text says in its last lines of how likely each option is."""

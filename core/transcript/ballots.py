@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import number, percent
 from core.models import Ballot, Debate, Tally
 from core.rules.degradations import tie_break
-from core.rules.options import options_of
+from core.rules.options import is_listed, options_of
 from core.rules.voting import counted, winning_options
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
@@ -33,6 +33,8 @@ def vote_words(debate: Debate) -> str:
         first, *others = tally.options
         counts = [option_words(debate, first)]
         for one in others:
+            if not is_listed(options, one.option, one.first_choices, one.mean_probability):
+                continue
             name = inert_line(options.name(one.option) or one.option)
             counts.append(f"{name}: {number(one.first_choices)}, {percent(one.mean_probability)}")
         said += [f"{'; '.join(counts)}.", _close(tally)]

@@ -14,6 +14,7 @@ from core.rules.options import (
     as_named,
     by_option,
     held_by,
+    is_listed,
     leading,
     option_of,
     options_of,
@@ -55,7 +56,11 @@ def shares(debate: Debate, given: Mapping[str, float]) -> str:
     """Probabilities as people read them, likeliest first: `PostgreSQL 80%; Kafka 20%`."""
     options = options_of(debate)
     ranked = sorted(options.probabilities(given).items(), key=lambda item: -item[1])
-    return "; ".join(f"{options.name(option)} {percent(share)}" for option, share in ranked)
+    return "; ".join(
+        f"{options.name(option)} {percent(share)}"
+        for option, share in ranked
+        if is_listed(options, option, share)
+    )
 
 
 def holds_words(debate: Debate, made: Contribution) -> str:
@@ -85,13 +90,18 @@ def options_table(debate: Debate) -> str:
     places = {option: place for place, option in enumerate(scores)}
     for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
         score = scores.get(item.id)
+        standing, holding = stands.get(item.id, ()), holders.get(item.id, ())
+        given = score.mean_probability if score else 0.0
+        by_people = first.get(item.id, 0)
+        if not is_listed(options, item.id, len(standing), len(holding), given, by_people):
+            continue
         row = [
             item.name,
-            ", ".join(name_of(debate, agent) for agent in stands.get(item.id, ())) or "nobody",
-            ", ".join(holders.get(item.id, ())) or "nobody",
+            ", ".join(name_of(debate, agent) for agent in standing) or "nobody",
+            ", ".join(holding) or "nobody",
             percent(score.mean_probability) if score else "",
         ]
-        rows.append([*row, str(first.get(item.id, 0))] if people.voters else row)
+        rows.append([*row, str(by_people)] if people.voters else row)
     head = ["Option", "Position of", "Held best by", "On average"]
     return table([*head, "People's first choice"] if people.voters else head, rows)
 

@@ -234,7 +234,7 @@ def changing(request: ModelRequest) -> str:
         return plausible_reply(request)
     ballot = json.loads(plausible_reply(request))
     critiques = [part.label for part in request.parts if part.kind is PartKind.CRITIQUE]
-    shares = [80, 20] if critiques else [30, 70]
+    shares = [80, 20, 0] if critiques else [30, 70, 0]
     moved = critiques[0] if critiques else "none"
     return json.dumps(ballot | {"probabilities": shares, "moved_by": moved})
 

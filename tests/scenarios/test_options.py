@@ -11,7 +11,7 @@ from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running
 from core.events import DebateWanted, OptionEdited, OptionsMerged
 from core.models import Act, GateReason, Status, When
 from core.request import ModelRequest
-from core.rules.options import options_of
+from core.rules.options import NONE_OF_THESE, options_of
 from core.rules.schedule import rounds_held
 from core.testing import ScriptedProvider, options_in, plausible_reply
 from slack_on_loopback import run_workspace
@@ -19,7 +19,7 @@ from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_starting import form_of
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
-#: Agents who all give PostgreSQL 90 %.
+#: Agents who all give PostgreSQL 80 %.
 AGREEING = BotSpec(rounds=2, when=When.SPLIT)
 #: The buttons below a verdict.
 DECIDING = ("Accept", "Reject", "Revisit", "Supersede")
@@ -32,8 +32,8 @@ def split(request: ModelRequest) -> str:
     """Two hold PostgreSQL best; security holds Kafka best."""
     if request.act is not Act.BALLOT:
         return plausible_reply(request)
-    shares = [20, 80] if request.role == "security" else [80, 20]
-    shares = [*shares, *[0] * len(options_in(request))][: len(options_in(request))]
+    given = {"o1": 20, "o2": 80} if request.role == "security" else {"o1": 80, "o2": 20}
+    shares = [given.get(option, 0) for option in options_in(request)]
     return json.dumps(json.loads(plausible_reply(request)) | {"probabilities": shares})
 
 
@@ -71,7 +71,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert buttons(team, board) == ["Debate anyway"]
         first = await the_post(team, board, "headline", "the debate was skipped")
         assert "Debate anyway" in buttons_of(first)
-        assert "*PostgreSQL*: 3 of 3 agents, 90% on average" in first["text"]
+        assert "*PostgreSQL*: 3 of 3 agents, 80% on average" in first["text"]
 
         # A double click has one effect.
         await asyncio.gather(
@@ -189,10 +189,11 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         models.let_go()
         debate = await team.wait_for_end(board)
         names = {item.id: item.name for item in options_of(debate).items}
-        assert names == {"o1": "PostgreSQL", "o2": "Kafka, managed", "t1": "Redis streams"}
+        named = {"o1": "PostgreSQL", "o2": "Kafka, managed", "t1": "Redis streams"}
+        assert names == named | {"o3": NONE_OF_THESE}
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(one.event, OptionEdited) for one in log) == 2
-        final = [one for one in models.asked(Act.BALLOT) if len(options_in(one)) == 3]
+        final = [one for one in models.asked(Act.BALLOT) if len(options_in(one)) == len(names)]
         assert len(final) == 3
         assert all("Redis streams" in str(request.parts) for request in final)
         assert debate.tally is not None
@@ -218,10 +219,11 @@ async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
         await team.workspace.submit(team.user, view["id"], merge)
         models.let_go()
         debate = await team.wait_for_end(board)
-        assert [item.id for item in options_of(debate).items] == ["o1"]
+        assert [item.id for item in options_of(debate).items] == ["o1", "o3"]
         assert any("they count as one" in one["text"] for one in team.replies(board))
         assert debate.tally is not None
-        assert [one.option for one in debate.tally.options] == ["o1"]
+        assert [one.option for one in debate.tally.options] == ["o1", "o3"]
+        assert [round(one.mean_probability, 2) for one in debate.tally.options] == [0.6, 0.0]
 
 
 async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
@@ -243,6 +245,8 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         await team.workspace.submit("alex", view["id"], once)
         shown = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
         assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in shown
+        # Nobody gave it anything.
+        assert NONE_OF_THESE not in shown
         assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in shown
         await board_saying(team, board, "Team and agents differ")
 

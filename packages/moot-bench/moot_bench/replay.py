@@ -44,12 +44,12 @@ class ReplayProvider:
             case Act.BALLOT:
                 shown = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
                 is_late = any(_HEADS[SECOND] in part.text for part in shown)
-                yes = round(self._share(request, SECOND if is_late else FIRST) * 1000)
+                yes = round(self._share(request, SECOND if is_late else FIRST) * 100, 1)
                 labels = [part.label for part in shown]
                 ballot = {
                     "reasons": [f"{label}: as recorded." for label in labels],
                     "ranking": labels,
-                    "probabilities": [yes, 1000 - yes],
+                    "probabilities": [yes, round(100 - yes, 1)],
                     "moved_by": "none",
                 }
                 text = json.dumps(ballot)

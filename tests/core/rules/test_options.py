@@ -26,6 +26,7 @@ from core.rules.options import (
     as_shares,
     by_option,
     held_by,
+    is_listed,
     leading,
     merge_by_rules,
     option_of,
@@ -270,3 +271,15 @@ def test_every_choice_has_a_place_for_a_doubt_about_all_of_it() -> None:
     ]
     assert with_none_of_these([], QuestionKind.CHOICE) == ()
     assert with_none_of_these([KAFKA, POSTGRES], QuestionKind.DESIGN) == (KAFKA, POSTGRES)
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "listed"),
+    [("o1", (0, 0.0), True), ("o2", (0, 0.0), False), ("o2", (0, 0.1), True), ("o2", (1,), True)],
+)
+def test_none_of_these_is_listed_only_where_it_was_given_something(
+    option: str, given: tuple[float, ...], *, listed: bool
+) -> None:
+    options = OptionList(items=with_none_of_these([KAFKA], QuestionKind.CHOICE))
+
+    assert is_listed(options, option, *given) is listed
