@@ -17,6 +17,7 @@ from core.capabilities import Capability, capability
 from core.events import DebateStarted, Recorded, apply
 from core.figures import counted, money, roughly
 from core.llm.call import NO_TABLES, Tables
+from core.llm.caps import firm_cap
 from core.llm.prices import price, size_of, tokens_of, worst_cost
 from core.models import (
     BESIDE,
@@ -208,6 +209,18 @@ def estimate_words(estimated: Estimate) -> str:
     else:
         cost = _between(*map(money, bounds)) if any(bounds) else "no cost"
     return f"Estimated: {time}, {calls}, {cost}."
+
+
+def cap_words(setup: Setup, estimated: Estimate) -> str:
+    """What a debate's cap holds, in a sentence; empty without a cap, or where no model is asked."""
+    cap = setup.limits.debate_cost
+    if cap is None or not estimated.planned:
+        return ""
+    if firm_cap(setup, estimated.cost) is None:
+        unknown = "calls whose price is unknown do not count towards it"
+        return f"It can cost more than its cap, {money(cap)}: {unknown}."
+    unpriced = ", and asks no model whose price is unknown" if estimated.cost is None else ""
+    return f"It stops before it costs more than its cap, {money(cap)}{unpriced}."
 
 
 def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequence[Turn]:

@@ -140,7 +140,11 @@ class InSlack:
         )
         usual = (await self.context.start.usual(here)).debate_cost
         choices = Choices(clarify=asked.clarify, debate_cost=self._cap(usual))
-        return await self.context.start.start(request, origin=origin, choices=choices)
+        start = self.context.start
+        setup = await start.setup_for(request, choices)
+        # Whether its cap holds depends on whether all prices are known.
+        setup = setup.model_copy(update={"forecast": start.estimating(setup).forecast})
+        return await start.begin(setup, origin=origin)
 
     async def _channel(self, named: str) -> str:
         """Return the id of the channel that was named, by #name or id.

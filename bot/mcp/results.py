@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 from bot.views.progress import progress, stage
 from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
+from core.llm.caps import firm_cap
 from core.models import Debate, FindingStatus, Severity, Value
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of, state_words
@@ -38,7 +39,10 @@ class StartResult(Value):
     format: str
     playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
     most_rounds: int
-    cost_cap_usd: float | None = Field(description="It stops before it costs more; null: no cap.")
+    cost_cap_usd: float | None = Field(
+        description="It stops before it costs more; null: no cap, or a price is unknown under the "
+        "usual one."
+    )
     warnings: tuple[Shown, ...] = ()
 
 
@@ -189,7 +193,7 @@ def address_of(debate_id: str, document: str) -> str:
 def started(begun: StartedDebate) -> tuple[StartResult, str]:
     """Return that a debate has begun, and what to do next."""
     setup, debate_id = begun.setup, begun.debate_id
-    cap = setup.limits.debate_cost
+    cap = firm_cap(setup, setup.forecast.cost if setup.forecast else None)
     result = StartResult(
         debate_id=debate_id,
         fresh=begun.fresh,

@@ -37,8 +37,7 @@ from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
-from core.estimate import estimate_words
-from core.figures import money
+from core.estimate import cap_words, estimate_words
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, Setup, ShadowWhen, When
 from core.opening import DebateRequest, open_debate
@@ -307,10 +306,7 @@ async def _begin(
     estimate = start.estimating(setup)
     # What it will cost, and whom it asks, before anything is spent.
     tell(f"Models: {debate_models_words(setup, to_be_cast=True)}")
-    cap = setup.limits.debate_cost
-    can_cost = cap is not None and estimate.planned
-    held = f" It stops before it costs more than its cap, {money(cap)}." if can_cost else ""
-    tell(f"{estimate_words(estimate)}{held}")
+    tell(f"{estimate_words(estimate)} {cap_words(setup, estimate)}".rstrip())
     is_dear = estimate.cost is not None and estimate.cost > ASKS_ABOVE
     if is_dear and not yes and sys.stdin.isatty() and not confirm("Start it?", err=True):
         raise BadInput("Nothing was started, and nothing was spent.")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from core.acts.act import ACTS
 from core.acts.request_for import request_for
-from core.estimate import Estimate, PlannedCall, estimate_words, started
+from core.estimate import Estimate, PlannedCall, cap_words, estimate_words, started
 from core.figures import counted, money, number
 from core.llm.prompt_text import prompt_text
 from core.models import OFFLINE, Debate, Setup, Turn, When
@@ -36,9 +36,8 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     yield estimate_words(estimate)
     if setup.when is When.SPLIT and estimate.cost_if_agreed:
         yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
-    cap = setup.limits.debate_cost
-    if cap is not None and estimate.planned:
-        yield f"It stops before it costs more than its cap, {money(cap)}."
+    if held := cap_words(setup, estimate):
+        yield held
 
 
 def _first_turns(debate: Debate) -> Sequence[Turn]:

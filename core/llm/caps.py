@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from decimal import Decimal
 
-from core.models import USUAL_DEBATE_COST, Cap, DaySpending, Debate
+from core.models import USUAL_DEBATE_COST, Cap, DaySpending, Debate, Setup
 from core.ports import Clock, Spending
 from core.settings import Caps
 
@@ -76,6 +76,26 @@ def own_cap(debate: Debate) -> Sequence[Cap]:
     if limit is None:
         return ()
     spent = debate.usage.cost or Decimal(0)
-    key, is_chosen = f"debate/{debate.id}", limit != USUAL_DEBATE_COST
+    key, stops_unpriced = f"debate/{debate.id}", is_chosen(limit)
     remedy = _DEBATE_REMEDY
-    return (Cap(key, "this debate", limit, spent, remedy=remedy, stops_unpriced=is_chosen),)
+    return (Cap(key, "this debate", limit, spent, remedy=remedy, stops_unpriced=stops_unpriced),)
+
+
+def is_chosen(limit: Decimal) -> bool:
+    """Whether somebody chose a debate's own cap: it refuses calls whose price is unknown."""
+    return limit != USUAL_DEBATE_COST
+
+
+def firm_cap(setup: Setup, cost: Decimal | None) -> Decimal | None:
+    """What the debate never costs more than; None: there is no such amount.
+
+    Calls whose price is unknown are made under the usual cap, and nobody can tell what they cost.
+
+    Args:
+        setup: Of the debate.
+        cost: What it is expected to cost; None: a price is unknown, or it was not estimated.
+    """
+    cap = setup.limits.debate_cost
+    if cap is None or (cost is None and not is_chosen(cap)):
+        return None
+    return cap

@@ -13,7 +13,7 @@ from bot.terminal.summary import metrics
 from core.errors import BadInput
 from core.estimate import estimate
 from core.figures import money
-from core.models import JUDGE, Clarifying, Forecast, Setup, Spent, When
+from core.models import JUDGE, USUAL_DEBATE_COST, Clarifying, Forecast, Setup, Spent, When
 from core.testing import a_setup
 from core.transcript.agent_spending import forecast_words
 from core.transcript.report import report
@@ -73,6 +73,23 @@ def test_a_cap_is_named_at_the_end() -> None:
     capped = setup.model_copy(update={"limits": limits})
 
     assert "its cap, $0.25" in list(dry_run_lines(capped, estimate(setup)))[-1]
+
+
+@pytest.mark.parametrize(
+    ("cap", "words"),
+    [
+        (USUAL_DEBATE_COST, "It can cost more than its cap, $5.00: calls whose price is unknown"),
+        (Decimal("0.25"), "more than its cap, $0.25, and asks no model whose price is unknown."),
+    ],
+)
+def test_no_cap_is_promised_where_a_price_is_unknown(cap: Decimal, words: str) -> None:
+    setup = a_setup(rounds=1)
+    limits = setup.limits.model_copy(update={"debate_cost": cap})
+    unpriced = setup.model_copy(update={"limits": limits})
+    last = list(dry_run_lines(unpriced, estimate(unpriced)))[-1]
+
+    assert words in last
+    assert last.startswith("It stops before") is (cap != USUAL_DEBATE_COST)
 
 
 def files(folder: Path) -> list[str]:
