@@ -33,7 +33,7 @@ from core.rules.options import (
     options_of,
 )
 from core.rules.voting import counted as ballots_counted
-from core.rules.voting import winning_options
+from core.rules.voting import is_uncounted, winning_options
 from core.rules.wanting import why_not_wanted
 from core.transcript.single_answer import cost_words, single_answer_words
 
@@ -69,6 +69,7 @@ def who_stands_where(debate: Debate) -> str:
         names = (
             name_of(debate, agent)
             + (f" {percent(held[agent][option])}" if held[agent].get(option) else "")
+            + (" (before the vote)" if held[agent] and is_uncounted(debate, agent) else "")
             for agent in agents
         )
         said = listed(names, _NAMES_LIMIT, ", ") or "nobody's first choice"

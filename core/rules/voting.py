@@ -143,6 +143,14 @@ def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:
     return [ballot for ballot in cast if ballot.turn.round == last]
 
 
+def is_uncounted(debate: Debate, agent: str) -> bool:
+    """Whether options were voted on without the agent: what it holds is from before the vote."""
+    tally = debate.tally
+    if tally is None or not tally.options:
+        return False
+    return all(one.voter != agent or not one.probabilities for one in counted(debate, tally))
+
+
 def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
     points, first_places, confidences = 0.0, 0, list[float]()
     for ballot in ballots:

@@ -82,7 +82,9 @@ def options_table(debate: Debate) -> str:
     scores = {one.option: one for one in (debate.tally.options if debate.tally else ())}
     holders: dict[str, list[str]] = {}
     for agent in debate.setup.agents:
-        holders.setdefault(leading(held_by(debate, agent.id)), []).append(agent.name)
+        before = " (before the vote)" if voting.is_uncounted(debate, agent.id) else ""
+        held = leading(held_by(debate, agent.id))
+        holders.setdefault(held, []).append(f"{agent.name}{before}")
     stands = by_option(debate)
     people = count_people(debate)
     first = {one.option: one.first_choices for one in people.scores}

@@ -4,7 +4,7 @@ gather (isolated) → plan (the others' gathering, not its own) → formulate (a
 be shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
 rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
 A turn starts when what it needs is there. Positions have converged when all who adjusted theirs
-hold the same option best, within 20 points. Voters and the judge read the rebuttals.
+hold the same option best, each at 65 % or more. Voters and the judge read the rebuttals.
 Source of the phases: Quorum's "Deliberation V2".
 """
 

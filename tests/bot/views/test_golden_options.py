@@ -23,6 +23,7 @@ from core.events import (
     OptionsMerged,
     VerdictReached,
     VoteTallied,
+    fold,
 )
 from core.models import (
     JUDGE,
@@ -51,6 +52,7 @@ from core.rules.options import option_of, options_of
 from core.rules.voting import count
 from core.testing import a_setup
 from tests.bot.plays import CALL, DANA, SAM, TEXTS, a_debate, a_verdict
+from tests.core.transcript.splits import split_log
 
 FOLDER = "../../golden/views"
 AGENTS = ("architect", "security", "simplicity")
@@ -259,3 +261,10 @@ def test_a_debate_of_an_older_version_says_nothing_of_options():
     words = json.dumps(shown(board(older), headline(older, older.verdict)))
     assert "ption" not in words
     assert not who_stands_where(older)
+
+
+def test_an_agent_without_a_counted_ballot_stands_where_it_stood_before_the_vote():
+    said = who_stands_where(fold(split_log()))
+
+    assert "Simplicity 85% (before the vote)" in said
+    assert said.count("before the vote") == 1

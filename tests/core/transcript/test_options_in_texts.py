@@ -39,7 +39,7 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text, judged_text
-from core.transcript.options import headline_option
+from core.transcript.options import headline_option, options_table
 from core.transcript.outcome import outcome, totals
 from core.transcript.record import record_json
 from core.transcript.report import report
@@ -83,6 +83,18 @@ def test_the_vote_is_told_by_option_first_then_whose_text_was_ranked_best() -> N
         "PostgreSQL: 3 of 3 agents, 85% on average; Kafka: 0, 15%. "
         "Architect's text was ranked best (points: Architect 3, Simplicity 2, Security 0)."
     )
+
+
+def test_who_has_no_counted_ballot_holds_what_it_held_before_the_vote() -> None:
+    debate = fold(split_log())
+    assert debate.tally
+    kafka_alone = with_changes(
+        VoteTallied(tally=debate.tally.model_copy(update={"voters": ("architect",)}))
+    )
+
+    assert "1 of 2 agents, 55% on average" in vote_words(debate)
+    assert "| Security, Simplicity (before the vote) | 55% |" in options_table(debate)
+    assert "| Security (before the vote), Simplicity (before" in options_table(kafka_alone)
 
 
 def test_how_a_tie_was_broken_is_told_once() -> None:
