@@ -227,6 +227,19 @@ async def test_the_cap_holds_and_the_bench_says_where_it_stopped(tmp_path: Path)
     assert before < 70
 
 
+async def test_nothing_is_called_free_where_a_price_is_unknown(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text(questions(1), encoding="utf-8")
+    async with Vendor(answering) as vendor:
+        configured(tmp_path, vendor.url)
+        settings = (tmp_path / "moot.yaml").read_text(encoding="utf-8")
+        (tmp_path / "moot.yaml").write_text(settings.partition("prices:")[0], encoding="utf-8")
+        code, out, err = await ended(tmp_path, "--arms", "solo", "--max-usd", "0")
+    assert code == 0, err
+    assert len(vendor.asked) == 1
+    assert "$0.00 spent besides debates with a price that is unknown" in err
+    assert "n/a" in out
+
+
 async def test_a_dry_run_tells_the_price_and_what_can_be_seen_and_asks_nobody(
     tmp_path: Path,
 ) -> None:

@@ -69,8 +69,8 @@ class Bench:
     besides: Decimal = _NOTHING
     #: Why the bench ended before its last question; empty: it did not.
     stopped: str = ""
-    #: US dollars that each debate of the log has cost.
-    _paid: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
+    #: US dollars that each debate of the log has cost; None: a price is unknown.
+    _paid: dict[str, Decimal | None] = field(default_factory=dict[str, "Decimal | None"])
     _tasks: dict[str, Task] = field(default_factory=dict[str, Task])
     _costs: dict[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
     #: What one question is expected to cost, by arm.
@@ -153,7 +153,7 @@ class Bench:
                 for arm, found in zip(arms, results, strict=True)
                 if found
             ]
-            spent = f"{money(self.spent)} spent" + (f" of {money(cap)}" if cap else "")
+            spent = self.spent_words + (f" of {money(cap)}" if cap else "")
             tell(f"{number} of {len(tasks)} {task.id}: {', '.join(right) or 'no answer'}; {spent}")
 
     async def take_stock(self) -> None:
@@ -257,10 +257,17 @@ class Bench:
     @property
     def spent(self) -> Decimal:
         """US dollars that all of it has cost, what is only presumed of a kill included."""
-        return sum(self._paid.values(), self.besides)
+        return sum((paid for paid in self._paid.values() if paid), self.besides)
+
+    @property
+    def spent_words(self) -> str:
+        """The same in words, with what is not known of it."""
+        if None in self._paid.values():
+            return f"{money(self.spent)} spent besides debates with a price that is unknown"
+        return f"{money(self.spent)} spent"
 
     def _pay(self, debate: Debate) -> None:
-        self._paid[debate.id] = debate.usage.cost or _NOTHING
+        self._paid[debate.id] = debate.usage.cost
 
     async def _book_what_was_cut_off(self) -> None:
         """Book the worst case of calls that were under way when a process was killed.
