@@ -35,10 +35,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         return verdict
     options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
     is_weighty = any(one.is_open for one in weighs)
-    chosen = options.resolve(verdict.option)
-    if not chosen and debate.tally:
-        won = winning_options(debate.tally.options)
-        chosen = won[0] if len(won) == 1 else ""
+    chosen = options.resolve(verdict.option) or _only_winner(debate)
     if not chosen and is_cut_short(debate):  # not all have said what they found
         name = "Stopped before it was done" if debate.stop else "Not finished"
         decision = ": ".join(filter(None, (name, counted_words(found))))
@@ -64,6 +61,12 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
             "warnings": warnings,
         }
     )
+
+
+def _only_winner(debate: Debate) -> str:
+    """The option that won the vote alone; empty: none did."""
+    won = winning_options(debate.tally.options) if debate.tally else ()
+    return won[0] if len(won) == 1 else ""
 
 
 def _opened(verdict: Verdict) -> str:

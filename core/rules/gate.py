@@ -277,18 +277,35 @@ def _rounds_left(debate: Debate, number: int) -> int:
     return max(0, planned - number - closing)
 
 
-def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0911, PLR0912 - a case each
+def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -> str:
+    """That agents agree, and what was left out for it."""
+    points = f"{round(gate.spread * 100)} points"
+    how = f"(each at {each})" if each else f"(probabilities within {points})"
+    if gate.skips:
+        return f"All positions agree on {about} {how}, so {gate.skips.value}s were skipped."
+    if not gate.turn.round:
+        saved = f", about {money(gate.saved)} saved" if gate.saved else ""
+        return f"All agreed at once on {about} {how}; the debate was skipped{saved}."
+    return f"{after} agreed on {about} {how.replace('probabilities ', '')}; {rest}."
+
+
+def _rest_words(debate: Debate, gate: Gate) -> str:
+    """Which rounds were not held."""
+    left = _rounds_left(debate, gate.turn.round)
+    if not left:
+        return "only closing statements were left to make"
+    saved = f", about {money(gate.saved)} saved" if gate.saved else ""
+    return f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
+
+
+def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901 - a case each
     """What a gate found, in a sentence for people who were not there."""
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"
     points = f"{round(gate.spread * 100)} points"
     # Of what all put first: how likely each holds it.
     each = "" if gate.lowest is None else _range(gate.lowest, gate.highest or gate.lowest)
-    saved = f", about {money(gate.saved)} saved" if gate.saved else ""
-    left = _rounds_left(debate, number)
-    rest = f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
-    if not left:
-        rest = "only closing statements were left to make"
+    rest = _rest_words(debate, gate)
     movers = [debate.setup.agent(agent).name for agent in gate.moved]
     match gate.undebatable:
         case Undebatable.NO_MODEL:
@@ -298,15 +315,8 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901, PLR0911, PLR0912
         case None:
             pass
     match gate.reason:
-        case GateReason.AGREED if gate.skips:
-            how = f"agree on {about} (probabilities within {points})"
-            return f"All positions {how}, so {gate.skips.value}s were skipped."
-        case GateReason.AGREED if not number:
-            how = f"(each at {each})" if each else f"(probabilities within {points})"
-            return f"All agreed at once on {about} {how}; the debate was skipped{saved}."
         case GateReason.AGREED:
-            how = f"(each at {each})" if each else f"(within {points})"
-            return f"After round {number} all agreed on {about} {how}; {rest}."
+            return _agreed_words(gate, about, each, after=f"After round {number} all", rest=rest)
         case GateReason.SETTLED:
             how = f"all hold {about} best, {f'at {each}' if each else f'{points} apart'}"
             return f"Round {number} moved nobody, and {how}; {rest}."
