@@ -25,8 +25,8 @@ from bench.pulse import at, watched
 from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
+from bot.queue.rate_limits import Pace
 from bot.settings import LogFormat, LogLevel, SlackAccess
-from bot.slack.outbox.pace import Pace
 from core.clock import SystemClock
 from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
@@ -184,7 +184,7 @@ class Bench:
         gc.collect()
 
     async def _is_busy(self) -> bool:
-        return bool(self._moot.runner.held or await self._moot.posts.channels_with_work())
+        return bool(self._moot.runner.held or await self._moot.posts.lanes_with_work())
 
     async def _begin(self, number: int, places: Sequence[Place], settings: Settings) -> str:
         place = places[number % len(places)]

@@ -25,7 +25,8 @@ from pathlib import Path
 
 from bench.vendor import long_text
 from bot.operations.retention import EndedDebates
-from bot.store.posts import Channel, NewPost, Posts
+from bot.queue.rows import NewPost, Posts
+from bot.store.channel import Channel
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
@@ -170,7 +171,7 @@ async def ask(path: Path) -> Mapping[str, tuple[float, float]]:
         of_channel = DebateFilter(workspace=workspace, channels=[channel])
         await timed("which debates go on", store.unfinished)
         await timed("which have news", store.unpublished)
-        await timed("which channels wait for posts", posts.channels_with_work)
+        await timed("which lanes have work", posts.lanes_with_work)
         await timed("the newest 20 anywhere", lambda: store.find(DebateFilter()))
         await timed("the newest 20 of a channel", lambda: store.find(of_channel))
         await timed(

@@ -32,10 +32,18 @@ from bot.mcp.token_callers import TokenCallers
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
-from bot.operations.retention import EndedDebates, SentPayloads
+from bot.operations.retention import EndedDebates
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
 from bot.presenter.landing_posts import LandingPosts
+from bot.presenter.living import LivingPosts
+from bot.presenter.post import ViewOptions
 from bot.presenter.sink import Presenter
+from bot.queue.leases import Leases
+from bot.queue.outbox import Outbox
+from bot.queue.outgoing import Outgoing
+from bot.queue.post_addresses import PostAddresses
+from bot.queue.rate_limits import Pace
+from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
 from bot.running.heartbeat import Heartbeat
@@ -48,9 +56,6 @@ from bot.slack.connection.http import FiguresServer, HttpServer, Routes
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
-from bot.slack.outbox.pace import Pace
-from bot.slack.outbox.sender import Outbox
-from bot.slack.post_addresses import PostAddresses
 from bot.store.channel_choices import ChannelSettings
 from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
@@ -59,7 +64,6 @@ from bot.store.newer_blocks import NewerBlocks
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
-from bot.store.posts import Posts
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -267,7 +271,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             stack.push_async_callback(server.close)
             await server.start()
         await sharing.start()
-        context.outbox.restored = await hold_restored(Restored(database), context.answer.facts)
+        context.outbox.first_calls.restored = await hold_restored(
+            Restored(database), context.answer.facts
+        )
         await context.outbox.start()
         await landing.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
@@ -297,7 +303,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
 def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, timedelta]]:
     """What is deleted by itself, and at which age."""
     yield Deliveries(database), KEPT
-    yield SentPayloads(database), timedelta()
     yield PersonalTokens(database), timedelta()
     if parts.retention_days is not None:
         yield EndedDebates(database), timedelta(days=parts.retention_days)
@@ -329,25 +334,25 @@ def _connect(
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
     """Make the parts that need each other: the engine, the queues, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
+    options = ViewOptions(enabled=tuple(BoardAction), pages=parts.pages is not None)
+    posts = Posts(database)
+    living = LivingPosts(store, options, posts, ChannelSettings(database))
     outbox = Outbox(
-        posts=Posts(database),
-        clients=clients,
-        clock=clock,
-        process_token=secrets.token_hex(8),
-        pace=parts.pace,
-        supervise=sharing.channels,
-        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-        newer_blocks=NewerBlocks(database),
+        Outgoing(
+            posts=posts,
+            leases=Leases(database, secrets.token_hex(8)),
+            clients=clients,
+            clock=clock,
+            pace=parts.pace,
+            render=living.render,
+            on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
+            newer_blocks=NewerBlocks(database),
+        )
     )
-    sharing.remind(outbox.look_for_work)
     presenter = Presenter(
         posts=outbox,
         log=SqlDebateStore(database),
-        enabled=tuple(BoardAction),
-        pages=parts.pages is not None,
-        sessions=True,
-        rows=Posts(database),
-        channels=ChannelSettings(database),
+        options=options,
         words=DebateWords(database),
     )
     access = Accesses(clients, parts.timeouts)
@@ -381,7 +386,7 @@ def _connect(
         retry_landings=landing.retry if receivers else None,
     )
     presenter.reminders, presenter.on_listed = context.remind, context.home.changed
-    outbox.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
+    outbox.outgoing.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
     return context, runner, landing
 
 
@@ -412,7 +417,7 @@ def _use_cases(
     parts: Parts, database: Database, *, runner: Runner, outbox: Outbox, access: Accesses
 ) -> ListenerContext:
     """Make what people can do, and what listeners need beside it."""
-    clients = outbox.clients
+    clients = outbox.outgoing.clients
     facts = FactLog(store=SqlDebateStore(database), clock=outbox.clock, wake=runner.wake)
     posts, channels = outbox.posts, ChannelSettings(database)
     update = {"question_max_chars": parts.bounds.question_characters}

@@ -34,9 +34,9 @@ from bot.examples import (
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
 from bot.process import start_up, stop_signal
+from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, SlackAccess
 from bot.slack.manifest import manifest
-from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import SharedFile, plain
 from bot.terminal.screen import news
 from core.clock import SystemClock
@@ -241,7 +241,7 @@ class Stage:
             over = (
                 debate.status is not Status.RUNNING
                 and debate_id not in await self.moot.store.unfinished()
-                and not await self.moot.posts.channels_with_work()
+                and not await self.moot.posts.lanes_with_work()
             )
             if over:
                 say(f"\n{visible(decision_text(debate))}")

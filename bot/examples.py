@@ -110,7 +110,7 @@ class ExamplePlayer:
             is_over = (
                 (await self._debate(debate_id)).status is not Status.RUNNING
                 and debate_id not in await self.moot.store.unfinished()
-                and not await self.moot.posts.channels_with_work()
+                and not await self.moot.posts.lanes_with_work()
             )
 
     async def _debate(self, debate_id: str) -> Debate:

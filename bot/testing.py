@@ -18,10 +18,10 @@ from typing import Any
 from bot.app import Moot, Parts, running
 from bot.landing.receivers import Receiver
 from bot.listeners.doctor_report import Examine
+from bot.queue.rate_limits import FAST, Pace
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
-from bot.slack.outbox.pace import FAST, Pace
 from bot.slack.payloads import PostFound
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.clock import SystemClock
@@ -146,7 +146,7 @@ class Team:
 
     async def wait_until_sent(self) -> None:
         """Wait until nothing waits to be posted."""
-        while await self.moot.posts.channels_with_work():
+        while await self.moot.posts.lanes_with_work():
             await self.moot.outbox.clock.sleep(0.02)
 
     async def status(self, board: str) -> Status:

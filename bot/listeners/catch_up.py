@@ -20,13 +20,13 @@ from bot.listeners.mentions import MENTION, take_mention
 from bot.listeners.messages import BoardUnknownYet, take_edit, take_reply
 from bot.log import logger
 from bot.presenter.sink import SLACK
+from bot.queue.rate_limits import Pace
 from bot.running.debate_runner import unfinished
 from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
-from bot.slack.outbox.outcomes import Rejected, Retry, outcome_of
-from bot.slack.outbox.pace import Pace
+from bot.slack.outcomes import Rejected, Retry, outcome_of
 from bot.slack.payloads import ChannelsPage, MessageEvent, PostedMessage, ThreadPage
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold

@@ -10,9 +10,9 @@ from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.estimates import form_options
 from bot.listeners.interactions import on_form, open_form
 from bot.listeners.start import check_agents, checked_cap, choices_of
+from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.payloads import Command, Filled, FormSubmitted
-from bot.store.posts import NewPost
 from bot.views.notices import settings_changed
 from bot.views.start_form import settings_form
 from core.errors import BadInput

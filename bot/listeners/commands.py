@@ -33,9 +33,9 @@ from bot.listeners.typed import (
 from bot.log import logger
 from bot.presenter.example_mark import marked
 from bot.presenter.posts import exported_files
+from bot.queue.rows import PostState
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command
-from bot.store.posts import PostState
 from bot.views.asked_back import asked_back
 from bot.views.message import MessageView
 from core.errors import BadInput, LogBroken, StoreError
@@ -223,7 +223,7 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
     before = await context.posts.row_by_key(files.key)
     again = before is not None and before.state is PostState.SENT
     if before and before.state is PostState.FAILED:
-        await context.outbox.replace(marked(debate, files))  # what Slack refused may be allowed now
+        await context.outbox.repost(marked(debate, files))  # what Slack refused may be allowed now
     else:
         await context.outbox.post([marked(debate, files)])
     board, place_of, thread = (

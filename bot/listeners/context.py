@@ -9,13 +9,13 @@ from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
 from bot.presenter.sink import SLACK
+from bot.queue.outbox import Outbox
+from bot.queue.rows import Posts
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.outbox.sender import Outbox
 from bot.store.deliveries import Deliveries
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
-from bot.store.posts import Posts
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.models import Debate, Person, Place
 from core.ports import Clock

@@ -13,12 +13,12 @@ from slack_sdk.errors import SlackClientError
 
 from bot.log import logger
 from bot.presenter.sink import SLACK
+from bot.queue.rows import Posts
 from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import Accesses, SlackSilent
 from bot.slack.clients import WorkspaceClients
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command, HomeOpened
-from bot.store.posts import Posts
 from bot.views.lists import (
     MOST_AT_HOME,
     MOST_LISTED,

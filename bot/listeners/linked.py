@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.listeners.context import ListenerContext
+from bot.queue.rows import NewPost
 from bot.slack.evidence import WrittenLinks, written_links
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn.escape import plain
 from bot.slack.typed_text import links_in
-from bot.store.posts import NewPost
 from core.errors import BadInput
 from core.models import Debate, Person, Place, Status
 from core.opening import DebateRequest

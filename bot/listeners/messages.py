@@ -21,8 +21,9 @@ from bot.listeners.typed import (
     steering,
 )
 from bot.log import logger
+from bot.queue.rows import NewPost
 from bot.slack.evidence import file_references
-from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
+from bot.slack.ids import FILES, LINKS, after_end_key, note_id
 from bot.slack.payloads import (
     ChangeEvent,
     MessageEvent,
@@ -37,7 +38,7 @@ from bot.slack.typed_text import (
     readable,
     told_bot,
 )
-from bot.store.posts import Channel, NewPost, PostState
+from bot.store.channel import Channel
 from bot.views.clarifications import which_question
 from core.errors import BadInput, LogBroken, MootError, StoreError
 from core.models import Person, Status
@@ -293,14 +294,8 @@ async def debate_of_thread(
     channel = Channel(team, message.channel)
     for _ in range(_LOOKS):
         # In this order: a board that arrives between the two is found.
-        first = await context.posts.next_for(channel)
+        is_board_under_way = await context.posts.is_board_under_way(channel)
         found = await context.posts.debate_of_thread(channel, thread_ts)
-        is_board_under_way = (
-            first is not None
-            and first.debate_id is not None
-            and first.state is PostState.SENDING
-            and first.key == board_key(first.debate_id)
-        )
         if found or not is_board_under_way:
             return found
         await context.clock.sleep(_LOOK_SECONDS)

@@ -12,11 +12,12 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
 from bot.log import logger
+from bot.queue.edits import MESSAGE_GONE
+from bot.queue.outbox import Outbox
+from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
-from bot.slack.outbox.outcomes import PLACE_GONE, Rejected
-from bot.slack.outbox.sender import Outbox
+from bot.slack.outcomes import PLACE_GONE, Rejected
 from bot.slack.payloads import ChannelGone, Delivery, TokensRevoked
-from bot.store.posts import NewPost, PostRow
 from bot.views.notices import notice
 from core.errors import DebateUnknown, LogBroken
 from core.ports import DebateFilter
@@ -27,22 +28,18 @@ _log = logger(__name__)
 _ARCHIVED = "The channel was archived."
 _REMOVED = "Moot was removed from the workspace."
 _MOST = 1000
-#: What Slack says about an edit of a message that was deleted.
-_BOARD_DELETED = frozenset({"message_not_found", "cant_update_message"})
-_EXTRAS = frozenset({"blocks", "username", "icon_emoji"})
-_MOST_CHARACTERS = 3900
 #: How the key of a line about a missing post ends.
 _LINE = "/refused"
-#: Ends the key of a post that is sent once more without its extras.
-_BARE = "/bare"
 #: What is missing, by method; a method that is not here is only logged.
 _MISSING = {
     "post": "A message could not be posted: {why}",
     "upload": "The report could not be attached: {why}",
     "pin": "The board could not be pinned: {why} The debate goes on.",
-    "update": "The board could not be brought up to date: {why} While the debate runs, "
-    "`/debate stop {debate}` ends it.",
 }
+_BOARD_STAYS = (
+    "The board could not be brought up to date: {why} While the debate runs, "
+    "`/debate stop {debate}` ends it."
+)
 
 Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]
@@ -102,8 +99,8 @@ class RefusedPosts:
         """Take note of one refusal.
 
         Without its board, or with its place gone, a debate ends and its starter is told in a direct
-        message: it must not spend money where nobody can follow. Any other post is sent once more
-        as bare text; then a line in the thread says what is missing.
+        message: it must not spend money where nobody can follow. Of any other post a line in the
+        thread says that it is missing.
         """
         if row.debate_id is None:
             return
@@ -115,6 +112,7 @@ class RefusedPosts:
 
     async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejected) -> None:
         if _is_place_gone(row, debate_id, refusal):
+            await self.outbox.lose_place(debate_id, row.channel, refusal.words)
             await self.steer.give_up(debate_id, refusal.words)
             debate = await self.steer.facts.debate(debate_id)
             where = f"Debate `{debate_id}` in <#{row.channel}>"
@@ -129,7 +127,7 @@ class RefusedPosts:
                     )
                 ]
             )
-        elif post := in_place_of(row, debate_id, refusal):
+        elif post := line_about(row, debate_id, refusal):
             await self.outbox.post([post])
 
 
@@ -139,43 +137,30 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
     A deleted board is no such case: the thread goes on. Nor is a thread of people's own that is
     gone. A quiet thread has one post per round: edits of the board bring the news sooner.
     """
-    board = board_key(debate_id)
-    if row.key == board:
-        return True
-    is_board_edit = row.method == "update" and row.payload.get("target_key") == board
+    if row.state is PostState.SENT:
+        return row.method == "post" and refusal.code in PLACE_GONE - MESSAGE_GONE
     is_own_post = row.method == "post" and "thread_ts" not in row.payload
-    codes = PLACE_GONE - _BOARD_DELETED if is_board_edit else PLACE_GONE
-    return (is_own_post or is_board_edit) and refusal.code in codes
+    return row.key == board_key(debate_id) or (is_own_post and refusal.code in PLACE_GONE)
 
 
-def in_place_of(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:
-    """The same words without what Slack may have refused, or a line that says what is missing.
+def line_about(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:
+    """The line in the thread that says what is missing.
 
     Nothing takes the place of such a line: where it is refused, too, every other post would be.
     """
-    if row.key.endswith(_LINE):
+    board, is_edit = board_key(debate_id), row.state is PostState.SENT
+    missing = _MISSING.get(row.method)
+    if is_edit and row.method == "post":
+        missing = _BOARD_STAYS if row.key == board else None
+    if missing is None or row.key.endswith(_LINE) or "thread_ts" in row.payload:
         return None
-    extras = _EXTRAS & row.payload.keys()
-    if row.method == "post" and extras and not row.key.endswith(_BARE):
-        payload = {name: value for name, value in row.payload.items() if name not in extras}
-        payload["text"] = str(payload.get("text", ""))[:_MOST_CHARACTERS]
-        key, thread_key = f"{row.key}{_BARE}", row.thread_key
-    else:
-        board, target = board_key(debate_id), row.payload.get("target_key")
-        missing = _MISSING.get(row.method)
-        is_of_others = "thread_ts" in row.payload or (row.method == "update" and target != board)
-        if missing is None or is_of_others:
-            return None
-        words = missing.format(why=refusal.words, debate=debate_id)
-        payload = notice(f":warning: {words}").payload
-        # One line for all edits of the board.
-        key, thread_key = f"{target if row.method == 'update' else row.key}{_LINE}", board
+    words = missing.format(why=refusal.words, debate=debate_id)
     return NewPost(
-        key=key,
+        key=f"{row.key}{_LINE}",
         workspace=row.workspace,
         channel=row.channel,
         debate_id=debate_id,
-        thread_key=thread_key,
+        thread_key=board,
         method="post",
-        payload=payload,
+        payload=notice(f":warning: {words}").payload,
     )

@@ -26,7 +26,7 @@ from bot.slack.evidence import (
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.slack.typed_text import mentioned_in, names_of, readable
-from bot.store.posts import Channel
+from bot.store.channel import Channel
 from bot.views.forms import TYPED_LIMIT, said
 from bot.views.start_form import (
     AS_USUAL,

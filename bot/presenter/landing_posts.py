@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from bot.landing.receivers import Landed, Landing, Receiver
 from bot.presenter.example_mark import marked
 from bot.presenter.sink import PostQueue
+from bot.queue.rows import NewPost
 from bot.slack.ids import board_key, event_key
-from bot.store.posts import NewPost
 from bot.views.landed import landed as landed_words
 from bot.views.landed import not_landed
 from bot.views.message import MessageView

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
+from bot.queue.rows import NewPost
 from bot.slack.ids import board_key, event_key, note_ts
-from bot.store.posts import NewPost
 from bot.views.board import BoardAction
 from bot.views.message import MessageView
 from core.events import Event, Recorded
@@ -84,6 +84,12 @@ class Post(Generic[E]):
     view: Callable[[Occasion[E]], Iterable[Content]] | None = None
     #: Content of a living post: it is made anew as the debate goes on.
     shows: Callable[[Scene], Content] | None = None
+    #: Which living post it is: written on its row, and never changed.
+    name: str = ""
+    #: Events after which a person waits for its edit.
+    prompt: tuple[type[Any], ...] = ()
+    #: It counts for the edition of the debate that its key names.
+    of_edition: bool = False
     #: Whether the event brings it about.
     when: Callable[[Occasion[E]], object] = lambda _: True
     #: Its key; given the number of the part, from 0 on.
@@ -124,22 +130,19 @@ class Post(Generic[E]):
                 debate_id=older if self.where is Where.OLDER else debate.id,
                 thread_key=board_key(root) if root else None,
                 urgent=self.urgent,
+                post=self.name,
             )
 
     def _contents(self, occasion: Occasion[E]) -> Iterable[Content]:
-        if self.view:
-            return self.view(occasion)
-        if self.shows:
-            key, options = self.key(occasion, 0), occasion.options
-            return [self.shows(Scene(debate=occasion.debate, key=key, options=options))]
-        return ()
+        """Its content; of a living post nothing: that is made when it is sent."""
+        return self.view(occasion) if self.view else [{}]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reaction(Post[E]):
     """An emoji on the message of a person's that an event is; nothing where it is no message."""
 
-    name: str
+    emoji: str
     #: Id of the message, as `bot.slack.ids.note_ts` reads it.
     message: Callable[[E], str]
     method: str = "react"
@@ -150,11 +153,11 @@ class Reaction(Post[E]):
         if not isinstance(occasion.event, self.on):
             return
         if ts := note_ts(self.message(occasion.event)):
-            view = [{"name": self.name, "target_ts": ts}]
+            view = [{"name": self.emoji, "target_ts": ts}]
             made = Post(
                 on=self.on,
                 view=lambda _: view,
-                key=lambda occasion, _: of_event(occasion, self.name),
+                key=lambda occasion, _: of_event(occasion, self.emoji),
                 method=self.method,
                 where=self.where,
             )

@@ -1,12 +1,15 @@
 """Every post of a debate, declared once, in the order in which an event brings them about (pure).
 
 Keys are made from the event, so that presenting it twice changes nothing.
+
+Reason: one table of all posts, in one place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from bot.presenter.post import Occasion, Post, Reaction, Scene, ViewOptions, Where, occasion_of
+from bot.queue.rows import NewPost
 from bot.slack.ids import (
     address_of,
     asked_key,
@@ -19,10 +22,11 @@ from bot.slack.ids import (
     outcome_key,
     pin_key,
     report_key,
+    session_key,
     turn_key,
     vote_key,
 )
-from bot.store.posts import NewPost
+from bot.slack.mrkdwn.convert import bare_gist
 from bot.views import asked_thread, notices
 from bot.views.board import board, question_is_whole
 from bot.views.clarifications import assumptions, card
@@ -38,7 +42,9 @@ from bot.views.vote import vote
 from core.acts.act import ACTS
 from core.errors import LogBroken
 from core.events import (
+    AnswerWithdrawn,
     ClarificationAnswered,
+    ClarificationsClosed,
     ClarificationsOpened,
     ContributionMade,
     DebateConcluded,
@@ -58,6 +64,7 @@ from core.events import (
     OutageEnded,
     OutcomeAsked,
     OutcomeGiven,
+    PeopleBallotCast,
     Recorded,
     ReminderDue,
     SourceRead,
@@ -82,6 +89,30 @@ T = TypeVar("T")
 _SEEN = "eyes"
 #: Says "this is an answer" to the person who wrote one.
 _TAKEN = "white_check_mark"
+_TITLE_LIMIT = 200
+#: Events after which somebody looks at the board.
+_FOR_BOARD = (
+    DebateConcluded,
+    DebateFailed,
+    DebatePaused,
+    DebateResumed,
+    DebateWanted,
+    DecisionRecorded,
+    StopRequested,
+    VerdictReached,
+    VoteCalled,
+)
+#: Events that may open or close a card, or answer what it asks.
+_FOR_CARDS = (
+    AnswerWithdrawn,
+    ClarificationAnswered,
+    ClarificationsClosed,
+    DebateFailed,
+    DebatePaused,
+    DebateResumed,
+    StopRequested,
+    VoteCalled,
+)
 
 
 # --- living posts ---------------------------------------------------------------------------------
@@ -116,6 +147,36 @@ def _known(value: T | None) -> T:
     if value is None:
         raise LogBroken("The log lacks what a post of its own shows.")
     return value
+
+
+def _pin(scene: Scene) -> Mapping[str, Any]:
+    """The board is pinned while its debate runs, and longer where the channel wants that."""
+    status = scene.debate.status
+    is_kept = status is Status.CONCLUDED and scene.keep_pinned
+    return {"pinned": status is Status.RUNNING or is_kept}
+
+
+def _session(scene: Scene) -> Mapping[str, Any]:
+    """Slack shows that the app works, with a Stop of its own, while the status is `processing`.
+
+    Source: https://docs.slack.dev/ai/agent-sessions.
+    """
+    setup = scene.debate.setup
+    return {
+        "status": session_status(scene.debate),
+        "title": bare_gist(setup.question, _TITLE_LIMIT),
+        "initiator_user_id": setup.asked_by.id,
+    }
+
+
+def session_status(debate: Debate) -> str:
+    """Slack's word for how the debate stands."""
+    if debate.status is Status.FAILED:
+        return "closed"
+    if debate.status is Status.CONCLUDED or debate.verdict or debate.stop:
+        return "active"  # nothing is left to be stopped; people can still write and decide
+    waits = debate.paused_by or debate.outage or debate.waits_for_answers
+    return "suspended" if waits else "processing"
 
 
 def _outcome(scene: Scene) -> MessageView:
@@ -222,6 +283,8 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=DebateStarted,
         shows=_board,
+        name="board",
+        prompt=_FOR_BOARD,
         key=lambda it, _: board_key(it.debate.id),
         where=Where.CHANNEL,
         urgent=True,
@@ -259,17 +322,26 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(
         on=DebateStarted,
-        view=lambda it: [{"target_key": board_key(it.debate.id)}],
+        shows=_pin,
+        name="pin",
         key=lambda it, _: pin_key(it.debate.id),
         method="pin",
-        where=Where.CHANNEL,
+    ),
+    # The debate as an agent's session, where the app is installed as an agent.
+    Post(
+        on=DebateStarted,
+        shows=_session,
+        name="session",
+        prompt=_FOR_BOARD,
+        key=lambda it, _: session_key(it.debate.id),
+        method="session",
     ),
     # The question in full where the board has no room for it.
     Post(
         on=DebateStarted,
         view=lambda it: () if question_is_whole(it.debate) else notices.question(it.debate),
     ),
-    Reaction(on=NoteAdded, name=_SEEN, message=lambda event: event.note.id.partition("/")[0]),
+    Reaction(on=NoteAdded, emoji=_SEEN, message=lambda event: event.note.id.partition("/")[0]),
     # A note from a form is shown to everybody.
     Post(
         on=NoteAdded,
@@ -280,10 +352,12 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=ClarificationsOpened,
         when=lambda it: it.event.clarifications.items,
         shows=_card,
+        name="card",
+        prompt=_FOR_CARDS,
         key=lambda it, _: card_key(it.debate.id, it.event.clarifications.turn.key),
         urgent=True,
     ),
-    Reaction(on=ClarificationAnswered, name=_TAKEN, message=lambda event: event.answer.origin),
+    Reaction(on=ClarificationAnswered, emoji=_TAKEN, message=lambda event: event.answer.origin),
     # Its key is made from its turn, so that others can link to it.
     Post(
         on=ContributionMade,
@@ -331,6 +405,9 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=VoteTallied,
         when=lambda it: _counts(it) and _is_loud(it),
         shows=_vote,
+        name="vote",
+        prompt=(PeopleBallotCast, DecisionRecorded),
+        of_edition=True,
         key=lambda it, _: vote_key(it.debate.id, it.event.edition),
     ),
     # The whole synthesis, then its short form, in the channel too.
@@ -339,6 +416,9 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=VerdictReached,
         when=_counts,
         shows=_headline,
+        name="headline",
+        prompt=(PeopleBallotCast, DecisionRecorded, OutcomeGiven),
+        of_edition=True,
         key=lambda it, _: headline_key(it.debate.id, it.event.edition),
         broadcast=True,
     ),
@@ -370,13 +450,6 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=DebateWanted,
         view=lambda it: [notices.wanted(it.event.by, had_verdict="verdict" in it.debate.times)],
     ),
-    Post(
-        on=DebateWanted,
-        view=lambda it: [{"target_key": board_key(it.debate.id)}],
-        key=lambda it, _: pin_key(it.debate.id, it.debate.edition),
-        method="pin",
-        where=Where.CHANNEL,
-    ),
     Post(on=DecisionRecorded, view=lambda it: [decided(it.event.decision)]),
     Post(
         on=DecisionRecorded,
@@ -384,7 +457,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         key=lambda it, _: event_key(it.debate.id, it.seq, "adr"),
         method="upload",
     ),
-    Reaction(on=FollowUpAsked, name=_SEEN, message=lambda event: event.question.id),
+    Reaction(on=FollowUpAsked, emoji=_SEEN, message=lambda event: event.question.id),
     Post(
         on=FollowUpAsked,
         when=lambda it: not note_ts(it.event.question.id),
@@ -395,6 +468,8 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=OutcomeAsked,
         shows=_outcome,
+        name="outcome",
+        prompt=(DecisionRecorded, OutcomeGiven),
         key=lambda it, _: outcome_key(it.debate.id, it.event.decision, it.event.number),
     ),
     # Where people were asked, that post shows it; else the first answer is a post itself.
@@ -402,10 +477,14 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=OutcomeGiven,
         when=lambda it: not it.debate.outcomes_asked.get(it.event.outcome.decision),
         shows=_outcome,
+        name="outcome",
+        prompt=(DecisionRecorded, OutcomeGiven),
         key=lambda it, _: outcome_key(it.debate.id, it.event.outcome.decision, 0),
     ),
 )
 
+#: Living posts by the name on their rows.
+LIVING: Final[Mapping[str, Post[Any]]] = {post.name: post for post in POSTS if post.name}
 #: The same by the event that brings them about.
 _BY_EVENT: Final[Mapping[type[Any], Sequence[Post[Any]]]] = {
     event: tuple(post for post in POSTS if post.on is event)
@@ -416,6 +495,11 @@ _BY_EVENT: Final[Mapping[type[Any], Sequence[Post[Any]]]] = {
 def posts_on(event: object) -> Sequence[Post[Any]]:
     """The posts that may come of an event, in order."""
     return _BY_EVENT.get(type(event), ())
+
+
+def hurried_by(event: object) -> Sequence[str]:
+    """Names of living posts whose edits a person waits for after an event."""
+    return [name for name, post in LIVING.items() if isinstance(event, post.prompt)]
 
 
 def turn_of(recorded: Recorded) -> Turn | None:

@@ -1,4 +1,4 @@
-"""How debates and channels are shared out: all in this process, or among replicas."""
+"""How debates are shared out: all in this process, or among replicas."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -8,19 +8,12 @@ from bot.running.debates import LocalRunner
 from bot.running.heartbeat import Heartbeat
 from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from bot.running.port import Runner
-from bot.store.posts import Channel
 from core.errors import ConfigurationBroken
 from core.ports import Clock, DebateStore
-
-Serve = Callable[[Channel], Awaitable[None]]
 
 
 class Cluster(Protocol):
     """Makes what shares the work out."""
-
-    def channels(self, serve: Serve) -> KeepsTasks[Channel]:
-        """Return what keeps the channels' queues going."""
-        ...
 
     def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
         """Return what keeps the queues of receivers outside Slack going."""
@@ -49,10 +42,6 @@ class Cluster(Protocol):
 
 class SingleProcess:
     """One process has everything; nothing is forgotten that it does not find when it starts."""
-
-    def channels(self, serve: Serve) -> KeepsTasks[Channel]:
-        """Return what serves channels in this process."""
-        return KeyedTasks[Channel](serve)
 
     def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
         """Return what serves receivers in this process."""

@@ -1,4 +1,4 @@
-"""Work shared out among replicas: debates and channels are jobs in PostgreSQL."""
+"""Work shared out among replicas: debates are jobs in PostgreSQL."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,7 +9,6 @@ from bot.running.job_queue import Jobs, JobTasks
 from bot.running.keyed_tasks import KeepsTasks
 from bot.running.port import Runner
 from bot.running.replica_debates import ReplicatedRunner
-from bot.store.posts import Channel
 from core.errors import StoreError
 from core.ports import Clock, DebateStore
 
@@ -22,14 +21,6 @@ class PostgresCluster:
     def __init__(self, url: str, beat: Heartbeat) -> None:
         """Keep where jobs are queued; `start` connects."""
         self._jobs = Jobs(url, beat)
-
-    def channels(self, serve: Callable[[Channel], Awaitable[None]]) -> KeepsTasks[Channel]:
-        """Return what serves the channels that fall to this replica."""
-
-        def read(written: str) -> Channel:
-            return Channel(*written.split(" ", 1))
-
-        return JobTasks(self._jobs, "channels", serve, write=" ".join, read=read)
 
     def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
         """Return what serves the receivers that fall to this replica."""

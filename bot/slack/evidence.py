@@ -16,7 +16,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.links import is_allowed
 from bot.slack.access import UNREACHED, Accesses
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
-from bot.slack.outbox.outcomes import Retry, outcome_of
+from bot.slack.outcomes import Retry, outcome_of
 from bot.slack.payloads import (
     FileLookedUp,
     PostedMessage,

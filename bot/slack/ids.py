@@ -141,19 +141,14 @@ def _of_edition(key: str, edition: int) -> str:
     return key if edition == 1 else f"{key}/{edition}"
 
 
-def pin_key(debate_id: str, edition: int = 1) -> str:
-    """The key of the act of pinning the board."""
-    return _of_edition(f"{debate_id}/board/pin", edition)
+def pin_key(debate_id: str) -> str:
+    """The key of what says whether the board is pinned."""
+    return f"{debate_id}/board/pin"
 
 
 def session_key(debate_id: str) -> str:
     """The key of what Slack is told of the debate as an agent's session."""
     return f"{debate_id}/session"
-
-
-def edit_key(debate_id: str) -> str:
-    """The key of the newest edit of the board."""
-    return f"{debate_id}/board/edit"
 
 
 def question_field(number: int) -> str:
@@ -179,16 +174,6 @@ def report_key(debate_id: str, edition: int = 1) -> str:
 def card_key(debate_id: str, asked: str) -> str:
     """The key of the card that puts the questions of this turn to people."""
     return f"{debate_id}/{asked}/card"
-
-
-def ended_key(debate_id: str, edition: int = 1) -> str:
-    """The key of the edit of the board after the end: it waits until all it links to is there."""
-    return _of_edition(f"{debate_id}/board/ended", edition)
-
-
-def unpin_key(debate_id: str, edition: int = 1) -> str:
-    """The key of the act of unpinning the board."""
-    return _of_edition(f"{debate_id}/board/unpin", edition)
 
 
 def turn_key(debate_id: str, turn: str, part: int = 0) -> str:

@@ -6,14 +6,13 @@ from sqlalchemy import Connection, delete, select
 
 from bot.store.search import remove_words
 from bot.store.tables import (
-    CHANNEL_HOLDERS,
     CHANNEL_SETTINGS,
     LANDINGS,
     NEWER_BLOCKS_REFUSED,
     ORGANISATIONS,
     PAGE_GRANTS,
     PERSONAL_TOKENS,
-    POSTS,
+    QUEUE,
     REMINDERS,
     RESTORED,
 )
@@ -22,7 +21,7 @@ from bot.store.tables import (
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
     """Delete posts, landings, reminders, pages and search words of debates; then `merge_words`."""
     for debate_id in debates:
-        for table in (POSTS, LANDINGS, REMINDERS, RESTORED, PAGE_GRANTS):
+        for table in (QUEUE, LANDINGS, REMINDERS, RESTORED, PAGE_GRANTS):
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
         remove_words(connection, debate_id)
 
@@ -53,20 +52,20 @@ def purge_answers(connection: Connection, workspace: str, person: str, channel: 
         tokens = PERSONAL_TOKENS.c
         mine = (tokens.workspace == workspace) & (tokens.person == person)
         connection.execute(delete(PERSONAL_TOKENS).where(mine))
-    wanted = select(POSTS.c.id, POSTS.c.payload).where(
-        POSTS.c.workspace == workspace, POSTS.c.debate_id.is_(None)
+    wanted = select(QUEUE.c.id, QUEUE.c.payload).where(
+        QUEUE.c.workspace == workspace, QUEUE.c.debate_id.is_(None)
     )
     if channel:
-        wanted = wanted.where(POSTS.c.channel == channel)
+        wanted = wanted.where(QUEUE.c.channel == channel)
     for post, payload in connection.execute(wanted).all():
         if not person or payload.get("user") == person:
-            connection.execute(delete(POSTS).where(POSTS.c.id == post))
+            connection.execute(delete(QUEUE).where(QUEUE.c.id == post))
 
 
 def purge_workspace(connection: Connection, workspace: str) -> None:
     """Delete everything else that is known of a workspace."""
     for table in (
-        *(POSTS, CHANNEL_SETTINGS, CHANNEL_HOLDERS, ORGANISATIONS, NEWER_BLOCKS_REFUSED),
+        *(QUEUE, CHANNEL_SETTINGS, ORGANISATIONS, NEWER_BLOCKS_REFUSED),
         *(PAGE_GRANTS, PERSONAL_TOKENS),
     ):
         connection.execute(delete(table).where(table.c.workspace == workspace))

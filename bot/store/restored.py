@@ -5,8 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, or_, select, update
 
-from bot.store.posts import PostState
-from bot.store.tables import POSTS, RESTORED, UNSENT
+from bot.store.tables import QUEUE, RESTORED, UNSENT
 from core.models import Status
 from core.store.columns import insert_new
 from core.store.database import Database
@@ -59,11 +58,16 @@ def _find_out(connection: Connection) -> list[str]:
         .limit(1)
         .scalar_subquery()
     )
-    unsent = select(POSTS.c.debate_id).where(UNSENT, POSTS.c.debate_id.is_not(None))
+    unsent = select(QUEUE.c.debate_id).where(UNSENT, QUEUE.c.debate_id.is_not(None))
     open_ = or_(running, DEBATES.c.published_seq < newest, DEBATES.c.id.in_(unsent))
     for debate_id in connection.execute(select(DEBATES.c.id).where(open_)).scalars().all():
         insert_new(connection, RESTORED, {"debate_id": debate_id})
     # What one person was told then is no news to them now.
-    told = update(POSTS).where(UNSENT, POSTS.c.method == "ephemeral")
-    connection.execute(told.values(state=PostState.FAILED, error="restored from a backup"))
+    told = update(QUEUE).where(UNSENT, QUEUE.c.method == "ephemeral")
+    connection.execute(told.values(state="failed", error="restored from a backup"))
+    # Living posts may show what came later than this backup.
+    living = update(QUEUE).where(
+        QUEUE.c.post.is_not(None), QUEUE.c.debate_id.in_(select(RESTORED.c.debate_id))
+    )
+    connection.execute(living.values(shown_seq=-1, shown_hash=None))
     return list(connection.execute(select(DEBATES.c.id).where(running)).scalars())

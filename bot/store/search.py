@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, text
 
-from bot.store.posts import Channel
+from bot.store.channel import Channel
 from bot.store.tables import DEBATE_WORDS, WORD_ROWS
 from core.evidence.search import stems
 from core.store.database import Database

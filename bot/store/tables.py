@@ -8,6 +8,7 @@ from sqlalchemy import (
     JSON,
     Boolean,
     Column,
+    Double,
     Index,
     Integer,
     MetaData,
@@ -17,6 +18,7 @@ from sqlalchemy import (
     event,
     false,
     literal_column,
+    text,
 )
 
 from core.store.columns import Moment
@@ -30,37 +32,72 @@ METADATA: Final = MetaData()
 UNSENT: Final = literal_column("state").in_(
     [literal_column("'waiting'"), literal_column("'sending'")]
 )
+#: A living post in Slack that does not show the newest state.
+STALE: Final = text("post IS NOT NULL AND state = 'sent' AND wanted_seq > shown_seq")
 
-POSTS: Final = Table(
-    "posts",
+#: What is on its way out of Moot, and what became of it. Times are seconds since 1970 by the
+#: database's clock.
+QUEUE: Final = Table(
+    "queue",
     METADATA,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("key", Text, nullable=False),
+    Column("method", Text, nullable=False),
+    #: What Slack counts together: rows of a lane are sent one after the other.
+    Column("lane", Text, nullable=False),
     Column("workspace", Text, nullable=False),
     Column("channel", Text, nullable=False),
     Column("debate_id", Text),
     Column("thread_key", Text),
-    Column("method", Text, nullable=False),
+    #: Empty once nothing more is to be sent.
     Column("payload", JSON, nullable=False),
+    Column("urgent", Boolean, nullable=False, server_default=false()),
     Column("state", Text, nullable=False),
-    #: These two were read by earlier versions.
-    Column("version", Integer, nullable=False, default=1),
-    Column("sending_version", Integer),
-    Column("life", Text),
-    Column("attempted_at", Moment),
-    Column("attempts", Integer, nullable=False),
-    Column("not_before", Moment),
+    #: Which process began the last attempt, and how many there were.
+    Column("owner", Text),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("attempted_at", Double),
+    #: Not to be tried before.
+    Column("due", Double, nullable=False, server_default="0"),
     Column("ts", Text),
     Column("error", Text),
-    Column("urgent", Boolean, nullable=False, server_default=false()),
-    UniqueConstraint("key", name="posts_key"),
+    #: Which living post it is; NULL: what it shows is fixed.
+    Column("post", Text),
+    Column("edit_lane", Text),
+    #: The number of the event that a living post is to show at least, and of the one it shows;
+    #: -1: nobody knows what it shows.
+    Column("wanted_seq", Integer, nullable=False, server_default="0"),
+    Column("shown_seq", Integer, nullable=False, server_default="0"),
+    Column("shown_hash", Text),
+    Column("shown_at", Double, nullable=False, server_default="0"),
+    #: A person waits for its edit.
+    Column("hurry", Boolean, nullable=False, server_default=false()),
+    UniqueConstraint("key", name="queue_key"),
+    Index("queue_unsent", "lane", "id", sqlite_where=UNSENT, postgresql_where=UNSENT),
     Index(
-        "posts_unsent", "workspace", "channel", "id", sqlite_where=UNSENT, postgresql_where=UNSENT
+        "queue_unsent_debate",
+        "debate_id",
+        "lane",
+        "id",
+        sqlite_where=UNSENT,
+        postgresql_where=UNSENT,
     ),
-    Index("posts_thread", "workspace", "channel", "ts"),
-    Index("posts_debate", "debate_id", "id"),
+    Index(
+        "queue_stale", "edit_lane", "hurry", "shown_at", sqlite_where=STALE, postgresql_where=STALE
+    ),
+    Index("queue_debate", "debate_id", "id"),
+    Index("queue_thread", "workspace", "channel", "ts"),
     # Ids are never used again: they are the order.
     sqlite_autoincrement=True,
+)
+
+#: Which process serves a lane, and until when unless it renews that.
+LANES: Final = Table(
+    "lanes",
+    METADATA,
+    Column("lane", Text, primary_key=True),
+    Column("owner", Text),
+    Column("until", Double, nullable=False),
 )
 
 #: Events that receivers outside Slack are to get; no word of a debate.
@@ -106,15 +143,6 @@ CHANNEL_SETTINGS: Final = Table(
     Column("workspace", Text, primary_key=True),
     Column("channel", Text, primary_key=True),
     Column("settings", JSON, nullable=False),
-)
-
-#: Which process of the bot sends a channel's posts: the fence against one that comes back.
-CHANNEL_HOLDERS: Final = Table(
-    "channel_holders",
-    METADATA,
-    Column("workspace", Text, primary_key=True),
-    Column("channel", Text, primary_key=True),
-    Column("life", Text, nullable=False),
 )
 
 #: When people want to look at a decision again; a row goes when they were reminded.

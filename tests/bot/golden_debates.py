@@ -7,14 +7,16 @@ turn (`replies.json`), and what is made from both: texts, the thread, the prompt
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
+from bot.presenter.living import LivingPosts
+from bot.presenter.post import ViewOptions
 from bot.presenter.sink import Presenter
-from bot.store.posts import NewPost
+from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
 from core.acts.take import Turns
 from core.errors import CallFailed, RequestRejected
@@ -49,6 +51,8 @@ REJECTED = "The scripted provider rejects this request."
 _OF_CALLS = frozenset({"call", "usage", "wasted"})
 #: What 0.x put before a summary, and what ends one that was cut.
 _REMINDER, _CUT = re.compile(r"\AKeep in mind: .*?\. (?=\[)"), " […]"
+#: Ends the key under which the newest state of a living post is shown, and its method.
+_EDIT, _EDITED = "/edit", "update"
 #: Characters from which on a repeated paragraph or block is written only where it comes first.
 _WORTH_NAMING = 60
 
@@ -71,30 +75,45 @@ def stored_log(name: str) -> Sequence[Recorded]:
 
 
 class PostedOnce:
-    """A post queue that keeps the first post of a key, and the newest state of an edit."""
+    """A post queue that keeps the first post of a key, and the newest state of a living one."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Sequence[Recorded]) -> None:
         self.posts: dict[str, NewPost] = {}
-        self._later: dict[str, Callable[[], Awaitable[NewPost]]] = {}
+        self._log = log
 
-    async def post(self, posts: Sequence[NewPost]) -> None:
+    async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
+        assert progress
         for post in posts:
+            if post.post and post.key not in self.posts:
+                shown = await self._shown(post, progress.seq)
+                self.posts[post.key] = replace(post, payload={**shown, **post.payload})
             self.posts.setdefault(post.key, post)
+        for post in [post for post in self.posts.values() if post.post]:
+            shown = await self._shown(post, progress.seq)
+            key = post.key if post.key.endswith(_EDIT) else f"{post.key}{_EDIT}"
+            first = self.posts[key.removesuffix(_EDIT)]
+            newest = self.posts.get(key, first)
+            if any(newest.payload.get(name) != value for name, value in shown.items()):
+                self.posts.pop(key, None)
+                self.posts[key] = replace(post, key=key, payload=shown, method=_EDITED)
 
-    async def replace(self, post: NewPost) -> None:
-        self.posts.pop(post.key, None)
-        self.posts[post.key] = post
-
-    def replace_later(self, key: str, make: Callable[[], Awaitable[NewPost]]) -> None:
-        self._later[key] = make
-
-    async def drop_later(self, key: str) -> None:
-        self._later.pop(key, None)
-
-    async def flush(self) -> None:
-        """Make the edits that wait."""
-        for make in list(self._later.values()):
-            await self.replace(await make())
+    async def _shown(self, post: NewPost, seq: int) -> Mapping[str, Any]:
+        """What a living post shows after an event."""
+        log = LogInMemory([recorded for recorded in self._log if recorded.seq <= seq])
+        key = post.key.removesuffix(_EDIT)
+        living = LivingPosts(log, ViewOptions(enabled=tuple(BoardAction)))
+        values: dict[str, Any] = {**vars(post), "key": key, "payload": {}}
+        row = PostRow(
+            **values,
+            id=1,
+            state=PostState.SENT,
+            owner=None,
+            attempted_at=None,
+            attempts=1,
+            ts=None,
+            error=None,
+        )
+        return (await living.render([row])).contents[key]
 
 
 @dataclass(frozen=True)
@@ -110,13 +129,13 @@ class LogInMemory:
 
 async def thread(log: Sequence[Recorded]) -> str:
     """All that the presenter posts, in its order; of edits the last, where it comes last."""
-    queue = PostedOnce()
-    presenter = Presenter(queue, LogInMemory(log), enabled=tuple(BoardAction))
+    queue = PostedOnce(log)
+    options = ViewOptions(enabled=tuple(BoardAction))
+    presenter = Presenter(queue, LogInMemory(log), options)
     debate: Debate | None = None
     for recorded in log:
         debate = apply(debate, recorded)
         await presenter.publish(debate, recorded)
-    await queue.flush()
     known: set[str] = set()
     return "\n".join(_post(post, known) for post in queue.posts.values())
 

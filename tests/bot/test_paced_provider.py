@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bot.paced_provider import AT_ONCE, LONGEST, SHORTEST, PacedProvider
-from bot.slack.outbox.pace import Pace
+from bot.queue.rate_limits import Pace
 from bot.testing import BotSpec, Team, debate_of, team_at_work
 from core.clock import SystemClock
 from core.events import fold

@@ -1,33 +1,32 @@
 """People see each thing once, in an order that reads well, whatever order turns end in."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.presenter.living import LivingPosts
+from bot.presenter.post import ViewOptions
 from bot.presenter.posts import posts_of, turn_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.presenter.sink import Presenter
+from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from bot.slack.ids import (
     addressed,
     board_key,
-    edit_key,
-    ended_key,
     headline_key,
     pin_key,
     report_key,
     turn_key,
-    unpin_key,
     vote_key,
 )
-from bot.store.posts import NewPost
-from bot.views.board import BoardAction, board
+from bot.views.board import BoardAction
 from bot.views.progress import order
 from bot.views.turn_groups import group_of, is_shown, post_key
-from core.errors import StoreDown
+from core.errors import DebateUnknown, StoreDown
 from core.events import (
     ContributionMade,
     DebateConcluded,
@@ -68,6 +67,7 @@ from core.models import (
 )
 from core.rules.formats.registry import format_of
 from core.testing import a_setup
+from core.use_cases.choices import ChannelChoices
 from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, a_verdict, play
 
 SETUP = a_setup()
@@ -94,19 +94,34 @@ class Queue:
 
     def __init__(self) -> None:
         self.sent: dict[str, NewPost] = {}
-        self.edits: list[NewPost] = []
+        #: The newest event that living posts are to show, and those that people wait for.
+        self.progress = list[DebateProgress]()
         self.down = False
 
-    async def post(self, posts: Sequence[NewPost]) -> None:
+    async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
         if self.down:
             raise StoreDown
         for post in posts:
             self.sent.setdefault(post.key, post)
+        if progress:
+            self.progress.append(progress)
 
-    async def replace(self, post: NewPost) -> None:
-        if self.down:
-            raise StoreDown
-        self.edits.append(post)
+
+async def shown(log: Sequence[Recorded], post: NewPost, **facts: Any) -> Mapping[str, Any]:
+    """What a living post shows at the end of a log."""
+    values: dict[str, Any] = vars(post)
+    row = PostRow(
+        **values,
+        id=1,
+        state=PostState.SENT,
+        owner=None,
+        attempted_at=None,
+        attempts=1,
+        ts=None,
+        error=None,
+    )
+    living = LivingPosts(Log(log), ViewOptions(enabled=set(BoardAction)), **facts)
+    return (await living.render([row])).contents[post.key]
 
 
 class Log:
@@ -118,7 +133,7 @@ class Log:
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         self.reads += 1
-        assert {event.debate_id for event in self._log} == {debate_id}
+        assert {event.debate_id for event in self._log} <= {debate_id}
         return [event for event in self._log if event.seq > after]
 
 
@@ -222,7 +237,7 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
         await publish(Presenter(parts, Log(log)), log, first, done)
     await publish(Presenter(parts, Log(log)), log, done, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
-    assert parts.edits[-1] == whole.edits[-1]
+    assert parts.progress[-1] == whole.progress[-1]
 
 
 async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
@@ -281,7 +296,7 @@ async def test_what_is_debated_anyway_is_posted_once_wherever_it_is_restarted(da
     again = data.draw(st.integers(0, cut))
     await publish(Presenter(parts, Log(SKIPPED)), SKIPPED, again, len(SKIPPED))
     assert list(parts.sent.items()) == list(whole.sent.items())
-    assert parts.edits[-1] == whole.edits[-1]
+    assert parts.progress[-1] == whole.progress[-1]
 
 
 async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more():
@@ -289,15 +304,18 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
     await publish(Presenter(queue, Log(SKIPPED)), SKIPPED, 0, len(SKIPPED))
     for key in (vote_key, headline_key, report_key):
         assert {key(DEBATE_ID), key(DEBATE_ID, 2)} <= set(queue.sent)
-    assert pin_key(DEBATE_ID, 2) in queue.sent
-    old = [edit for edit in queue.edits if edit.key == f"{headline_key(DEBATE_ID)}/edit"]
-    assert "Counts no more" in old[-1].payload["text"]
-    assert queue.edits[-1].key == ended_key(DEBATE_ID, 2)
-    boards = [edit for edit in queue.edits if edit.payload["target_key"] == board_key(DEBATE_ID)]
+    for key in (vote_key, headline_key):
+        old = await shown(SKIPPED, queue.sent[key(DEBATE_ID)])
+        new = await shown(SKIPPED, queue.sent[key(DEBATE_ID, 2)])
+        assert "Counts no more" in old["text"]
+        assert "actions" not in str([block["type"] for block in old["blocks"]])
+        assert "Counts no more" not in new["text"]
     wanted = next(n for n, one in enumerate(SKIPPED) if isinstance(one.event, DebateWanted))
-    reopened = board(fold(SKIPPED[: wanted + 1])).text
-    assert reopened.startswith("Debate running")
-    assert reopened in [edit.payload["text"] for edit in boards]
+    reopened = await shown(SKIPPED[: wanted + 1], queue.sent[board_key(DEBATE_ID)])
+    assert reopened["text"].startswith("Debate running")
+    pin = queue.sent[pin_key(DEBATE_ID)]
+    states = [await shown(SKIPPED[:end], pin) for end in (wanted, wanted + 1, len(SKIPPED))]
+    assert states == [{"pinned": False}, {"pinned": True}, {"pinned": False}]
 
 
 async def test_an_end_that_was_overtaken_is_told_to_nobody():
@@ -310,7 +328,8 @@ async def test_an_end_that_was_overtaken_is_told_to_nobody():
     await publish(Presenter(queue, Log(log)), log, 0, len(log))
     assert fold(log).status is Status.RUNNING
     assert not {headline_key(DEBATE_ID), report_key(DEBATE_ID)} & set(queue.sent)
-    assert queue.edits[-1].payload["text"].startswith("Debate running")
+    board = await shown(log, queue.sent[board_key(DEBATE_ID)])
+    assert board["text"].startswith("Debate running")
 
 
 async def test_publishing_twice_queues_nothing_new():
@@ -331,25 +350,28 @@ async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again()
         await publish(presenter, log, 3, 4)
     queue.down = False
     await publish(presenter, log, 3, len(log))
-    ending = {report_key(DEBATE_ID), unpin_key(DEBATE_ID)}
+    ending = {report_key(DEBATE_ID)}
     assert {*keys_of(log, release_all(log).released), *ending} == set(queue.sent)
 
 
-async def test_the_first_posts_are_the_board_and_its_pin():
+async def test_the_first_posts_are_the_board_its_pin_and_its_session():
     log, queue = play(SETUP), Queue()
-    await publish(Presenter(queue, Log(log), enabled={BoardAction.STOP}), log, 0, 1)
-    board, pin = queue.sent.values()
+    await publish(Presenter(queue, Log(log)), log, 0, 1)
+    board, pin, session = queue.sent.values()
     assert (board.key, board.method, board.thread_key) == (board_key(DEBATE_ID), "post", None)
     assert (board.workspace, board.channel, board.debate_id) == ("T1", "C1", DEBATE_ID)
-    assert (pin.method, pin.payload) == ("pin", {"target_key": board.key})
-    assert not queue.edits
+    assert (pin.method, pin.thread_key) == ("pin", board.key)
+    assert (session.method, session.thread_key) == ("session", board.key)
+    # What they show is made when they are sent.
+    assert [post.payload for post in queue.sent.values()] == [{}, {}, {}]
+    assert [post.post for post in queue.sent.values()] == ["board", "pin", "session"]
 
 
 async def test_the_older_debates_thread_is_told_of_a_newer_one_right_behind_its_board():
     older, setup = "dolder22", SETUP.model_copy(update={"continues": "dolder22"})
     log, queue = play(setup), Queue()
     await publish(Presenter(queue, Log(log)), log, 0, 1)
-    board, told, _ = queue.sent.values()
+    board, told, *_ = queue.sent.values()
     assert (board.key, told.thread_key) == (board_key(DEBATE_ID), board_key(older))
     assert told.debate_id == older
     assert addressed(told.payload["text"]) == {board.key}
@@ -361,34 +383,75 @@ async def test_a_question_without_room_on_the_board_follows_in_full():
     long = a_setup("Which queue? " + "It must keep every job. " * 150)
     log, queue = play(long), Queue()
     await publish(Presenter(queue, Log(log)), log, 0, 1)
-    replies = [post for post in queue.sent.values() if post.thread_key]
+    replies = [post for post in queue.sent.values() if post.thread_key and not post.post]
     assert sum(post.payload["text"].count("every job") for post in replies) == 150
 
 
-async def test_each_event_edits_the_board_to_its_state():
-    log, queue = play(SETUP)[:5], Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, 5)
-    assert {edit.key for edit in queue.edits} == {edit_key(DEBATE_ID)}
-    newest = queue.edits[-1]
-    assert newest.method == "update"
-    assert newest.payload["target_key"] == board_key(DEBATE_ID)
-
-
-async def test_turns_that_begin_edit_the_board_only_where_another_process_published_the_log():
-    log, queue = play(SETUP), Queue()
-    presenter = Presenter(queue, Log(log))
-    await publish(presenter, log, 0, 5)
-    queue.edits.clear()
-    await presenter.turns_began(fold(log[:5]), ())
-    assert not queue.edits
-    await Presenter(queue, Log(log)).turns_began(fold(log[:5]), ())
-    assert [edit.key for edit in queue.edits] == [edit_key(DEBATE_ID)]
-
-
-async def test_the_end_of_a_debate_leaves_no_older_board_behind():
+async def test_each_event_is_shown_by_living_posts_and_some_soon():
     log, queue = play(SETUP), Queue()
     await publish(Presenter(queue, Log(log)), log, 0, len(log))
-    assert queue.edits[-1].key == ended_key(DEBATE_ID)
+    assert [progress.seq for progress in queue.progress] == [event.seq for event in log]
+    hurried = {
+        event.event.kind: set(progress.hurried)
+        for event, progress in zip(log, queue.progress, strict=True)
+    }
+    assert not hurried["contribution_made"]
+    assert hurried["verdict_reached"] == {"board", "session"}
+
+
+class Facts:
+    """What only the queue and the channel know."""
+
+    def __init__(self, error: str = "") -> None:
+        self.error = error
+
+    async def row_by_key(self, key: str) -> PostRow | None:
+        return SimpleRow(key=key, error=self.error).row
+
+    async def get(self, place: Place) -> ChannelChoices:
+        del place
+        return ChannelChoices(keep_pinned=True)
+
+
+@dataclass(frozen=True)
+class SimpleRow:
+    """A row of which only the error counts."""
+
+    key: str
+    error: str
+
+    @property
+    def row(self) -> PostRow:
+        return PostRow(
+            key=self.key,
+            workspace="T1",
+            channel="C1",
+            method="pin",
+            payload={},
+            id=1,
+            state=PostState.SENT,
+            owner=None,
+            attempted_at=None,
+            attempts=0,
+            ts=None,
+            error=self.error,
+        )
+
+
+async def test_living_posts_show_what_only_the_queue_and_the_channel_know():
+    log, queue = play(SETUP), Queue()
+    await publish(Presenter(queue, Log(log)), log, 0, len(log))
+    board, pin = queue.sent[board_key(DEBATE_ID)], queue.sent[pin_key(DEBATE_ID)]
+    assert await shown(log, pin) == {"pinned": False}
+    assert await shown(log, pin, channels=Facts()) == {"pinned": True}
+    refused = await shown(log, board, rows=Facts("100 pins."))
+    assert "The board could not be pinned: 100 pins." in str(refused)
+    assert "could not be pinned" not in str(await shown(log, board, rows=Facts()))
+
+
+async def test_a_living_post_of_a_debate_that_was_deleted_is_said_to_be_gone():
+    with pytest.raises(DebateUnknown):
+        await shown([], next(iter(posts_of(fold(play(SETUP)[:1]), play(SETUP)[0]))))
 
 
 async def test_debates_held_elsewhere_are_none_of_its_business():
@@ -396,9 +459,8 @@ async def test_debates_held_elsewhere_are_none_of_its_business():
     log, queue = play(elsewhere), Queue()
     presenter = Presenter(queue, Log(log))
     await publish(presenter, log, 0, len(log))
-    await presenter.turns_began(fold(log), ())
     assert not queue.sent
-    assert not queue.edits
+    assert not queue.progress
 
 
 # --- what an event becomes ------------------------------------------------------------------------
@@ -495,7 +557,7 @@ def test_the_vote_is_posted_and_the_conclusion_shows_on_the_board_only():
     (tallied,) = [event for event in log if isinstance(event.event, VoteTallied)]
     assert len(posts_of(fold(log), tallied)) == 1
     assert isinstance(log[-1].event, DebateConcluded)
-    assert not posts_of(fold(log), log[-1])
+    assert not posts_of(fold(log), log[-1])  # but for the files
 
 
 def test_taking_events_in_one_by_one_is_taking_the_log_in():

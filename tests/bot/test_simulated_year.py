@@ -11,7 +11,7 @@ import pytest
 import bot.store.tables
 import core.store.tables
 from bot.presenter.sink import Presenter
-from bot.store.posts import NewPost
+from bot.queue.rows import DebateProgress, NewPost
 from bot.store.reminders import Reminders
 from core.calibration import (
     AGAINST_ROLE,
@@ -75,11 +75,9 @@ class Posts:
     def __init__(self) -> None:
         self.keys = Counter[str]()
 
-    async def post(self, posts: Sequence[NewPost]) -> None:
+    async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
+        del progress
         self.keys.update(post.key for post in posts)
-
-    async def replace(self, post: NewPost) -> None:
-        del post
 
 
 @dataclass

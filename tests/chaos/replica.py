@@ -14,9 +14,9 @@ import uvloop
 from bot.app import Parts, running
 from bot.log import set_up_logs
 from bot.process import stop_signal
+from bot.queue.rate_limits import FAST
 from bot.running.heartbeat import Heartbeat
 from bot.settings import LogFormat, LogLevel, SlackAccess
-from bot.slack.outbox.pace import FAST
 from bot.testing import UNHURRIED
 from core.capabilities import Price
 from core.clock import SystemClock

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bot.presenter.edits import board_edit
 from bot.presenter.posts import posts_of
 from bot.terminal.screen import news, phase_line, status_line
+from bot.views.board import board
 from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
@@ -123,7 +123,7 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
         so_far = log[: one.seq]
         shown = {
             "posts": str(posts_of(then, one)),
-            "board": str(board_edit(then)),
+            "board": str(board(then).payload),
             "report": report(then),
             "decision": decision_text(then),
             "adr": adr(then),
@@ -154,7 +154,7 @@ async def test_where_it_takes_the_same_option_that_is_said_with_its_decision() -
     assert single_answer_words(debate) == (
         f"One model, asked alone, chose the same option: “Take PostgreSQL {MARK}”."
     )
-    assert str(board_edit(debate)).count("One model, asked alone, chose the same option:") >= 1
+    assert str(board(debate).payload).count("One model, asked alone, chose the same option:") >= 1
     record = json.loads(record_json(await bench.store.events(DEBATE)))
     answer = record["outcome"]["single_answer"]
     assert (answer["agrees"], answer["decision"]) == (True, f"Take PostgreSQL {MARK}.")

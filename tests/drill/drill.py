@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.building import database_url
+from bot.queue.rows import Posts
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
-from bot.store.posts import Posts
 from bot.testing import key_of
 from core.errors import StoreError
 from core.events import fold

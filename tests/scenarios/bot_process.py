@@ -14,8 +14,8 @@ import uvloop
 
 from bot.app import Parts, running
 from bot.process import stop_signal
+from bot.queue.rate_limits import FAST
 from bot.settings import SlackAccess
-from bot.slack.outbox.pace import FAST
 from bot.testing import UNHURRIED
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
@@ -69,8 +69,10 @@ async def main(access: str, folder: Path, rounds: int) -> None:
         pace=FAST,
         timeouts=UNHURRIED,
     )
+    # Before anything runs: what tests wait for may happen while the rest still starts.
+    stopped = stop_signal()
     async with running(parts):
-        await stop_signal().wait()
+        await stopped.wait()
 
 
 if __name__ == "__main__":

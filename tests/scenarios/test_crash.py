@@ -84,7 +84,7 @@ class Household:
 
     def post_keys(self) -> Sequence[str]:
         with closing(sqlite3.connect(self.folder / "moot.db")) as database:
-            rows = database.execute("SELECT key FROM posts WHERE method = 'post' ORDER BY id")
+            rows = database.execute("SELECT key FROM queue WHERE method = 'post' ORDER BY id")
             return [str(row[0]) for row in rows]
 
     def _bodies(self) -> Sequence[str]:

@@ -38,9 +38,9 @@ BESIDE = {
     ),
     "begun at no moment": "UPDATE debates SET started_at = 'x' WHERE id = :id",
     "posts without form": (
-        "UPDATE posts SET payload = '{', state = 'waiting' WHERE debate_id = :id"
+        "UPDATE queue SET payload = '{', state = 'waiting' WHERE debate_id = :id"
     ),
-    "posts in no state": "UPDATE posts SET state = 'odd' WHERE debate_id = :id",
+    "posts in no state": "UPDATE queue SET state = 'odd' WHERE debate_id = :id",
 }
 
 

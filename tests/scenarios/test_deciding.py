@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from bot.queue.rows import NewPost
 from bot.slack.ids import ActionId, board_key, rank_field, vote_key
-from bot.store.posts import NewPost
 from bot.testing import (
     WAIT_SECONDS,
     BotSpec,

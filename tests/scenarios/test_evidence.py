@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bot.slack.access import Accesses
+from bot.slack.client import slack_client
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.evidence import SlackSources, file_references, thread_reference
 from bot.slack.manifest import manifest
-from bot.slack.outbox.methods import slack_client
 from bot.slack.payloads import Identity, Permalink, SharedFile
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, team_at_work
 from core.errors import BadInput

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.listeners.answers import FORM_TOO_LATE
-from bot.store.posts import NewPost
+from bot.queue.rows import NewPost
 from bot.testing import UNHURRIED, BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.errors import KeyRefused, ProviderError, ReplyUnusable
 from core.models import Act, Status
@@ -146,7 +146,7 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
         )
         await team.moot.outbox.post([odd])
         await team.wait_for_end(board)
-        found = [one for one in team.thread(board) if key_of(one) == f"{debate_id}/odd/bare"]
+        found = [one for one in team.thread(board) if key_of(one) == f"{debate_id}/odd"]
         assert [one["text"] for one in found] == ["the words"]
         assert await team.status(board) is Status.CONCLUDED
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.outbox.methods import slack_client
+from bot.slack.client import slack_client
 from bot.testing import BotSpec, Team
 from core.models import Act, Debate
 from core.ports import DebateFilter

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bot.slack.client import slack_client
 from bot.slack.ids import ActionId, CallbackId, question_field
-from bot.slack.outbox.methods import slack_client
 from bot.slack.payloads import Permalink
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.models import Clarifying, Debate, Status

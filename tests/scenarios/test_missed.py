@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.slack.outbox.pace import FAST
+from bot.queue.rate_limits import FAST
 from bot.testing import BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
 from core.models import Act, Clarifying, Debate

@@ -12,8 +12,8 @@ from bot.building import database_url
 from bot.listeners.catch_up import CatchUp
 from bot.listeners.mentions import MENTION
 from bot.operations.retention import EndedDebates
+from bot.queue.rate_limits import FAST
 from bot.slack.ids import note_id
-from bot.slack.outbox.pace import FAST
 from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
 from core.clock import SystemClock
 from core.ports import DebateEntry, DebateFilter

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from bot.queue.rate_limits import FAST
+from bot.queue.rows import PostState
 from bot.slack.ids import headline_key
-from bot.slack.outbox.pace import FAST
-from bot.store.posts import PostState
 from bot.testing import BotSpec, Team, debate_of, key_of, team_at_work
 from core.models import Act
 from core.testing import ScriptedProvider

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from bot.queue.rows import Posts
 from bot.slack.ids import ActionId
-from bot.store.posts import Posts
 from bot.testing import key_of, quick_workspace
 from core.events import fold
 from core.models import Status

@@ -274,7 +274,7 @@ async def test_settings_of_a_channel_one_is_not_in_stay(outsider: Intruder) -> N
     answer = await outsider.submits("settings_form", {"channel": outsider.private})
 
     assert "Not done" in answer
-    assert not await outsider.team.moot.posts.channels_with_work()
+    assert not await outsider.team.moot.posts.lanes_with_work()
 
 
 async def test_home_shows_nothing_of_a_channel_one_is_not_in(outsider: Intruder) -> None:

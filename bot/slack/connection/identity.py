@@ -7,7 +7,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.access import UNREACHED
-from bot.slack.outbox.outcomes import REFUSED_TOKENS, Rejected, outcome_of
+from bot.slack.outcomes import REFUSED_TOKENS, Rejected, outcome_of
 from bot.slack.payloads import Identity, SocketAddress, refusal_of
 from core.errors import ConfigurationBroken, MootError
 

@@ -20,6 +20,7 @@ class CallFault:
         probability: how likely a call is hit.
         seconds: the delay, or Retry-After.
         status: the HTTP status of a server_error.
+        containing: words in what the call sends; only such calls are hit.
     """
 
     kind: FaultKind
@@ -28,6 +29,7 @@ class CallFault:
     probability: float = 1.0
     seconds: float = 1.0
     status: int = 503
+    containing: str = ""
 
     def spent(self) -> bool:
         """Whether the switch has gone off by itself."""
@@ -74,10 +76,18 @@ class Faults:
         return self.add(CallFault("delay", method, times, probability, seconds))
 
     def server_error(
-        self, method: str, *, status: int = 503, times: int | None = 1, probability: float = 1.0
+        self,
+        method: str,
+        *,
+        status: int = 503,
+        times: int | None = 1,
+        probability: float = 1.0,
+        containing: str = "",
     ) -> CallFault:
-        """Answer with an HTML error page."""
-        return self.add(CallFault("server_error", method, times, probability, status=status))
+        """Answer with an HTML error page; only calls that send these words, if there are any."""
+        fault = CallFault("server_error", method, times, probability, status=status)
+        fault.containing = containing
+        return self.add(fault)
 
     def rate_limit(self, method: str, *, seconds: float = 1.0, times: int | None = 1) -> CallFault:
         """Answer 429 with Retry-After."""
@@ -104,10 +114,11 @@ class Faults:
         self.names_refused_blocks = True
         self.double_events = 0
 
-    def take(self, kind: FaultKind, method: str) -> CallFault | None:
+    def take(self, kind: FaultKind, method: str, sent: str = "") -> CallFault | None:
         """Return the switch that hits this call, counting it down."""
         for fault in self.active:
-            if fault.kind == kind and fault.method in {method, ANY_METHOD} and self._hits(fault):
+            is_meant = fault.kind == kind and fault.method in {method, ANY_METHOD}
+            if is_meant and fault.containing in sent and self._hits(fault):
                 return fault
         return None
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from urllib.parse import unquote_plus
 
 from aiohttp import web
 
@@ -45,7 +46,7 @@ class WebApi:
     async def handle(self, request: web.Request) -> web.Response:
         """Answer one call, unless a fault hits it."""
         name = request.match_info["method"]
-        before = self._fault_before(request, name)
+        before = self._fault_before(request, name, unquote_plus(await request.text()))
         if before is not None:
             return before
         answer, outcome = await self._answer(request, name)
@@ -53,12 +54,12 @@ class WebApi:
             await self._fault_after(request, name)
         return answer
 
-    def _fault_before(self, request: web.Request, name: str) -> web.Response | None:
+    def _fault_before(self, request: web.Request, name: str, sent: str) -> web.Response | None:
         faults = self.runtime.faults
         if faults.take("drop_before", name):
             self._log(name, {}, "drop_before")
             return hang_up(request)
-        broken = faults.take("server_error", name)
+        broken = faults.take("server_error", name, sent)
         if broken is not None:
             self._log(name, {}, f"http_{broken.status}")
             return web.Response(status=broken.status, text=_ERROR_PAGE, content_type="text/html")

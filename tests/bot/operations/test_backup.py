@@ -15,13 +15,15 @@ import bot.store.tables
 import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
+from bot.queue.leases import Leases
+from bot.queue.rows import NewPost, Posts
+from bot.store.channel import Channel
 from bot.store.channel_choices import ChannelSettings
 from bot.store.landings import Landings, NewLanding
 from bot.store.newer_blocks import NewerBlocks
 from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
-from bot.store.posts import Channel, NewPost, Posts
 from bot.store.reminders import Reminders
 from bot.store.restored import Restored
 from bot.store.search import DebateWords
@@ -87,7 +89,7 @@ async def fill_the_rest(database: Database) -> None:
     cap = Cap("day/T1", "all debates today", Decimal(1), shared=day)
     await SqlDebateStore(database).reserve(wanted, [cap], at=NOW - timedelta(days=1))
     await Reminders(database).put(Reminder("old", "V1", NOW))
-    await Posts(database).hold(Channel("T1", "C1"), "a process")
+    await Leases(database, "a process").acquire("post/T1/C1")
     await Organisations(database).note("T1", "E1")
     await NewerBlocks(database).note("T1", NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Engine
 
 from bot.operations.backup import purge
 from bot.operations.retention import EndedDebates
-from bot.store.posts import Channel
+from bot.store.channel import Channel
 from bot.store.search import DebateWords
 from core.events import DebateConcluded, DebateStarted, NoteAdded
 from core.models import Note, Person

@@ -9,9 +9,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from slack_bolt.async_app import AsyncApp
 
+from bot.slack.client import slack_client
 from bot.slack.connection.identity import identify, open_socket
 from bot.slack.connection.socket import SocketGateway
-from bot.slack.outbox.methods import slack_client
 from bot.testing import quick_workspace
 from core.errors import ConfigurationBroken, MootError
 from slack_on_loopback import Workspace, run_workspace

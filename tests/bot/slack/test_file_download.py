@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 
 from bot.slack.access import Accesses
+from bot.slack.client import slack_client
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.evidence import SlackSources, file_references
-from bot.slack.outbox.methods import slack_client
 from bot.slack.payloads import Identity, SharedFile
 from core.evidence.reader import FetchedFile
 from core.models import Person, Place

@@ -6,7 +6,6 @@ from bot.slack.ids import (
     address_of,
     addressed,
     board_key,
-    edit_key,
     event_key,
     fill_in,
     note_id,
@@ -18,7 +17,7 @@ from bot.slack.mrkdwn.escape import bare, plain
 
 
 def test_keys_of_one_debate_differ():
-    keys = [board_key("d1"), pin_key("d1"), edit_key("d1"), event_key("d1", 1, 0)]
+    keys = [board_key("d1"), pin_key("d1"), event_key("d1", 1, 0)]
     assert len(set(keys)) == len(keys)
     assert event_key("d1", 12, "headline") == "d1/e12/headline"
 

@@ -11,8 +11,8 @@ from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.client import slack_client
 from bot.slack.install.tokens import Tokens
-from bot.slack.outbox.methods import slack_client
 from bot.testing import quick_workspace
 from slack_on_loopback import run_workspace
 from tests.bot.slack.test_token_tables import HURRIED, KEY, a_bot, open_both, tokens_of

@@ -7,8 +7,8 @@ from aiohttp.test_utils import TestServer
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack.outbox.methods import slack_client
-from bot.slack.outbox.outcomes import Outcome, Rejected, Retry, Unknown, in_words, outcome_of
+from bot.slack.client import slack_client
+from bot.slack.outcomes import Outcome, Rejected, Retry, Unknown, in_words, outcome_of
 from bot.slack.payloads import Refusal
 
 

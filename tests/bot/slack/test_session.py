@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.slack.outbox.methods import slack_client, slack_session
+from bot.slack.client import slack_client, slack_session
 
 
 @dataclass(eq=False)

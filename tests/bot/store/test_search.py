@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from bot.store.posts import Channel
+from bot.store.channel import Channel
 from bot.store.purging import purge_traces
 from bot.store.search import DebateWords
 from bot.store.tables import MIGRATIONS, VERSION_TABLE, prepare

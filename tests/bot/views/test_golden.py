@@ -11,7 +11,6 @@ from inline_snapshot import external_file
 
 from bot.listeners import answers
 from bot.listeners.answers import shown as summed_up
-from bot.presenter.edits import board_edit
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import release_all
 from bot.views import notices
@@ -461,17 +460,13 @@ def test_a_paused_debate_says_so():
     assert "*Paused*" in text
 
 
-def test_an_edit_of_the_board_shows_what_the_board_shows():
-    debate = a_debate(*MIDDLE)
-    edit = dict(board_edit(debate).payload)
-    assert edit.pop("target_key") == "dabc2345/board"
-    assert edit == board(debate).payload
-
-
 def test_every_message_has_words_for_screen_readers():
     log = play(a_setup())
     posts = [
-        p for e in release_all(log).released for p in posts_of(fold(log), e) if p.method == "post"
+        post
+        for event in release_all(log).released
+        for post in posts_of(fold(log), event)
+        if post.method == "post" and not post.post
     ]
     assert all(post.payload["text"].strip() for post in posts)
 

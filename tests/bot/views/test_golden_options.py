@@ -4,7 +4,6 @@ import json
 
 from inline_snapshot import external_file
 
-from bot.presenter.edits import superseded_edits
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.message import MessageView
@@ -233,13 +232,7 @@ def test_lines_about_options():
     assert shown(*lines) == external_file(f"{FOLDER}/option_lines.json")
 
 
-def test_the_first_verdict_counts_no_more_when_the_debate_is_wanted():
-    before = closed(*voted(0, *AGREED))
-    edits = superseded_edits(before, DANA, has_vote_post=True)
-    assert [one.payload["target_key"] for one in edits] == ["dabc2345/vote", "dabc2345/headline"]
-    for one in edits:
-        assert "Counts no more" in one.payload["text"]
-        assert not [block for block in one.payload["blocks"] if "actions" in block["type"]]
+def test_what_a_debate_shows_that_is_wanted_after_all():
     after = a_debate(*AGREED, DebateWanted(by=DANA), setup=SETUP)
     text = board(after, enabled=set(BoardAction)).text
     assert text.startswith("Debate running")

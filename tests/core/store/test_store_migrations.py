@@ -155,7 +155,7 @@ async def test_both_packages_keep_their_tables_in_one_database(database: Databas
         await core_tables.prepare(database)
         await bot_tables.prepare(database)
 
-    assert {"debates", "events", "posts", "deliveries"} <= await database.read(table_names)
+    assert {"debates", "events", "queue", "deliveries"} <= await database.read(table_names)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.queue.leases import Leases
+from bot.queue.post_addresses import PostAddresses
+from bot.queue.rows import NewPost, Posts, PostState
 from bot.slack.ids import board_key, headline_key
-from bot.slack.post_addresses import PostAddresses
-from bot.store.posts import NewPost, Posts
 from bot.store.tables import prepare
 from core.events import DebateStarted, fold
 from core.models import Debate, Place
@@ -60,7 +61,13 @@ async def post(posts: Posts, key: str) -> None:
 
 
 async def send(posts: Posts, key: str, ts: str) -> None:
-    await posts.mark_sent(await posts.mark_sending(key, "process-1", NOON), ts)
+    leases = Leases(posts.database, "process-1")
+    row = await posts.row_by_key(key)
+    assert row
+    await leases.acquire(row.lane)
+    claimed = await posts.claim(row, leases.owner)
+    assert claimed
+    await posts.settle(claimed, PostState.SENT, ts=ts)
 
 
 def addresses(posts: Posts, clock: ManualClock | None = None) -> PostAddresses:

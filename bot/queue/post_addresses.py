@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from bot.queue.rows import PostRow, Posts, PostState
 from bot.slack.ids import board_key, headline_key
-from bot.store.posts import PostRow, Posts, PostState
 from core.models import Debate, Place
 from core.ports import Clock
 

@@ -1,0 +1,129 @@
+"""Makes what living posts show from the log of their debate, as it is when they are sent."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from bot.presenter.example_mark import marked_content
+from bot.presenter.post import Content, Scene, ViewOptions
+from bot.presenter.posts import LIVING
+from bot.queue.outgoing import Rendered
+from bot.queue.rows import PostRow
+from bot.slack.ids import pin_key
+from bot.views import notices
+from bot.views.message import MessageView
+from core.errors import DebateUnknown
+from core.events import DebateWanted, Recorded, apply, fold
+from core.models import Debate, Place, Status
+from core.recent import Recent
+from core.use_cases.choices import ChannelChoices
+
+#: Debates that are kept folded.
+_REMEMBERED = 100
+
+
+class DebateLog(Protocol):
+    """Where a debate's log can be read; a `DebateStore` is one."""
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log in order, from the first event with a greater `seq`."""
+        ...
+
+
+class PostRows(Protocol):
+    """Tells what became of posts."""
+
+    async def row_by_key(self, key: str) -> PostRow | None:
+        """The post with this key."""
+        ...
+
+
+class ChannelChoicesReader(Protocol):
+    """Tells what channels have set."""
+
+    async def get(self, place: Place) -> ChannelChoices:
+        """What the channel has set."""
+        ...
+
+
+@dataclass
+class LivingPosts:
+    """Renders living posts; see `bot.queue.outgoing.Render`."""
+
+    log: DebateLog
+    options: ViewOptions = field(default_factory=ViewOptions)
+    #: Where it is seen whether the board could be pinned; None: nobody says so.
+    rows: PostRows | None = None
+    #: What channels have set; None: nothing.
+    channels: ChannelChoicesReader | None = None
+    _debates: Recent[str, Debate] = field(
+        default_factory=lambda: Recent[str, Debate](_REMEMBERED), init=False
+    )
+
+    async def render(self, rows: Sequence[PostRow]) -> Rendered:
+        """Return what posts of one debate show now.
+
+        Raises:
+            StoreDown: The database failed.
+            DebateUnknown: The debate was deleted.
+            LogBroken: Its log cannot be read.
+        """
+        debate = await self._newest(rows[0].debate_id or "")
+        contents = {row.key: await self._content(debate, row) for row in rows if row.post in LIVING}
+        if debate.status is not Status.RUNNING:
+            self._debates.pop(debate.id, None)
+        return Rendered(seq=debate.seq, contents=contents)
+
+    async def _newest(self, debate_id: str) -> Debate:
+        """The debate as its log has it now; only what is new is read."""
+        debate = self._debates.get(debate_id)
+        log = await self.log.events(debate_id, after=debate.seq if debate else 0)
+        if len(log) > 1:
+            debate = await asyncio.to_thread(_applied, debate, log)
+        elif log:
+            debate = apply(debate, log[0])
+        if debate is None:
+            raise DebateUnknown(f"There is no debate {debate_id}.")
+        self._debates[debate_id] = debate
+        return debate
+
+    async def _content(self, debate: Debate, row: PostRow) -> Mapping[str, Any]:
+        post = LIVING[row.post]
+        scene = Scene(debate=debate, key=row.key, options=self.options)
+        if post.of_edition and _edition_of(row.key) < debate.edition:
+            scene = await self._before_wanted(scene)
+        elif post.name == "board":
+            scene = replace(scene, remarks=await self._remarks(debate))
+        elif post.name == "pin" and self.channels and debate.status is Status.CONCLUDED:
+            chosen = await self.channels.get(debate.setup.place)
+            scene = replace(scene, keep_pinned=chosen.keep_pinned)
+        shown: Content = post.shows(scene) if post.shows else {}
+        content = shown.payload if isinstance(shown, MessageView) else shown
+        return marked_content(debate, content)
+
+    async def _before_wanted(self, scene: Scene) -> Scene:
+        """The debate as it was when somebody wanted it to go on: this edition counts no more."""
+        log = await self.log.events(scene.debate.id)
+        wanted = [recorded for recorded in log if isinstance(recorded.event, DebateWanted)]
+        last = wanted[_edition_of(scene.key) - 1]
+        before = await asyncio.to_thread(fold, [one for one in log if one.seq < last.seq])
+        by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
+        return replace(scene, debate=before, superseded=notices.superseded(by))
+
+    async def _remarks(self, debate: Debate) -> Sequence[str]:
+        pin = await self.rows.row_by_key(pin_key(debate.id)) if self.rows else None
+        return [f"The board could not be pinned: {pin.error}"] if pin and pin.error else []
+
+
+def _applied(debate: Debate | None, log: Sequence[Recorded]) -> Debate:
+    for recorded in log:
+        debate = apply(debate, recorded)
+    if debate is None:
+        raise DebateUnknown("There is no event.")
+    return debate
+
+
+def _edition_of(key: str) -> int:
+    last = key.rpartition("/")[2]
+    return int(last) if last.isdecimal() else 1

@@ -1,0 +1,273 @@
+"""The first call of each row: claim → call → settle, and the search for a row in doubt."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from bot.log import logger
+from bot.queue.outgoing import Outgoing, Rendered, digest
+from bot.queue.rows import UNKNOWN, PostRow, PostState
+from bot.queue.slack_calls import METHODS, UNREPEATABLE, SlackCall, edit, find_post, send
+from bot.queue.worker import unhurried
+from bot.slack.clients import NotInstalled
+from bot.slack.outcomes import PLACE_GONE, Rejected, Retry, Unknown, outcome_of
+from core.errors import ConfigurationBroken, DebateUnknown, LogBroken
+
+_log = logger(__name__)
+
+_NO_ROOT = Rejected("the message it belongs to was never posted", "root_missing")
+_FAILS = Rejected("Slack keeps failing with it.", "keeps_failing")
+#: What a bare text lacks.
+_EXTRAS = frozenset({"blocks", "username", "icon_emoji"})
+_MOST_CHARACTERS = 3900
+#: What says that the client could not be had, or Slack could not be asked who we are.
+_NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
+
+
+@dataclass
+class FirstCalls:
+    """Brings lanes of posts, reactions and words to one person further."""
+
+    outgoing: Outgoing
+    #: Debates that a backup brought back: what they post may be in Slack already.
+    restored: frozenset[str] = frozenset()
+    #: The row next in line of each lane, and since when it has been.
+    fronts: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
+
+    def __post_init__(self) -> None:
+        #: Keys of posts that go out as bare text, as Slack refused or failed with the rest of them.
+        self._bare = set[str]()
+
+    async def step(self, lane: str) -> float | None:
+        """Bring a lane's next row a step further; see `bot.queue.worker.Step`."""
+        row = await self.outgoing.posts.next_for(lane)
+        if row is None:
+            self.fronts.pop(lane, None)
+            return None
+        if self.fronts.get(lane, ("",))[0] != row.key:
+            self.fronts[lane] = (row.key, time.monotonic())
+        if row.due_in > 0:
+            return row.due_in
+        is_restored = row.debate_id in self.restored and not row.attempts
+        is_in_doubt = row.state is PostState.SENDING or is_restored
+        try:
+            if is_in_doubt and row.method in UNREPEATABLE:
+                return await self._reconcile(lane, row)
+            return self.outgoing.limits.left(lane) or await self._send(lane, row)
+        except NotInstalled as error:
+            return await self._refuse(row, Rejected(str(error), "not_installed"))
+        except _NO_CLIENT as error:
+            # Nothing was sent, so the call may come later.
+            self._hold(lane, outcome_of(error))
+            return 0.0
+
+    async def _send(self, lane: str, row: PostRow) -> float:
+        if row.method not in METHODS:
+            return await self._refuse(
+                row, Rejected(f"unknown method {row.method}", "unknown_method")
+            )
+        if row.root_state is PostState.GONE:
+            await self.outgoing.posts.fail(row, "Its place cannot be reached.")
+            return 0.0
+        if row.thread_key and row.root_ts is None:
+            if row.root_state not in {PostState.WAITING, PostState.SENDING}:
+                return await self._refuse(row, _NO_ROOT)
+            return await self._put_off(row, "The message it belongs to is on its way.")
+        rendered = await self._rendered(row)
+        if rendered is None:
+            await self.outgoing.posts.fail(row, "There is nothing to show any more.")
+            return 0.0
+        outgoing = self.outgoing
+        workspace = await outgoing.clients.of(row.workspace)
+        content = {**row.payload, **rendered.contents[row.key]}
+        content, is_early = await outgoing.filled(
+            row, content, workspace.identity.url, rendered.seq
+        )
+        if is_early and not row.post:
+            return await self._put_off(row, "What it links to is on its way.")
+        call = SlackCall(
+            client=workspace.client,
+            row=row,
+            content=_bare(content) if row.key in self._bare else content,
+            target_ts=await self._target_ts(row),
+        )
+        # Links that lead nowhere yet: what is shown is not the newest state.
+        shown = {name: content[name] for name in rendered.contents[row.key]}
+        state = (0 if is_early else rendered.seq, digest(shown)) if row.post else None
+        return await unhurried(self._call(lane, call, state))
+
+    async def _call(
+        self, lane: str, call: SlackCall, shown: tuple[int, str | None] | None
+    ) -> float:
+        outgoing, posts = self.outgoing, self.outgoing.posts
+        began = time.monotonic()
+        row = await posts.claim(call.row, outgoing.leases.owner)
+        if row is None:
+            await outgoing.leases.confirm(lane)
+            return 0.0
+        row = replace(row, root_ts=call.row.root_ts)
+        lease = began + outgoing.pace.lease_of(row.method)
+        deadline = min(lease, outgoing.leases.deadline(lane))
+        outgoing.limits.passed(lane)
+        try:
+            ts = await outgoing.carry_out(replace(call, row=row), send, deadline)
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            return await self._failed(lane, row, call.content, outcome_of(error))
+        outgoing.succeeded(lane, row.key)
+        self._bare.discard(row.key)
+        await self._settle_sent(row, ts, shown)
+        return 0.0
+
+    async def _settle_sent(
+        self, row: PostRow, ts: str | None, shown: tuple[int, str | None] | None
+    ) -> None:
+        await self.outgoing.posts.settle(row, PostState.SENT, ts=ts, shown=shown)
+        if row.post:  # its edits, its pin and its session waited for it
+            for kind in ("edit", "pin"):
+                self.outgoing.wake(f"{kind}/{row.workspace}")
+
+    async def _failed(
+        self,
+        lane: str,
+        row: PostRow,
+        content: Mapping[str, Any],
+        outcome: Retry | Unknown | Rejected,
+    ) -> float:
+        outgoing, posts, words = self.outgoing, self.outgoing.posts, outcome.words
+        outgoing.on_error(type(outcome).__name__)
+        _log.warning("not sent", post=row.key, reason=words)
+        if isinstance(outcome, Rejected):
+            if outcome.code in PLACE_GONE or not self._strip(row, content):
+                return await self._refuse(row, outcome)
+            await posts.settle(row, PostState.WAITING, error=words)
+        elif isinstance(outcome, Retry):
+            self._hold(lane, outcome)
+            await posts.settle(row, PostState.WAITING, error=words)
+        elif row.method in UNREPEATABLE:
+            outgoing.failed(row.key)
+            grace = outgoing.pace.grace_of(row.method)
+            await posts.settle(row, PostState.SENDING, error=words, after=grace)
+        elif outgoing.fails_since(row.key) > outgoing.pace.fails:
+            return await self._refuse(row, _FAILS)
+        else:
+            pause = outgoing.failed(row.key)
+            await posts.settle(row, PostState.WAITING, error=words, after=pause)
+        return 0.0
+
+    def _strip(self, row: PostRow, content: Mapping[str, Any]) -> bool:
+        """Send it as bare text from now on; False: it is, or has nothing else."""
+        if row.method != "post" or row.key in self._bare or not _EXTRAS & content.keys():
+            return False
+        self._bare.add(row.key)
+        self.outgoing.succeeded(row.key)
+        return True
+
+    async def _reconcile(self, lane: str, row: PostRow) -> float:
+        """Find out whether a row in doubt arrived; have it sent again only if it did not."""
+        outgoing, posts, pace = self.outgoing, self.outgoing.posts, self.outgoing.pace
+        left = pace.grace_of(row.method) - row.attempt_age
+        # A negative age: the clock was set back since, and nobody knows when the attempt was.
+        is_dated = row.attempted_at is not None and row.attempt_age >= 0
+        if row.state is PostState.SENDING and is_dated and left > 0:
+            await posts.put_off(row, left, "It may have arrived.")
+            return 0.0
+        workspace = await outgoing.clients.of(row.workspace)
+        looks = f"look/{row.workspace}"
+        if wait := outgoing.limits.left(looks):
+            return wait
+        claimed = await posts.claim(row, outgoing.leases.owner)
+        if claimed is None:
+            await outgoing.leases.confirm(lane)
+            return 0.0
+        since = row.attempted_at if is_dated and row.state is PostState.SENDING else None
+        row = replace(claimed, root_ts=row.root_ts)
+        call = SlackCall(client=workspace.client, row=row, content=row.payload)
+        outgoing.limits.passed(looks)
+        try:
+            ts = await find_post(call, since)
+            if ts and row.debate_id in self.restored and row.method == "post" and not row.post:
+                # From before a restore: it is to say what the log says now.
+                content, _ = await outgoing.filled(row, row.payload, workspace.identity.url, 0)
+                found = replace(row, ts=ts)
+                outgoing.limits.passed(f"edit/{row.workspace}")
+                await edit(replace(call, row=found, content=content))
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            return await self._not_found_out(row, outcome_of(error))
+        _log.info("was in doubt", post=row.key, arrived=ts is not None)
+        if ts:
+            outgoing.succeeded(row.key)
+            # Nobody knows which state of a living one went out.
+            shown = (UNKNOWN, None) if row.post else None
+            await self._settle_sent(row, ts, shown)
+        elif outgoing.fails_since(row.key) > pace.fails and not self._strip(row, {"blocks": ()}):
+            return await self._refuse(row, _FAILS)
+        else:
+            await posts.settle(row, PostState.WAITING, error="It had not arrived.")
+        return 0.0
+
+    async def _not_found_out(self, row: PostRow, outcome: Retry | Unknown | Rejected) -> float:
+        """Slack did not let us look: look later, or send it again where it never will.
+
+        A post that comes twice is worse than none only until nobody can tell: then it is sent.
+        """
+        outgoing, posts = self.outgoing, self.outgoing.posts
+        _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Rejected):
+            if outcome.code in PLACE_GONE:
+                return await self._refuse(row, outcome)
+            await posts.settle(row, PostState.WAITING, error=outcome.words)
+            return 0.0
+        pause = outcome.after if isinstance(outcome, Retry) else None
+        pause = pause or outgoing.failed(f"look/{row.key}")
+        if isinstance(outcome, Retry):
+            outgoing.limits.hold(f"look/{row.workspace}", pause)
+        await posts.settle(row, PostState.SENDING, error=outcome.words, after=pause)
+        return 0.0
+
+    async def _rendered(self, row: PostRow) -> Rendered | None:
+        """What a living post shows now; of another one nothing is made."""
+        if not row.post:
+            return Rendered(seq=0, contents={row.key: {}})
+        try:
+            rendered = await self.outgoing.render([row])
+        except (DebateUnknown, LogBroken) as error:
+            _log.warning("cannot be shown", post=row.key, reason=str(error))
+            return None
+        return rendered if row.key in rendered.contents else None
+
+    async def _target_ts(self, row: PostRow) -> str | None:
+        """The message of ours that it reacts to."""
+        key = row.payload.get("target_key")
+        target = await self.outgoing.posts.row_by_key(key) if key else None
+        return target.ts if target else None
+
+    async def _put_off(self, row: PostRow, why: str) -> float:
+        await self.outgoing.posts.put_off(row, self.outgoing.pace.first_pause, why)
+        return 0.0
+
+    def _hold(self, lane: str, outcome: Retry | Unknown | Rejected) -> None:
+        """Let nothing of the lane go for as long as Slack asks, or longer each time."""
+        after = outcome.after if isinstance(outcome, Retry) else None
+        self.outgoing.limits.hold(lane, self.outgoing.failed(lane) if after is None else after)
+
+    async def _refuse(self, row: PostRow, refusal: Rejected) -> float:
+        """Give a row up, so that what stands behind it goes on."""
+        _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
+        await self.outgoing.on_refused(row, refusal)
+        self._bare.discard(row.key)
+        self.outgoing.succeeded(row.key)
+        if row.state is PostState.SENDING and row.owner == self.outgoing.leases.owner:
+            await self.outgoing.posts.settle(row, PostState.FAILED, error=refusal.words)
+        else:
+            await self.outgoing.posts.fail(row, refusal.words)
+        return 0.0
+
+
+def _bare(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same words without what Slack may refuse."""
+    kept = {name: value for name, value in content.items() if name not in _EXTRAS}
+    return {**kept, "text": str(kept.get("text", ""))[:_MOST_CHARACTERS]}

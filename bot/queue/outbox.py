@@ -1,0 +1,94 @@
+"""The way out to Slack: posts are queued here, and sent lane by lane."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from bot.queue.edits import Edits
+from bot.queue.first_calls import FirstCalls
+from bot.queue.outgoing import Outgoing
+from bot.queue.rows import DebateProgress, NewPost, Posts
+from bot.queue.worker import Worker
+from bot.store.channel import Channel
+from core.ports import Clock
+
+
+@dataclass
+class Outbox:
+    """Sends what is in the queue. Its methods may be called from anywhere."""
+
+    outgoing: Outgoing
+    first_calls: FirstCalls = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.first_calls = FirstCalls(self.outgoing)
+        edits = Edits(self.outgoing)
+        steps = {
+            **dict.fromkeys(("post", "whisper", "react"), self.first_calls.step),
+            **dict.fromkeys(("edit", "pin"), edits.step),
+        }
+        grace = self.outgoing.pace.grace
+        self._worker = Worker(self.outgoing.posts, self.outgoing.leases, steps, grace)
+        self.outgoing.wake = self._worker.wake
+
+    @property
+    def posts(self) -> Posts:
+        """The queue's table."""
+        return self.outgoing.posts
+
+    @property
+    def clock(self) -> Clock:
+        """Passes the time."""
+        return self.outgoing.clock
+
+    @property
+    def age(self) -> float:
+        """Seconds that the post next in line has waited at most, here."""
+        served, fronts = self._worker.lanes, self.first_calls.fronts
+        since = [at for lane, (_, at) in fronts.items() if lane in served]
+        return max((time.monotonic() - at for at in since), default=0.0)
+
+    async def start(self) -> None:
+        """Go on with what an earlier process left; keeps trying while the database is down."""
+        await self._worker.start()
+
+    async def close(self) -> None:
+        """Stop after the calls in hand; the rest goes out next time."""
+        await self._worker.close()
+
+    async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
+        """Queue posts in this order, and note how far their debate has come: all or nothing.
+
+        Those known already are left alone; living ones are brought to what `progress` says.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
+        for lane in await self.posts.enqueue(posts, progress):
+            self._worker.wake(lane)
+
+    async def repost(self, post: NewPost) -> None:
+        """Send again what Slack had refused.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
+        await self.posts.repost(post)
+        self._worker.wake(post.lane)
+
+    async def lose_place(self, debate_id: str, channel: str, why: str) -> None:
+        """Send and edit nothing more of a debate in a channel that cannot be reached.
+
+        Raises:
+            StoreDown: The database failed; nothing was changed.
+        """
+        await self.posts.lose_place(debate_id, channel, why)
+
+    async def find_place(self, channel: Channel) -> None:
+        """Bring the living posts of a channel that can be reached again to the truth.
+
+        Raises:
+            StoreDown: The database failed; nothing was changed.
+        """
+        for lane in await self.posts.find_place(channel):
+            self._worker.wake(lane)

@@ -1,0 +1,203 @@
+"""What first calls and edits share: content with true links, older blocks, calls that end."""
+
+import hashlib
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from slack_sdk.errors import SlackApiError
+
+from bot.log import logger
+from bot.queue.leases import Leases
+from bot.queue.rate_limits import Pace, RateLimits
+from bot.queue.rows import PostRow, Posts, PostState
+from bot.queue.slack_calls import SESSION, SlackCall
+from bot.slack.client import leaving_before
+from bot.slack.clients import WorkspaceClients
+from bot.slack.ids import addressed, fill_in
+from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
+from bot.slack.outcomes import Rejected
+from bot.slack.payloads import refusal_of
+from bot.store.newer_blocks import NewerBlocks
+from core.errors import StoreDown
+from core.ports import Clock
+from core.recent import Recent
+
+_log = logger(__name__)
+T = TypeVar("T")
+
+_MOST_KNOWN = 1000
+#: Its row is on its way.
+_UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendered:
+    """What living posts of a debate show."""
+
+    #: The number of the event up to which they do.
+    seq: int
+    #: Content by key; a post that is not there can be shown no more.
+    contents: Mapping[str, Mapping[str, Any]]
+
+
+Render = Callable[[Sequence[PostRow]], Awaitable[Rendered]]
+
+
+async def _nobody(row: PostRow, refusal: Rejected) -> None:
+    """Tell nobody."""
+
+
+def _ignore(kind: str) -> None:
+    """Count nothing."""
+
+
+async def _render_nothing(rows: Sequence[PostRow]) -> Rendered:  # noqa: ARG001 - as a real one
+    """Know no living post."""
+    return Rendered(seq=0, contents={})
+
+
+@dataclass
+class Outgoing:
+    """What it takes to make calls for rows."""
+
+    posts: Posts
+    leases: Leases
+    clients: WorkspaceClients
+    clock: Clock
+    pace: Pace = field(default_factory=Pace)
+    #: Makes the content of living posts of one debate from its log.
+    render: Render = _render_nothing
+    #: Told of every row that Slack refuses for good, before the row is given up: maybe twice. The
+    #: row of an edit is *sent*.
+    on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
+    #: Told of every call that Slack did not take: "Retry", "Unknown" or "Rejected".
+    on_error: Callable[[str], None] = _ignore
+    #: Which workspaces refused newer blocks; None: it is found out with each post.
+    newer_blocks: NewerBlocks | None = None
+    #: Told of lanes in which there is something to do.
+    wake: Callable[[str], None] = _ignore
+
+    def __post_init__(self) -> None:
+        self.limits = RateLimits(self.pace)
+        #: Of rows and lanes that fail: since when, and how often.
+        self._failing = Recent[str, tuple[float, int]](_MOST_KNOWN)
+        #: Workspaces in which the app is no agent, as Slack said since the start.
+        self.without_sessions: set[str] = set()
+
+    def failed(self, name: str) -> float:
+        """Count a failure in a row; return how long to wait."""
+        since, times = self._failing.get(name, (time.monotonic(), 0))
+        self._failing[name] = since, times + 1
+        return self.pace.after_errors(times + 1)
+
+    def fails_since(self, name: str) -> float:
+        """Seconds for which it has failed."""
+        since, _ = self._failing.get(name, (time.monotonic(), 0))
+        return time.monotonic() - since
+
+    def succeeded(self, *names: str) -> None:
+        """Forget failures."""
+        for name in names:
+            self._failing.pop(name, None)
+
+    async def filled(
+        self, row: PostRow, content: Mapping[str, Any], team_url: str, seq: int
+    ) -> tuple[Mapping[str, Any], bool]:
+        """Put addresses of posts of ours in; of one that is not there, its channel's.
+
+        Files hold what people and models wrote, as they wrote it: no link in them is ours.
+
+        Args:
+            row: What is sent or edited.
+            content: With links as `bot.slack.ids.address_of` writes them.
+            team_url: The workspace's own address, with a slash at its end.
+            seq: Up to which event of its debate a living post's content is made.
+
+        Returns:
+            The content; and whether a post that it links to is on its way still.
+        """
+        shown = {name: value for name, value in content.items() if name != "files"}
+        text = json.dumps(shown)
+        keys = addressed(text)
+        if not keys:
+            return content, False
+        found = await self.posts.rows_with_keys(list(keys))
+        roots = await self.posts.rows_with_keys(
+            [post.thread_key for post in found.values() if post.thread_key]
+        )
+        addresses = {key: _address(team_url, row.channel, found.get(key), roots) for key in keys}
+        is_early = any(_is_coming(row, key, found.get(key), seq) for key in keys)
+        return {**content, **json.loads(fill_in(text, addresses))}, is_early
+
+    async def carry_out(
+        self, call: SlackCall, make: Callable[[SlackCall], Awaitable[T]], deadline: float
+    ) -> T:
+        """Make a call, with older blocks in the place of those that Slack does not take there.
+
+        No byte of it leaves after the deadline.
+
+        Raises:
+            Exception: Whatever the SDK raises.
+        """
+        with leaving_before(deadline):
+            return await self._carry_out(call, make)
+
+    async def _carry_out(self, call: SlackCall, make: Callable[[SlackCall], Awaitable[T]]) -> T:
+        workspace = call.row.workspace
+        newer = newer_in(call.content) if call.row.method != SESSION else frozenset[str]()
+        if newer and not await self._are_newer_refused(workspace):
+            try:
+                return await make(call)
+            except SlackApiError as error:
+                if refusal_of(error.response).error != REFUSAL:
+                    raise
+            _log.warning("newer blocks are not taken", workspace=workspace, types=sorted(newer))
+            await self._note_newer(workspace, self.clock.now())
+        older = without(call.content, newer) if newer else call.content
+        try:
+            return await make(replace(call, content=older))
+        except SlackApiError as error:
+            if newer and refusal_of(error.response).error == REFUSAL:
+                await self._note_newer(workspace, None)  # it was something else
+            raise
+
+    async def _are_newer_refused(self, workspace: str) -> bool:
+        if self.newer_blocks:
+            with suppress(StoreDown):  # then Slack says it
+                return await self.newer_blocks.are_refused(workspace, self.clock.now())
+        return False
+
+    async def _note_newer(self, workspace: str, at: datetime | None) -> None:
+        if self.newer_blocks:
+            with suppress(StoreDown):  # then it is found out with the next post
+                await self.newer_blocks.note(workspace, at)
+
+
+def digest(content: Mapping[str, Any]) -> str:
+    """What tells one content from another."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _address(
+    team_url: str, channel: str, post: PostRow | None, roots: Mapping[str, PostRow]
+) -> str:
+    if post is None or post.ts is None:
+        return f"{team_url}archives/{channel}"
+    address = f"{team_url}archives/{channel}/p{post.ts.replace('.', '')}"
+    root = roots.get(post.thread_key or "")
+    return f"{address}?thread_ts={root.ts}&cid={channel}" if root else address
+
+
+def _is_coming(row: PostRow, key: str, linked: PostRow | None, seq: int) -> bool:
+    """Whether a post that a row links to will be there soon."""
+    if linked is None:
+        # The log is ahead of what was queued of it.
+        return bool(row.post) and key.startswith(f"{row.debate_id}/") and row.wanted_seq < seq
+    # What stands behind a row in its lane cannot be waited for, but by an edit.
+    is_before = linked.id < row.id or row.state is PostState.SENT
+    return linked.state in _UNSENT and is_before

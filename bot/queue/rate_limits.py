@@ -1,0 +1,100 @@
+"""How fast Slack lets us go: seconds between two calls of a lane (the waiting is the caller's)."""
+
+import time
+from dataclasses import dataclass, field
+
+from core.retry import RetryPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """Seconds between two calls. Source: https://docs.slack.dev/apis/web-api/rate-limits.
+
+    Posts count per channel; the other kinds per workspace.
+    """
+
+    #: chat.postMessage and chat.postEphemeral: about one a second.
+    post: float = 1.0
+    whisper: float = 1.0
+    #: chat.update and conversations.replies: Tier 3, 50 a minute.
+    edit: float = 1.2
+    look: float = 1.2
+    react: float = 1.2
+    #: pins.add and pins.remove: Tier 2, 20 a minute.
+    pin: float = 3.0
+    #: A living post that nobody waits for is edited so many seconds after its last edit.
+    rest: float = 3.0
+    #: A post in doubt is looked for this long after its attempt: Slack may accept late.
+    grace: float = 5.0
+    #: The bytes of a call leave within so many seconds of the mark that it begins, or not at all:
+    #: fewer than `grace`, after which the post is looked for and sent again.
+    lease: float = 2.0
+    #: The same of an upload, which is several calls. Who looks for one in doubt waits for it, too.
+    upload_lease: float = 30.0
+    #: The first and the longest pause after a passing error.
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+    #: Seconds for which a post that Slack fails with is tried; then as long as bare text.
+    fails: float = 90.0
+
+    def between(self, lane: str) -> float:
+        """Return the seconds between two calls of a lane; its name begins with its kind."""
+        kinds = {
+            "post": self.post,
+            "whisper": self.whisper,
+            "edit": self.edit,
+            "look": self.look,
+            "react": self.react,
+            "pin": self.pin,
+        }
+        return kinds.get(lane.partition("/")[0], 0.0)
+
+    def lease_of(self, method: str) -> float:
+        """Return the seconds in which the bytes of a call by this method leave."""
+        return self.upload_lease if method == "upload" else self.lease
+
+    def grace_of(self, method: str) -> float:
+        """Return the seconds from the beginning of a call until its post is looked for."""
+        return self.grace + (self.upload_lease if method == "upload" else 0.0)
+
+    def after_errors(self, errors: int) -> float:
+        """Return the pause after so many passing errors in a row: doubling, with a ceiling."""
+        policy = RetryPolicy(first_wait=self.first_pause, longest_wait=self.longest_pause)
+        return policy.wait_after(max(1, errors)) or 0.0
+
+
+#: For demonstrations and tests against the local workspace.
+FAST = Pace(
+    post=0.02,
+    whisper=0.02,
+    edit=0.02,
+    look=0.02,
+    react=0.02,
+    pin=0.02,
+    rest=0.02,
+    grace=0.2,
+    upload_lease=2.0,
+    first_pause=0.1,
+    longest_pause=1,
+)
+
+
+@dataclass
+class RateLimits:
+    """When the next call of each lane may begin."""
+
+    pace: Pace
+    _free_at: dict[str, float] = field(default_factory=dict[str, float])
+
+    def left(self, lane: str) -> float:
+        """Return how many seconds to wait."""
+        return max(0.0, self._free_at.get(lane, 0.0) - time.monotonic())
+
+    def passed(self, lane: str) -> None:
+        """Count a call that begins now."""
+        self.hold(lane, self.pace.between(lane))
+
+    def hold(self, lane: str, seconds: float) -> None:
+        """Let nobody through for so long, as when Slack said Retry-After."""
+        until = time.monotonic() + seconds
+        self._free_at[lane] = max(until, self._free_at.get(lane, 0.0))

@@ -1,0 +1,593 @@
+"""The queue's table: what is to be sent, in which order, what a living post is to show.
+
+All SQL of the queue is here and in `bot.queue.leases`. A row is *waiting*, then *sending* (somebody
+began; after a crash it may or may not have arrived), then *sent* or *failed*. A living post stays
+*sent* and is stale or not: what it shows is made anew from the log, so no edit has a row.
+
+Reason: a table, what may be done to it, and the statements that do it are read together.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    Double,
+    Float,
+    RowMapping,
+    Select,
+    Text,
+    bindparam,
+    case,
+    delete,
+    false,
+    func,
+    or_,
+    select,
+    text,
+    union,
+    update,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+from bot.store.channel import Channel
+from bot.store.tables import LANES, QUEUE, UNSENT
+from core.store.columns import insert_new
+from core.store.database import Database
+
+#: `shown_seq` of a living post of which nobody knows what it shows.
+UNKNOWN = -1
+#: Methods of living posts that are no messages: there is no first call, each call sets a state.
+STATES = frozenset({"pin", "session"})
+#: Stale posts looked at together: more than one debate has.
+_MOST_STALE = 30
+
+
+class PostState(StrEnum):
+    """How far a row has come."""
+
+    WAITING = "waiting"
+    #: Somebody began to send it; after a crash it may or may not have arrived.
+    SENDING = "sending"
+    SENT = "sent"
+    #: It will not be tried again. So is a state that nobody knows: the file is damaged.
+    FAILED = "failed"
+    #: Its place cannot be reached; a living one is brought to the truth when that comes back.
+    GONE = "gone"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "PostState":  # noqa: ARG003 - the base class has it
+        return cls.FAILED
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPost:
+    """Something to be sent."""
+
+    #: Says what it is, unique among all rows: `<debate>/e<seq>/<part>`.
+    key: str
+    workspace: str
+    channel: str
+    #: "post", "pin", "react", "ephemeral", "upload", …
+    method: str
+    #: What the method is called with; JSON. Of a living post only what its first call has besides.
+    payload: Mapping[str, Any]
+    debate_id: str | None = None
+    #: Key of the post whose thread it goes to, or that it pins; None in the channel itself.
+    thread_key: str | None = None
+    #: Somebody waits for it: it overtakes what other debates post in the channel.
+    urgent: bool = False
+    #: Which living post it is; empty: what it shows is fixed.
+    post: str = ""
+
+    @property
+    def lane(self) -> str:
+        """What Slack counts together with it."""
+        lanes = {"ephemeral": "whisper", "react": "react", "pin": "pin", "session": "edit"}
+        if kind := lanes.get(self.method):
+            return f"{kind}/{self.workspace}"
+        return f"post/{self.workspace}/{self.channel}"
+
+    @property
+    def edit_lane(self) -> str | None:
+        """What Slack counts together with its edits; None: there are none."""
+        if not self.post:
+            return None
+        return f"{'pin' if self.method == 'pin' else 'edit'}/{self.workspace}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostRow(NewPost):
+    """A row of the queue and what became of it. Times are seconds by the database's clock."""
+
+    #: The order in its lane.
+    id: int
+    state: PostState
+    #: Which process began the last attempt.
+    owner: str | None
+    attempted_at: float | None
+    #: Times somebody began to send it.
+    attempts: int
+    #: What Slack calls the message, once it is there.
+    ts: str | None
+    #: Why the last attempt failed, in words.
+    error: str | None
+    wanted_seq: int = 0
+    shown_seq: int = 0
+    shown_hash: str | None = None
+    #: What became of the post that begins its thread, as far as it was looked up.
+    root_ts: str | None = None
+    root_state: PostState | None = None
+    #: Seconds until it may be tried, and since its last attempt was begun.
+    due_in: float = 0.0
+    attempt_age: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebateProgress:
+    """How far a debate has come."""
+
+    debate_id: str
+    #: The number of its newest event.
+    seq: int
+    #: Living posts whose edits people wait for now.
+    hurried: Sequence[str] = ()
+
+
+class _Now(FunctionElement[float]):
+    """The database's clock."""
+
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(_Now, "sqlite")
+def _now_on_sqlite(*_: Any, **__: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(_Now, "postgresql")
+def _now_on_postgresql(*_: Any, **__: Any) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
+
+
+NOW = _Now()
+
+
+class Posts:
+    """The queue's table. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self.database = database
+
+    async def enqueue(
+        self, posts: Sequence[NewPost], progress: DebateProgress | None = None
+    ) -> frozenset[str]:
+        """Add the posts in this order, and note how far their debate has come: all or nothing.
+
+        Keys that are there already are left alone.
+
+        Returns:
+            The lanes in which there is something to do.
+        """
+
+        def insert_all(connection: Connection) -> frozenset[str]:
+            for post in posts:
+                insert_new(connection, QUEUE, _fresh(post, progress))
+            stale = connection.execute(_WANT, _wanted(progress)).scalars() if progress else ()
+            return frozenset({post.lane for post in posts} | {*stale})
+
+        return await self.database.write(insert_all)
+
+    async def repost(self, post: NewPost) -> None:
+        """Send again what Slack had refused; nothing where it was not."""
+
+        def replace(connection: Connection) -> None:
+            gone = delete(QUEUE).where(QUEUE.c.key == post.key, QUEUE.c.state == PostState.FAILED)
+            connection.execute(gone)
+            insert_new(connection, QUEUE, _fresh(post, None))
+
+        await self.database.write(replace)
+
+    async def next_for(self, lane: str) -> PostRow | None:
+        """The row that is next in line; it may have to wait (`due_in`), and all others longer.
+
+        Of each debate only the first unsent row may go, so that a row that waits holds up its own
+        debate only. What is due and *sending* comes first, then debates with something urgent.
+        """
+        return await self._first(_NEXT, {"in_lane": lane})
+
+    async def claim(self, row: PostRow, owner: str) -> PostRow | None:
+        """Note, before the call, that this process begins to send it, or takes it over.
+
+        Returns:
+            The row; None: another process holds the lane, or others changed the row.
+        """
+        known = {"of_id": row.id, "was": row.state, "tried": row.attempts, "me": owner}
+        return await self._change(_CLAIM, known)
+
+    async def settle(
+        self,
+        row: PostRow,
+        state: PostState,
+        *,
+        ts: str | None = None,
+        error: str | None = None,
+        after: float = 0.0,
+        shown: tuple[int, str | None] | None = None,
+    ) -> bool:
+        """End the attempt that `claim` began.
+
+        Who began it may do so whoever holds the lane now: what it knows is true.
+
+        Args:
+            row: As `claim` returned it.
+            state: What came of it; *sending*: nobody knows yet.
+            ts: What Slack calls the message.
+            error: Why it failed, in words.
+            after: Seconds until it may be tried again.
+            shown: Of a living post: the event up to which it shows the debate, and the hash.
+
+        Returns:
+            False: another process has taken it over meanwhile, and nothing was written.
+        """
+        is_over = state not in {PostState.WAITING, PostState.SENDING}
+        seq, hash_ = shown or (row.shown_seq, row.shown_hash)
+        values = {
+            "of_id": row.id,
+            "tried": row.attempts,
+            "me": row.owner,
+            "to": state,
+            "new_ts": ts,
+            "why": error,
+            "wait": after,
+            "seq": seq,
+            "hash": hash_,
+            "left": {} if is_over else dict(row.payload),
+        }
+        return await self._change(_SETTLE, values) is not None
+
+    async def stale(self, lane: str, rest: float) -> Sequence[PostRow]:
+        """The living posts of one debate that do not show its newest state.
+
+        It is the debate of the post whose edit a person waits for, or which has been stale for the
+        longest; one that nobody waits for rests so many seconds after its last edit.
+        """
+        wanted = {"in_lane": lane, "rest": rest}
+        found = await self.database.read(lambda c: c.execute(_STALE_ROWS, wanted).mappings().all())
+        return [_row(row) for row in found if row["debate_id"] == found[0]["debate_id"]]
+
+    async def edit_due_in(self, lane: str, rest: float) -> float | None:
+        """Seconds until the next stale post of the lane may be edited; None: there is none."""
+        wanted = {"in_lane": lane, "rest": rest}
+        return await self.database.read(lambda c: c.execute(_EDIT_DUE, wanted).scalar())
+
+    async def note_shown(
+        self, row: PostRow, owner: str, *, seq: int, hash_: str, error: str | None = None
+    ) -> bool:
+        """Note what a living post shows after an edit; False: nobody knows what it shows.
+
+        That is so where another process holds the lane by now, or somebody has distrusted the row.
+        """
+        known = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
+        values = {**known, "seq": seq, "hash": hash_, "why": error}
+        return await self._change(_NOTE_SHOWN, values) is not None
+
+    async def note_same(self, rows: Sequence[PostRow], owner: str, seq: int) -> bool:
+        """Note that these show what they should; False: another process holds the lane by now."""
+        values = [{"of_id": row.id, "me": owner, "seq": seq} for row in rows]
+
+        def note(connection: Connection) -> bool:
+            # One at a time: two processes that lock them in different orders wait for each other.
+            found = [connection.execute(_NOTE_SAME, one).first() for one in values]
+            return any(found)
+
+        return await self.database.write(note)
+
+    async def distrust(self, key: str) -> None:
+        """Say that nobody knows what a living post shows: it leads to one more edit."""
+        await self.database.write(lambda c: c.execute(_DISTRUST, {"with_key": key}))
+
+    async def make_stale(self, key: str) -> None:
+        """Have a living post rendered once more, and edited if it looks different then."""
+        await self.database.write(lambda c: c.execute(_MAKE_STALE, {"with_key": key}))
+
+    async def put_off(self, row: PostRow, after: float, error: str) -> None:
+        """Have an edit wait so many seconds."""
+        values = {"of_id": row.id, "wait": after, "why": error}
+        await self.database.write(lambda c: c.execute(_PUT_OFF, values))
+
+    async def fail(self, row: PostRow, error: str) -> None:
+        """Edit a living post no more."""
+        values = {"of_id": row.id, "why": error}
+        await self.database.write(lambda c: c.execute(_FAIL, values))
+
+    async def lose_place(self, debate_id: str, channel: str, error: str) -> None:
+        """Send and edit nothing more of a debate in a channel that cannot be reached."""
+        values = {"of_debate": debate_id, "in_channel": channel, "why": error}
+        await self.database.write(lambda c: c.execute(_LOSE_PLACE, values))
+
+    async def find_place(self, channel: Channel) -> Sequence[str]:
+        """Bring living posts of a channel that can be reached again to the truth; their lanes."""
+        here = {"in_workspace": channel.workspace, "in_channel": channel.channel}
+        found = await self.database.write(lambda c: c.execute(_FIND_PLACE, here).scalars().all())
+        return sorted(set(found))
+
+    async def lanes_with_work(self, owner: str | None = None) -> Sequence[str]:
+        """Lanes with something to send or to edit, maybe later.
+
+        Args:
+            owner: Only those that this process may serve at this moment; None: all.
+        """
+        busy = _BUSY if owner is None else _BUSY_FOR
+        wanted = {} if owner is None else {"me": owner}
+        rows = await self.database.read(lambda c: c.execute(busy, wanted).scalars().all())
+        return [str(row) for row in rows]
+
+    async def backlog(self) -> int:
+        """How many rows are neither sent nor failed."""
+        return await self.database.read(lambda c: c.execute(_BACKLOG).scalar_one())
+
+    async def row_by_key(self, key: str) -> PostRow | None:
+        """The row with this key."""
+        return await self._first(_BY_KEY, {"with_key": key})
+
+    async def rows_with_keys(self, keys: Sequence[str]) -> Mapping[str, PostRow]:
+        """The rows with these keys, as far as there are any, by key."""
+        if not keys:
+            return {}
+        wanted = {"with_keys": keys}
+        rows = await self.database.read(lambda c: c.execute(_BY_KEYS, wanted).mappings().all())
+        return {row["key"]: _row(row) for row in rows}
+
+    async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
+        """Id of the debate whose first post began this thread."""
+        wanted = {**channel._asdict(), "thread_ts": thread_ts}
+        return await self.database.read(lambda c: c.execute(_ROOT, wanted).scalar())
+
+    async def is_board_under_way(self, channel: Channel) -> bool:
+        """Whether a board may be in the channel without being known to be."""
+        wanted = channel._asdict()
+        return bool(await self.database.read(lambda c: c.execute(_UNDER_WAY, wanted).first()))
+
+    async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
+        """All rows of a debate, in order."""
+        wanted = {"debate_id": debate_id}
+        rows = await self.database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
+        return [_row(row) for row in rows]
+
+    async def _first(self, query: Select[Any], wanted: Mapping[str, Any]) -> PostRow | None:
+        row = await self.database.read(lambda c: c.execute(query, wanted).mappings().first())
+        return None if row is None else _row(row)
+
+    async def _change(self, change: Any, values: Mapping[str, Any]) -> PostRow | None:
+        """Change one row, and return it."""
+        row = await self.database.write(lambda c: c.execute(change, values).mappings().first())
+        return None if row is None else _row(row)
+
+
+# Statements are made once: making them anew costs more than running them. Conditions of partial
+# indexes stand in plain words: only then do databases see that an index holds what is wanted.
+_Q, _R = QUEUE.alias("q"), QUEUE.alias("r")
+_Q_UNSENT = text("q.state IN ('waiting', 'sending')")
+_Q_STALE = text("q.post IS NOT NULL AND q.state = 'sent' AND q.wanted_seq > q.shown_seq")
+#: The message that a pin or a session is about is there.
+_Q_ROOTED = text(
+    "(q.method NOT IN ('pin', 'session') OR "
+    "EXISTS (SELECT 1 FROM queue t WHERE t.key = q.thread_key AND t.ts IS NOT NULL))"
+)
+#: When an edit may be made: one that nobody waits for rests after the last one.
+_RESTED = _Q.c.shown_at + bindparam("rest", type_=Double)
+_READY_AT = case((_Q.c.hurry, _Q.c.due), (_Q.c.due < _RESTED, _RESTED), else_=_Q.c.due)
+
+
+def _lane_held(column: str) -> ColumnElement[bool]:
+    """Whether this process holds the lane that a column of the row names."""
+    return (
+        select(LANES.c.lane)
+        .where(LANES.c.lane == QUEUE.c[column], LANES.c.owner == bindparam("me", type_=Text))
+        .where(LANES.c.until > NOW)
+        .exists()
+    )
+
+
+_WITH_ROOT = select(
+    *_Q.c,
+    _R.c.ts.label("root_ts"),
+    _R.c.state.label("root_state"),
+    (_Q.c.due - NOW).label("due_in"),
+    func.coalesce(NOW - _Q.c.attempted_at, 0.0).label("attempt_age"),
+).select_from(_Q.outerjoin(_R, _R.c.key == _Q.c.thread_key))
+_NEXT = (
+    _WITH_ROOT.where(_Q.c.lane == bindparam("in_lane"), _Q_UNSENT)
+    .where(
+        text(
+            "NOT EXISTS (SELECT 1 FROM queue e WHERE e.debate_id = q.debate_id AND "
+            "e.lane = q.lane AND e.state IN ('waiting', 'sending') AND e.id < q.id)"
+        )
+    )
+    .order_by(
+        _Q.c.due > NOW,
+        text("q.state <> 'sending'"),
+        text(
+            "NOT (q.urgent OR EXISTS (SELECT 1 FROM queue u WHERE u.debate_id = q.debate_id AND "
+            "u.lane = q.lane AND u.state IN ('waiting', 'sending') AND u.urgent))"
+        ),
+        _Q.c.due,
+        _Q.c.id,
+    )
+    .limit(1)
+)
+_SAME_ATTEMPT = (QUEUE.c.id == bindparam("of_id")) & (QUEUE.c.attempts == bindparam("tried"))
+_CLAIM = (
+    update(QUEUE)
+    .where(_SAME_ATTEMPT, QUEUE.c.state == bindparam("was"), UNSENT, _lane_held("lane"))
+    .values(
+        state=PostState.SENDING,
+        owner=bindparam("me", type_=Text),
+        attempts=QUEUE.c.attempts + 1,
+        # Who takes over a row in doubt looks for it from its first attempt on.
+        attempted_at=case((text("state = 'sending'"), QUEUE.c.attempted_at), else_=NOW),
+        due=0.0,
+    )
+    .returning(*QUEUE.c)
+)
+_WAIT = bindparam("wait", type_=Double)
+_SETTLE = (
+    update(QUEUE)
+    .where(_SAME_ATTEMPT, text("state = 'sending'"), QUEUE.c.owner == bindparam("me", type_=Text))
+    .values(
+        state=bindparam("to"),
+        ts=func.coalesce(bindparam("new_ts", type_=Text), QUEUE.c.ts),
+        error=bindparam("why", type_=Text),
+        due=case((_WAIT > 0, NOW + _WAIT), else_=0.0),
+        shown_seq=bindparam("seq"),
+        shown_hash=bindparam("hash", type_=Text),
+        shown_at=NOW,
+        payload=bindparam("left", type_=JSON),
+    )
+    .returning(*QUEUE.c)
+)
+_STALE_ROWS = (
+    _WITH_ROOT.where(_Q.c.edit_lane == bindparam("in_lane"), _Q_STALE, _Q_ROOTED, _READY_AT <= NOW)
+    .order_by(_Q.c.hurry.desc(), _Q.c.shown_at, _Q.c.id)
+    .limit(_MOST_STALE)
+)
+_EDIT_DUE = select(func.min(_READY_AT) - NOW).where(
+    _Q.c.edit_lane == bindparam("in_lane"), _Q_STALE, _Q_ROOTED
+)
+_NOTE_SHOWN = (
+    update(QUEUE)
+    .where(QUEUE.c.id == bindparam("of_id"), QUEUE.c.shown_seq == bindparam("was_seq"))
+    .where(text("state = 'sent'"), _lane_held("edit_lane"))
+    .values(
+        shown_seq=bindparam("seq"),
+        shown_hash=bindparam("hash", type_=Text),
+        shown_at=NOW,
+        hurry=false(),
+        error=bindparam("why", type_=Text),
+        due=0.0,
+    )
+    .returning(*QUEUE.c)
+)
+_NOTE_SAME = (
+    update(QUEUE)
+    .where(QUEUE.c.id == bindparam("of_id"), QUEUE.c.shown_hash.is_not(None))
+    .where(_lane_held("edit_lane"))
+    .values(shown_seq=bindparam("seq"), hurry=false())
+    .returning(QUEUE.c.id)
+)
+_WITH_KEY = QUEUE.c.key == bindparam("with_key")
+_DISTRUST = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN, shown_hash=None)
+_MAKE_STALE = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN)
+_PUT_OFF = (
+    update(QUEUE)
+    .where(QUEUE.c.id == bindparam("of_id"))
+    .values(due=NOW + _WAIT, error=bindparam("why", type_=Text))
+)
+_FAIL = (
+    update(QUEUE)
+    .where(QUEUE.c.id == bindparam("of_id"), text("state <> 'gone'"))
+    .values(state=PostState.FAILED, error=bindparam("why", type_=Text), payload={})
+)
+_LOSE_PLACE = (
+    update(QUEUE)
+    .where(QUEUE.c.debate_id == bindparam("of_debate"), QUEUE.c.channel == bindparam("in_channel"))
+    .where(text("(state IN ('waiting', 'sending') OR (state = 'sent' AND post IS NOT NULL))"))
+    .values(
+        # What was never posted cannot be edited when the place is back.
+        state=case(
+            ((QUEUE.c.ts.is_(None)) & QUEUE.c.method.not_in(STATES), PostState.FAILED.value),
+            else_=PostState.GONE.value,
+        ),
+        error=bindparam("why", type_=Text),
+        payload={},
+    )
+)
+_FIND_PLACE = (
+    update(QUEUE)
+    .where(QUEUE.c.workspace == bindparam("in_workspace"))
+    .where(QUEUE.c.channel == bindparam("in_channel"), text("state = 'gone'"))
+    .values(state=PostState.SENT, shown_seq=UNKNOWN, shown_hash=None, due=0.0, error=None)
+    .returning(QUEUE.c.edit_lane)
+)
+_WANT = (
+    update(QUEUE)
+    .where(QUEUE.c.debate_id == bindparam("of_debate"), QUEUE.c.post.is_not(None))
+    .where(QUEUE.c.wanted_seq < bindparam("seq"))
+    .values(
+        wanted_seq=bindparam("seq"),
+        hurry=or_(QUEUE.c.hurry, QUEUE.c.post.in_(bindparam("hurried", expanding=True))),
+    )
+    .returning(QUEUE.c.edit_lane)
+)
+#: States have no first call, in whatever state a damaged file has their rows.
+_UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT, _Q.c.method.not_in(STATES))
+_STALE_LANES = select(_Q.c.edit_lane).where(_Q_STALE, _Q_ROOTED)
+_BUSY = union(_UNSENT_LANES, _STALE_LANES)
+_BUSY_LANES = _BUSY.subquery("busy")
+_BUSY_FOR = (
+    select(_BUSY_LANES.c.lane)
+    .outerjoin(LANES, LANES.c.lane == _BUSY_LANES.c.lane)
+    .where(
+        or_(
+            LANES.c.owner.is_(None),
+            LANES.c.owner == bindparam("me", type_=Text),
+            LANES.c.until < NOW,
+        )
+    )
+)
+_BACKLOG = select(func.count()).select_from(QUEUE).where(UNSENT)
+_BY_KEY = select(QUEUE).where(_WITH_KEY)
+_BY_KEYS = select(QUEUE).where(QUEUE.c.key.in_(bindparam("with_keys", expanding=True)))
+_OF_DEBATE = select(QUEUE).where(QUEUE.c.debate_id == bindparam("debate_id")).order_by(QUEUE.c.id)
+_HERE = (QUEUE.c.workspace == bindparam("workspace")) & (QUEUE.c.channel == bindparam("channel"))
+_ROOT = (
+    select(QUEUE.c.debate_id)
+    .where(_HERE, QUEUE.c.method == "post", QUEUE.c.thread_key.is_(None))
+    .where(QUEUE.c.ts == bindparam("thread_ts"))
+    .order_by(QUEUE.c.id)
+    .limit(1)
+)
+_UNDER_WAY = (
+    select(QUEUE.c.id).where(_HERE, text("state = 'sending'"), QUEUE.c.post == "board").limit(1)
+)
+
+
+def _fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
+    """The values of a row that was never sent."""
+    is_state = post.method in STATES
+    values = {field.name: getattr(post, field.name) for field in fields(NewPost)}
+    return {
+        **values,
+        "post": post.post or None,
+        "lane": post.lane,
+        "edit_lane": post.edit_lane,
+        "state": PostState.SENT if is_state else PostState.WAITING,
+        "wanted_seq": progress.seq if progress else 0,
+        "shown_seq": UNKNOWN if is_state else 0,
+    }
+
+
+def _wanted(progress: DebateProgress) -> Mapping[str, Any]:
+    names = list(progress.hurried)
+    return {"of_debate": progress.debate_id, "seq": progress.seq, "hurried": names}
+
+
+_KNOWN = {field.name for field in fields(PostRow)}
+
+
+def _row(row: RowMapping) -> PostRow:
+    """The value of a row."""
+    values: dict[str, Any] = {name: row[name] for name in row if name in _KNOWN}
+    values["state"] = PostState(row["state"])
+    if root := values.get("root_state"):
+        values["root_state"] = PostState(root)
+    values["post"] = row["post"] or ""
+    return PostRow(**values)

@@ -1,0 +1,184 @@
+"""The calls that carry posts: one Slack method each, and the search for a post in doubt."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.queue.rows import PostRow
+from bot.slack.ids import METADATA_EVENT
+from bot.slack.outcomes import Rejected, outcome_of
+from bot.slack.payloads import Page, posted_ts
+
+_PAGE = 200
+#: Slack's clock and ours may differ by this many seconds.
+_CLOCK_MARGIN = 3600
+#: Refusals that mean: it is as we want it already.
+_DONE_ALREADY = frozenset({"already_pinned", "no_pin", "already_reacted", "no_reaction"})
+#: The method that is only for apps installed as an agent.
+SESSION = "session"
+#: Fields of a payload that are for the queue, not for Slack.
+_OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts"})
+#: What `chat.update` knows of what a message is posted with.
+_EDITABLE = frozenset({"text", "blocks"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackCall:
+    """A row about to be sent, or a living post about to be edited."""
+
+    client: AsyncWebClient
+    row: PostRow
+    #: What is sent.
+    content: Mapping[str, Any]
+    #: Timestamp of the message it reacts to, where another post of ours says which that is.
+    target_ts: str | None = None
+
+    @property
+    def channel(self) -> str:
+        """Where it goes."""
+        return self.row.channel
+
+    @property
+    def thread_ts(self) -> str | None:
+        """Timestamp of the root of its thread; None in the channel itself."""
+        return self.row.root_ts or self.row.payload.get("thread_ts")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The content without our own fields."""
+        return {name: value for name, value in self.content.items() if name not in _OWN_FIELDS}
+
+
+async def _post(call: SlackCall) -> str:
+    metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": call.row.key}}
+    answer = await call.client.chat_postMessage(
+        channel=call.channel,
+        thread_ts=call.thread_ts,
+        metadata=metadata,
+        unfurl_links=False,
+        unfurl_media=False,
+        **call.arguments,
+    )
+    return posted_ts(_body(answer))
+
+
+async def _react(call: SlackCall) -> None:
+    timestamp = call.target_ts or call.content.get("target_ts") or ""
+    await call.client.reactions_add(channel=call.channel, timestamp=timestamp, **call.arguments)
+
+
+async def _ephemeral(call: SlackCall) -> None:
+    await call.client.chat_postEphemeral(
+        channel=call.channel, thread_ts=call.thread_ts, **call.arguments
+    )
+
+
+async def _upload(call: SlackCall) -> None:
+    """Share files in the thread with one message: three calls and more, the last one counts.
+
+    Source: https://docs.slack.dev/messaging/working-with-files
+    """
+    await call.client.files_upload_v2(
+        channel=call.channel,
+        thread_ts=call.thread_ts,
+        initial_comment=call.content["text"],
+        file_uploads=[{**file, "title": file["filename"]} for file in call.content["files"]],
+    )
+
+
+#: What the first call of a row is, by its method.
+_FIRST: Mapping[str, Callable[[SlackCall], Awaitable[str | None]]] = {
+    "post": _post,
+    "react": _react,
+    "ephemeral": _ephemeral,
+    "upload": _upload,
+}
+METHODS = frozenset(_FIRST)
+#: Doing these twice does harm: they are looked for before they are done again.
+UNREPEATABLE = frozenset({"post", "upload"})
+
+
+async def send(call: SlackCall) -> str | None:
+    """Make the first call of a row; return the timestamp of a new message.
+
+    Raises:
+        Exception: Whatever the SDK raises; `outcome_of` says what it means.
+    """
+    return await _unless_done(_FIRST[call.row.method](call))
+
+
+async def edit(call: SlackCall) -> None:
+    """Have a living post show its content.
+
+    Raises:
+        Exception: As for `send`.
+    """
+    await _unless_done(_edit(call))
+
+
+async def _edit(call: SlackCall) -> None:
+    client, content = call.client, call.arguments
+    if call.row.method == "pin":
+        if content["pinned"]:
+            await client.pins_add(channel=call.channel, timestamp=call.thread_ts)
+        else:
+            await client.pins_remove(channel=call.channel, timestamp=call.thread_ts)
+    elif call.row.method == SESSION:
+        # The first time that makes the session, with its title.
+        await client.agents_sessions_setStatus(
+            channel_id=call.channel, thread_ts=call.thread_ts, **content
+        )
+    else:
+        shown = {name: value for name, value in content.items() if name in _EDITABLE}
+        await client.chat_update(channel=call.channel, ts=call.row.ts or "", **shown)
+
+
+async def _unless_done(calling: Awaitable[str | None]) -> str | None:
+    try:
+        return await calling
+    except SlackApiError as error:
+        outcome = outcome_of(error)
+        if isinstance(outcome, Rejected) and outcome.code in _DONE_ALREADY:
+            return None
+        raise
+
+
+async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
+    """Look in Slack for the message that carries the row's key or files; return its timestamp.
+
+    Looks in the thread, or in the channel for what begins one.
+
+    Args:
+        call: What was sent.
+        attempted_at: When its first attempt began; None: nobody knows.
+
+    Raises:
+        Exception: Whatever the SDK raises.
+    """
+    names = {file["filename"] for file in call.content.get("files", ())}
+    wanted: dict[str, Any] = {
+        "channel": call.channel,
+        "oldest": str(attempted_at - _CLOCK_MARGIN) if attempted_at else "0",
+        "limit": _PAGE,
+        "include_all_metadata": True,
+    }
+    while True:
+        if call.thread_ts is None:
+            answer = await call.client.conversations_history(**wanted)
+        else:
+            answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
+        page = Page.model_validate(_body(answer))
+        for message in page.messages:
+            if message.key == call.row.key or names & set(message.file_names):
+                return message.ts
+        if not page.next_cursor:
+            return None
+        wanted["cursor"] = page.next_cursor
+
+
+def _body(answer: Any) -> Mapping[str, Any]:
+    """The JSON object of an answer."""
+    return answer.data

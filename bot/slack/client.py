@@ -1,0 +1,79 @@
+"""The client of Slack's Web API that everything uses, and its connections."""
+
+import logging
+import math
+import time
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+
+import aiohttp
+from slack_sdk.web.async_client import AsyncWebClient
+
+#: Seconds that Slack may take to answer before a call counts as lost.
+CALL_SECONDS = 10
+#: Seconds that an idle connection is kept: fewer than servers keep theirs, or a call may meet one
+#: that is just being closed, and be in doubt.
+IDLE_SECONDS = 5
+
+
+@asynccontextmanager
+async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
+    """Keep connections to Slack open between calls, for as long as the block lasts.
+
+    Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
+    Right before the bytes of a call go out, the deadline of `leaving_before` is looked at.
+    """
+    trace = aiohttp.TraceConfig()
+    # aiohttp tells of head and body just before it writes them.
+    trace.on_request_headers_sent.append(_check_deadline)
+    trace.on_request_chunk_sent.append(_check_deadline)
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
+    timeout = aiohttp.ClientTimeout(total=CALL_SECONDS)
+    # The SDK has read the environment's proxy, and names it with each call. With `trust_env`
+    # aiohttp would look for it with each call, and for a password in ~/.netrc, in two threads.
+    async with aiohttp.ClientSession(
+        connector=connector, timeout=timeout, trace_configs=[trace]
+    ) as session:
+        yield session
+
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def leaving_before(deadline: float) -> Generator[None]:
+    """Let no byte of a call in the block leave after this time of the steady clock.
+
+    What happens before, such as making a connection, takes time in which a process may be frozen,
+    and another one may have sent what is to be sent.
+    """
+    token = _deadline.set(deadline)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+async def _check_deadline(*_: object) -> None:
+    if time.monotonic() > _deadline.get():
+        raise ConnectionError("this process stood still: another one may be sending it")
+
+
+def slack_client(
+    token: str, api_url: str, session: aiohttp.ClientSession | None = None
+) -> AsyncWebClient:
+    """Return the client that everything uses; with an empty token one that is nobody yet.
+
+    It repeats nothing by itself: the SDK's silent retry of dropped connections doubles posts.
+    """
+    return AsyncWebClient(
+        token=token or None,
+        base_url=api_url,
+        session=session,
+        timeout=CALL_SECONDS,
+        retry_handlers=[],
+        # It has a level of its own (`bot/log.py`): for one without, the SDK puts each call and each
+        # answer into words before it asks whether anybody wants them.
+        logger=logging.getLogger("slack_sdk"),
+    )

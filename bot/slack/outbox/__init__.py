@@ -1,1 +1,0 @@
-"""Posts on their way to Slack: in order, at its pace, none lost, none twice."""

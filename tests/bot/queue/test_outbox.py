@@ -1,0 +1,624 @@
+"""The outbox against the local Slack: in order, at its pace, nothing lost, nothing twice."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import yaml
+from sqlalchemy import update
+
+from bot.queue.leases import Leases
+from bot.queue.outbox import Outbox
+from bot.queue.outgoing import Outgoing, Rendered
+from bot.queue.rate_limits import FAST, Pace
+from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
+from bot.slack.client import slack_client, slack_session
+from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
+from bot.slack.ids import METADATA_EVENT, address_of
+from bot.slack.outcomes import Rejected
+from bot.slack.payloads import Identity
+from bot.store.tables import QUEUE, prepare
+from bot.testing import key_of, quick_workspace
+from core.clock import SystemClock
+from core.errors import DebateUnknown
+from core.store.database import Database
+from slack_on_loopback import Workspace, run_workspace
+
+AGENT_MANIFEST = Path(__file__).parents[3] / "manifest.agent.yaml"
+
+
+Refused = list[tuple[str, str]]
+
+
+class Office:
+    """An outbox, the workspace it posts to, its table, and what living posts show."""
+
+    def __init__(
+        self, workspace: Workspace, posts: Posts, pace: Pace, call_seconds: int = 30
+    ) -> None:
+        self.workspace = workspace
+        self.call_seconds = call_seconds
+        self.posts = posts
+        self.refused: Refused = []
+        #: What living posts show, and up to which event.
+        self.shown: dict[str, str] = {}
+        self.seq = 1
+        self.outbox = self.open(pace, "process-1")
+
+    def open(self, pace: Pace, owner: str, session: aiohttp.ClientSession | None = None) -> Outbox:
+        client = slack_client(self.workspace.bot_token, self.workspace.api_url, session)
+        client.timeout = self.call_seconds
+        return Outbox(
+            Outgoing(
+                posts=self.posts,
+                leases=Leases(self.posts.database, owner),
+                clients=SingleWorkspaceClient(
+                    WorkspaceClient(client, Identity(team_id="T1", user_id="U1"))
+                ),
+                clock=SystemClock(),
+                pace=pace,
+                render=self._render,
+                on_refused=self._take,
+            )
+        )
+
+    async def _render(self, rows: Sequence[PostRow]) -> Rendered:
+        contents: dict[str, Mapping[str, Any]] = {}
+        for row in rows:
+            text = self.shown.get(row.key, f"text of {row.key}")
+            pinned = {"pinned": text != "unpinned"}
+            session = {"status": text, "initiator_user_id": "U404"}
+            kinds = {"pin": pinned, "session": session}
+            contents[row.key] = kinds.get(row.method, {"text": text})
+        return Rendered(seq=self.seq, contents=contents)
+
+    async def _take(self, row: PostRow, refusal: Rejected) -> None:
+        self.refused.append((row.key, refusal.code))
+
+    def living(self, key: str, method: str = "post", **changes: Any) -> NewPost:
+        thread_key = None if method == "post" else "d1/board"
+        new = self.new(key, method, thread_key=thread_key, payload={}, **changes)
+        return replace(new, post="living")
+
+    async def go_on(self, *, hurry: bool = True, debate: str = "d1", **shown: str) -> None:
+        """The debate goes on: living posts show something else, by the end of their keys."""
+        self.seq += 1
+        self.shown |= {f"{debate}/{name}": text for name, text in shown.items()}
+        hurried = ["living"] if hurry else []
+        progress = DebateProgress(debate_id=debate, seq=self.seq, hurried=hurried)
+        await self.outbox.post([], progress)
+
+    async def until_shown(self, *keys: str) -> None:
+        """Wait until living posts show the newest state."""
+        async with asyncio.timeout(45):
+            rows = [await self.posts.row_by_key(key) for key in keys]
+            while not all(row and row.shown_seq >= self.seq for row in rows):
+                await asyncio.sleep(0.02)
+                rows = [await self.posts.row_by_key(key) for key in keys]
+
+    def new(
+        self, key: str, method: str = "post", channel: str = "general", **changes: Any
+    ) -> NewPost:
+        payload: Mapping[str, Any] = changes.pop("payload", {"text": f"text of {key}"})
+        changes.setdefault("debate_id", key.partition("/")[0])
+        place = {"workspace": "T1", "channel": self.workspace.channel(channel).id}
+        return NewPost(key=key, method=method, payload=payload, **place, **changes)
+
+    def texts(self, channel: str = "general") -> list[str]:
+        return [one["text"] for one in self.workspace.messages(channel)]
+
+    async def settled(self, *keys: str, state: PostState | None = None) -> list[PostRow]:
+        async with asyncio.timeout(45):
+            while True:
+                rows = [row for key in keys if (row := await self.posts.row_by_key(key))]
+                done = {state} if state else {PostState.SENT, PostState.FAILED}
+                if len(rows) == len(keys) and all(row.state in done for row in rows):
+                    return rows
+                await asyncio.sleep(0.02)
+
+
+class Uninstalled:
+    """The clients of a bot that was removed from its only workspace."""
+
+    async def of(self, team_id: str) -> WorkspaceClient:
+        raise NotInstalled(f"Moot is not installed in {team_id}.")
+
+    async def teams(self) -> Sequence[str]:
+        return ()
+
+    async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
+        """There is nothing to forget."""
+
+
+@asynccontextmanager
+async def an_office(
+    folder: Path, pace: Pace = FAST, call_seconds: int = 30
+) -> AsyncGenerator[Office]:
+    location = f"sqlite+aiosqlite:///{folder / 'posts.db'}"
+    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
+        await prepare(db)
+        office = Office(workspace, Posts(db), pace, call_seconds)
+        await office.outbox.start()
+        yield office
+        await office.outbox.close()
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncGenerator[Office]:
+    async with an_office(tmp_path) as found:
+        yield found
+
+
+async def test_posts_of_a_channel_arrive_in_order_each_with_its_key(office: Office):
+    keys = [f"d1/e{number}/0" for number in range(12)]
+    await office.outbox.post([office.new(key) for key in keys])
+    await office.settled(*keys)
+    assert [key_of(one) for one in office.workspace.messages("general")] == keys
+
+
+async def test_queueing_the_same_posts_again_changes_nothing(office: Office):
+    for _ in range(3):
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.settled("d1/e1/0")
+    assert len(office.texts()) == 1
+
+
+async def test_a_reply_goes_into_the_thread_of_its_root_and_to_the_channel_if_asked(office: Office):
+    reply = office.new(
+        "d1/e1/0", thread_key="d1/board", payload={"text": "all done", "reply_broadcast": True}
+    )
+    await office.outbox.post([office.new("d1/board"), reply])
+    root, answer = await office.settled("d1/board", "d1/e1/0")
+    thread = office.workspace.thread("general", root.ts or "")
+    assert [one["ts"] for one in thread] == [root.ts, answer.ts]
+    assert thread[1]["subtype"] == "thread_broadcast"
+
+
+async def test_links_to_our_posts_are_filled_in_but_not_in_files(office: Office):
+    written = f"<{address_of('d1/board')}|the board>"
+    file = {"filename": "report.md", "content": written}
+    report = office.new("d1/report", "upload", payload={"text": written, "files": [file]})
+    await office.outbox.post([office.new("d1/board"), report])
+    root, _ = await office.settled("d1/board", "d1/report")
+
+    shown = office.workspace.messages("general")[-1]
+    assert f"p{(root.ts or '').replace('.', '')}|the board>" in shown["text"]
+    assert office.workspace.file(shown["files"][0]["id"]) == written.encode()
+
+
+async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
+    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
+    manifest = yaml.safe_load(AGENT_MANIFEST.read_text("utf-8"))
+    config = replace(quick_workspace(), manifest=manifest)
+    async with run_workspace(config) as workspace, await Database.open(location) as db:
+        await prepare(db)
+        office = Office(workspace, Posts(db), FAST)
+        await office.outbox.start()
+        office.shown = {"d1/session": "processing"}
+        await office.outbox.post(
+            [office.living("d1/board"), office.living("d1/session", "session")]
+        )
+        await office.go_on()
+        await office.until_shown("d1/session", "d1/board")
+        root = await office.posts.row_by_key("d1/board")
+        made = workspace.session("general", (root and root.ts) or "")
+        assert made is not None
+        assert made.status == "processing"
+        await office.go_on(session="dancing")
+        await office.until_shown("d1/session")
+        await office.go_on(session="active")
+        await office.until_shown("d1/session")
+        outcomes = [one.outcome for one in workspace.calls.of("agents.sessions.setStatus")]
+        assert [one for one in outcomes if one != "user_not_in_channel"] == [
+            "ok",
+            "invalid_arguments",
+            "ok",
+        ]
+        await office.outbox.close()
+
+
+async def test_no_session_is_set_again_where_the_app_is_no_agent(office: Office):
+    await office.outbox.post([office.living("d1/board"), office.living("d1/session", "session")])
+    await office.go_on(session="processing")
+    await office.until_shown("d1/session")
+    await office.go_on(session="active", board="new")
+    await office.until_shown("d1/session", "d1/board")
+    assert len(office.workspace.calls.of("agents.sessions.setStatus")) == 1
+    assert office.texts() == ["new"]
+    assert not office.refused
+
+
+async def test_retry_after_holds_all_edits_and_what_is_sent_then_is_the_newest(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, edit=1.2)) as office:
+        boards = [office.living("d1/board"), office.living("d2/board", channel="architecture")]
+        await office.outbox.post(boards)
+        await office.settled("d1/board", "d2/board")
+        office.workspace.faults.rate_limit("chat.update", seconds=2)
+        await office.go_on(board="older")
+        await office.go_on(debate="d2", board="other")
+        await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.update"))
+        await office.go_on(board="newest")
+        await office.until_shown("d1/board")
+        await office.workspace.wait_for(lambda: office.texts("architecture") == ["other"])
+        refused, *later = [call.at for call in office.workspace.calls.of("chat.update")]
+        assert [at - refused >= 1.9 for at in later] == [True] * len(later)
+        assert office.texts() == ["newest"]
+        assert len(later) == 2  # what was superseded meanwhile was never sent
+
+
+async def test_posts_of_one_channel_keep_slacks_pace(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, post=0.3)) as office:
+        keys = [f"d1/e{number}/0" for number in range(4)]
+        began = time.monotonic()
+        await office.outbox.post([office.new(key) for key in keys])
+        await office.settled(*keys)
+        assert time.monotonic() - began > 0.9
+
+
+async def test_states_that_pile_up_are_sent_once_with_the_newest(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, edit=0.5)) as office:
+        await office.outbox.post([office.living("d1/board")])
+        (root,) = await office.settled("d1/board")
+        for number in range(20):
+            await office.go_on(board=f"state {number}")
+        await office.until_shown("d1/board")
+        assert office.texts() == ["state 19"]
+        assert len(office.workspace.calls.of("chat.update")) < 10
+        assert office.workspace.messages("general")[0]["ts"] == root.ts
+
+
+async def test_what_looks_the_same_is_not_edited_and_what_nobody_waits_for_rests(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, rest=0.6)) as office:
+        await office.outbox.post([office.living("d1/board"), office.living("d1/card")])
+        await office.settled("d1/board", "d1/card")
+        await office.go_on(hurry=False)
+        await office.until_shown("d1/board", "d1/card")
+        assert not office.workspace.calls.of("chat.update")
+        began = time.monotonic()
+        for number in range(5):
+            await office.go_on(hurry=False, board=f"state {number}")
+            await asyncio.sleep(0.05)
+        await office.until_shown("d1/board")
+        assert time.monotonic() - began < 20
+        assert len(office.workspace.calls.of("chat.update")) <= 2
+        assert sorted(office.texts()) == ["state 4", "text of d1/card"]
+
+
+async def test_a_first_post_shows_the_newest_state_and_needs_no_edit(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, post=0.6)) as office:
+        await office.outbox.post([office.new("d1/e1/0"), office.living("d1/vote")])
+        await office.settled("d1/e1/0")
+        await office.go_on(vote="newest")
+        await office.settled("d1/vote")
+        await office.until_shown("d1/vote")
+        assert office.texts()[-1] == "newest"
+        assert not office.workspace.calls.of("chat.update")
+
+
+async def test_a_living_post_found_by_a_search_is_not_trusted(office: Office):
+    office.workspace.faults.drop_after("chat.postMessage")
+    await office.outbox.post([office.living("d1/board")])
+    await office.workspace.wait_for(office.texts)
+    # It went out like this, and then the process that knew of it died.
+    office.shown["d1/board"] = "newer"
+    await office.settled("d1/board")
+    await office.workspace.wait_for(lambda: office.texts() == ["newer"])
+    await office.until_shown("d1/board")
+    assert len(office.workspace.calls.of("chat.postMessage")) == 1
+
+
+async def test_a_link_to_what_is_on_its_way_is_waited_for_by_an_edit(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, post=0.6)) as office:
+        await office.outbox.post([office.living("d1/board")])
+        await office.settled("d1/board")
+        await office.outbox.post([office.new("d1/headline")])
+        await office.go_on(board=f"<{address_of('d1/headline')}|Verdict>")
+        await office.until_shown("d1/board")
+        row = await office.posts.row_by_key("d1/headline")
+        assert row
+        assert f"p{(row.ts or '').replace('.', '')}|Verdict>" in office.texts()[0]
+        assert len(office.workspace.calls.of("chat.update")) == 1
+
+
+async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(office: Office):
+    await office.outbox.post([office.living("d1/board")])
+    await office.settled("d1/board")
+    await office.outbox.close()
+    left = office.open(FAST, "process-2")
+    left.outgoing.clients = Uninstalled()
+    office.outbox = left
+    await left.start()
+    for text in ("one", "two"):
+        await office.go_on(board=text)
+    (row,) = await office.settled("d1/board", state=PostState.FAILED)
+    await left.close()
+    assert row.state is PostState.FAILED
+    assert office.refused == [("d1/board", "not_installed")]
+
+
+async def test_a_refused_pin_is_reported_once_and_tried_when_it_changes(office: Office):
+    office.workspace.fill_pins("general")
+    pin = office.living("d1/board/pin", "pin")
+    await office.outbox.post([office.living("d1/board"), pin, office.new("d1/e1/0")])
+    await office.settled("d1/board", "d1/e1/0")
+    for _ in range(2):
+        await office.go_on()
+        await office.until_shown("d1/board/pin")
+    row = await office.posts.row_by_key("d1/board/pin")
+    assert row
+    assert "100 pins" in (row.error or "")
+    assert office.refused == [("d1/board/pin", "too_many_pins")]
+    office.shown["d1/board/pin"] = "unpinned"
+    await office.go_on()
+    await office.until_shown("d1/board/pin")
+    assert len(office.workspace.calls.of("pins.remove")) == 1
+
+
+async def test_what_is_pinned_already_counts_as_done(office: Office):
+    office.workspace.faults.drop_after("pins.add")
+    await office.outbox.post([office.living("d1/board"), office.living("d1/board/pin", "pin")])
+    await office.go_on()
+    await office.until_shown("d1/board/pin")
+    row = await office.posts.row_by_key("d1/board")
+    assert row
+    assert office.workspace.pins("general") == [row.ts]
+    assert not office.refused
+
+
+async def test_an_edit_of_a_deleted_message_is_made_once_and_the_thread_goes_on(office: Office):
+    await office.outbox.post(
+        [office.living("d1/board"), office.new("d1/e1/0", thread_key="d1/board")]
+    )
+    root, _ = await office.settled("d1/board", "d1/e1/0")
+    client = slack_client(office.workspace.bot_token, office.workspace.api_url)
+    channel = office.workspace.channel("general").id
+    await client.chat_delete(channel=channel, ts=root.ts or "")
+    await office.go_on(board="new")
+    (failed,) = await office.settled("d1/board", state=PostState.FAILED)
+    await office.go_on(board="newer")
+    await office.outbox.post([office.new("d1/e2/0", thread_key="d1/board")])
+    (row,) = await office.settled("d1/e2/0")
+    assert (failed.state, row.state) == (PostState.FAILED, PostState.SENT)
+    assert len(office.workspace.calls.of("chat.update")) == 1
+
+
+async def test_what_is_refused_for_its_form_comes_as_bare_text_in_its_place(office: Office):
+    odd = {"text": "the words", "blocks": [{"type": "no such block"}], "icon_emoji": ":x:"}
+    await office.outbox.post(
+        [office.new("d1/e1/0", payload=odd), office.new("d1/e2/0"), office.living("d1/vote")]
+    )
+    first, *_ = await office.settled("d1/e1/0", "d1/e2/0", "d1/vote")
+    assert first.state is PostState.SENT
+    assert office.texts() == ["the words", "text of d1/e2/0", "text of d1/vote"]
+    assert not office.refused
+
+
+async def test_what_slack_always_fails_with_is_given_up_and_the_rest_goes_on(tmp_path: Path):
+    """First as it is, then as bare text; only then it is missing."""
+    async with an_office(tmp_path, replace(FAST, fails=0.5)) as office:
+        faults = office.workspace.faults
+        faults.server_error("chat.postMessage", times=None, containing="poison")
+        faults.server_error("files.completeUploadExternal", times=None)
+        blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "poison"}}]
+        poison = office.new("d1/e1/0", payload={"text": "poison", "blocks": blocks})
+        file = {"filename": "report.md", "content": "words"}
+        report = office.new("d2/report", "upload", payload={"text": "x", "files": [file]})
+        others = [office.new(f"d{number}/e2/0") for number in (1, 2, 3)]
+        await office.outbox.post([poison, report, *others])
+        (other,) = await office.settled("d3/e2/0")
+        assert other.state is PostState.SENT
+        rows = await office.settled("d1/e1/0", "d2/report", "d1/e2/0", "d2/e2/0")
+        states = [row.state for row in rows]
+        assert states == [PostState.FAILED, PostState.FAILED, PostState.SENT, PostState.SENT]
+        assert sorted(office.refused) == [
+            ("d1/e1/0", "keeps_failing"),
+            ("d2/report", "keeps_failing"),
+        ]
+
+
+async def test_what_a_dead_process_was_sending_is_looked_for_and_sent_if_absent(tmp_path: Path):
+    async with an_office(tmp_path) as office:
+        await office.outbox.post([office.new("d1/board")])
+        await office.settled("d1/board")
+        await office.outbox.close()
+        await office.posts.enqueue([office.new("d1/e1/0", thread_key="d1/board")])
+        await begin(office, "d1/e1/0")
+        again = office.open(FAST, "process-2")
+        await again.start()
+        (row,) = await office.settled("d1/e1/0")
+        await again.close()
+        # It was looked for, then sent.
+        assert (row.state, row.owner, row.attempts) == (PostState.SENT, "process-2", 3)
+
+
+async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path):
+    async with an_office(tmp_path) as office:
+        await office.outbox.post([office.new("d1/board")])
+        (row,) = await office.settled("d1/board")
+        await office.outbox.close()
+        async with await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'second.db'}") as db:
+            await prepare(db)
+            posts = Posts(db)  # a table that never learned of the answer
+            await posts.enqueue([office.new("d1/board")])
+            office.posts = posts
+            await begin(office, "d1/board")
+            again = office.open(FAST, "process-2")
+            await again.start()
+            (found,) = await office.settled("d1/board")
+            await again.close()
+        assert found.ts == row.ts
+        assert len(office.texts()) == 1
+
+
+async def test_a_refused_token_loses_nothing(office: Office):
+    office.workspace.revoke_token()
+    await office.outbox.post([office.new("d1/e1/0")])
+    await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.postMessage"))
+    for _ in range(2):  # it is tried again and again
+        tried = len(office.workspace.calls.of("chat.postMessage"))
+        await office.workspace.wait_for(
+            lambda least=tried: len(office.workspace.calls.of("chat.postMessage")) > least
+        )
+    row = await office.posts.row_by_key("d1/e1/0")
+    assert row is not None
+    assert row.state in {PostState.WAITING, PostState.SENDING}
+    assert "token" in (row.error or "")
+
+
+async def test_closing_lets_the_call_in_hand_end(office: Office):
+    office.workspace.faults.delay("chat.postMessage", 0.5)
+    await office.outbox.post([office.new("d1/e1/0"), office.new("d1/e2/0")])
+    await office.workspace.wait_for(office.texts)  # Slack has it, and has not said so yet
+    await office.outbox.close()
+    row = await office.posts.row_by_key("d1/e1/0")
+    assert row is not None
+    assert row.state is PostState.SENT
+    assert len(office.texts()) == 1
+
+
+async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office: Office):
+    await office.outbox.post([office.new("d1/odd", "dance"), office.new("d1/e1/0")])
+    row, _ = await office.settled("d1/odd", "d1/e1/0")
+    assert row.state is PostState.FAILED
+
+
+async def begin(office: Office, key: str, attempted_at: float | None = None) -> None:
+    """Another process begins to send a row, and dies."""
+    row = await office.posts.row_by_key(key)
+    assert row
+    dead = Leases(office.posts.database, "another process")
+    await dead.acquire(row.lane)
+    assert await office.posts.claim(row, dead.owner)
+    if attempted_at is not None:
+        change = update(QUEUE).where(QUEUE.c.key == key).values(attempted_at=attempted_at)
+        await office.posts.database.write(lambda c: c.execute(change))
+    await dead.close()
+
+
+SHORT_LEASE = replace(FAST, lease=0.3)
+
+
+class FrozenOnce(Posts):
+    """The process is frozen once, between noting that it sends a post and sending it."""
+
+    thaw: Callable[[], Awaitable[None]] | None = None
+
+    async def claim(self, row: PostRow, owner: str) -> PostRow | None:
+        claimed = await super().claim(row, owner)
+        thaw, self.thaw = self.thaw, None
+        if thaw:
+            await asyncio.sleep(SHORT_LEASE.lease + 0.1)
+            await thaw()
+        return claimed
+
+
+async def test_a_frozen_process_does_not_post_what_another_one_has_posted(tmp_path: Path):
+    async with (
+        run_workspace(quick_workspace()) as workspace,
+        slack_session() as session,
+        await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}") as database,
+    ):
+        await prepare(database)
+        posts = FrozenOnce(database)
+        office = Office(workspace, posts, SHORT_LEASE)
+        office.outbox = office.open(SHORT_LEASE, "process-1", session)
+        await office.outbox.start()
+        post = office.new("d1/e1/0")
+
+        async def another_posts() -> None:
+            metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": post.key}}
+            client = slack_client(workspace.bot_token, workspace.api_url)
+            await client.chat_postMessage(channel=post.channel, text="sent", metadata=metadata)
+
+        posts.thaw = another_posts
+        await office.outbox.post([post])
+        await office.settled(post.key)
+        await office.outbox.close()
+        assert office.texts() == ["sent"]
+
+
+async def test_no_byte_goes_after_the_lease_of_its_lane_has_ended(tmp_path: Path):
+    async with an_office(tmp_path) as office, slack_session() as session:
+        await office.outbox.close()
+        kinds: asyncio.Queue[str] = asyncio.Queue()
+
+        async def stand_still(*_: object) -> None:
+            """While a connection is made this process stands still, and is taken for dead."""
+            await asyncio.sleep(SHORT_LEASE.lease + 0.1)
+
+        slow = aiohttp.TraceConfig()
+        slow.on_connection_create_end.append(stand_still)
+        slow.freeze()
+        session.trace_configs.append(slow)
+        outbox = office.open(SHORT_LEASE, "process-2", session)
+        outbox.outgoing.on_error = kinds.put_nowait
+        await outbox.start()
+        await outbox.post([office.new("d1/e1/0")])
+        async with asyncio.timeout(30):
+            assert await kinds.get() == "Unknown"
+        assert office.texts() == []
+        await outbox.close()
+
+
+async def test_a_post_in_doubt_is_found_though_the_clock_was_set_back(office: Office):
+    await office.outbox.close()  # else it may take the channel before the dead process does
+    post = office.new("d1/e1/0")
+    await office.posts.enqueue([post])
+    await begin(office, post.key, attempted_at=time.time() + 86_400)
+    metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": post.key}}
+    client = slack_client(office.workspace.bot_token, office.workspace.api_url)
+    await client.chat_postMessage(channel=post.channel, text="sent", metadata=metadata)
+    after = office.open(FAST, "process-2")
+    await after.start()
+    await office.settled(post.key)
+    await after.close()
+    assert office.texts() == ["sent"]
+
+
+async def test_pins_and_edits_that_wait_hold_up_no_post(tmp_path: Path):
+    async with an_office(tmp_path, replace(FAST, pin=60, edit=60)) as office:
+        await office.outbox.post(
+            [
+                office.living("d1/board"),
+                office.living("d1/board/pin", "pin"),
+                office.living("d1/card"),
+            ]
+        )
+        await office.settled("d1/board", "d1/card")
+        await office.go_on(board="new", card="new")
+        await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.update"))
+        await office.outbox.post([office.new("d1/e1/0")])
+        await office.settled("d1/e1/0")
+        assert len(office.workspace.calls.of("chat.update")) == 1
+        row = await office.posts.row_by_key("d1/card")
+        assert row
+        assert row.shown_seq < office.seq
+
+
+async def test_a_deleted_debate_leaves_nothing_that_is_tried_again(office: Office):
+    await office.outbox.post([office.living("d1/board")])
+    await office.settled("d1/board")
+
+    async def unknown(rows: Sequence[PostRow]) -> Rendered:
+        raise DebateUnknown(rows[0].key)
+
+    office.outbox.outgoing.render = unknown
+    await office.go_on(board="new")
+    await office.settled("d1/board", state=PostState.FAILED)
+    assert not await office.posts.lanes_with_work()
+
+
+async def test_a_reply_can_go_into_a_thread_of_peoples_own(office: Office):
+    said = await office.workspace.say("dana", "general", "Which one?")
+    payload = {"text": "This one.", "thread_ts": said["ts"]}
+    await office.outbox.post([office.new("d1/asked/link", payload=payload)])
+    await office.settled("d1/asked/link")
+    assert [one["text"] for one in office.workspace.thread("general", said["ts"])][1:] == [
+        "This one."
+    ]

@@ -1,0 +1,40 @@
+"""How fast Slack lets us go: the pace of each lane, and holds that it asks for."""
+
+import pytest
+
+from bot.queue.rate_limits import Pace, RateLimits
+
+
+@pytest.mark.parametrize(
+    ("lane", "a_minute"),
+    [("post/T1/C1", 60), ("edit/T1", 50), ("look/T1", 50), ("react/T1", 50), ("pin/T1", 20)],
+)
+def test_the_usual_pace_is_what_slack_allows_a_minute(lane: str, a_minute: int) -> None:
+    assert 60 / Pace().between(lane) == pytest.approx(a_minute)
+
+
+def test_a_lane_waits_after_each_call_and_no_other_lane_does() -> None:
+    limits = RateLimits(Pace(edit=50.0))
+    limits.passed("edit/T1")
+    assert 49 < limits.left("edit/T1") <= 50
+    assert limits.left("edit/T2") == limits.left("post/T1/C1") == limits.left("hook/ci") == 0
+
+
+def test_holding_a_lane_never_lets_anybody_through_sooner() -> None:
+    limits = RateLimits(Pace())
+    limits.hold("post/T1/C1", 70.0)
+    limits.hold("post/T1/C1", 20.0)
+    limits.passed("post/T1/C1")
+    assert 69 < limits.left("post/T1/C1") <= 70
+
+
+def test_pauses_double_up_to_a_ceiling() -> None:
+    pace = Pace(first_pause=1, longest_pause=10)
+    assert [pace.after_errors(count) for count in (0, 1, 2, 3, 4, 5, 50)] == [1, 1, 2, 4, 8, 10, 10]
+
+
+@pytest.mark.parametrize("method", ["post", "upload"])
+def test_a_post_in_doubt_is_looked_for_after_the_last_byte_of_its_call_can_have_left(
+    method: str,
+) -> None:
+    assert Pace().lease_of(method) < Pace().grace_of(method)
