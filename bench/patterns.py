@@ -61,7 +61,7 @@ from core.llm.providers.offline_engine.question_reading import quote as offline_
 from core.llm.providers.offline_engine.question_reading import read_question, sentences
 from core.llm.providers.openai import lacks_responses
 from core.llm.providers.reading import without_thoughts
-from core.llm.reply_faults import writable
+from core.llm.reply_faults import is_refusal, repeats_itself, without_preamble, writable
 from core.llm.structured import read_answer, repair_parts
 from core.models import Act, Contribution, Debate, Turn
 from core.opening import check_question, find_agent, find_playbook
@@ -575,6 +575,9 @@ def _named(find: Callable[[str, Settings], object]) -> Callable[[str], object]:
 
 #: Functions that take text of people, models or servers, each as a function of that text alone.
 FUNCTIONS: Mapping[str, Callable[[str], object]] = {
+    "core.llm.reply_faults.is_refusal": is_refusal,
+    "core.llm.reply_faults.repeats_itself": repeats_itself,
+    "core.llm.reply_faults.without_preamble": without_preamble,
     "core.llm.reply_faults.writable": writable,
     "core.llm.prices.estimate_tokens": estimate_tokens,
     "core.llm.prices.size_of": size_of,

@@ -26,7 +26,13 @@ STORED = """{"choices": {"format": "panel", "rounds": 2, "agents": ["security", 
 def form(cap: str) -> Filled:
     values = {"question": "Kafka or PostgreSQL?", "cost_cap": cap}
     state = {name: {name: {"value": value}} for name, value in values.items()}
-    return Filled.model_validate({"view": {"id": "V1", "state": {"values": state}}})
+    return Filled.model_validate(
+        {
+            "team": {"id": "T1"},
+            "user": {"id": "U1"},
+            "view": {"id": "V1", "state": {"values": state}},
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +73,13 @@ def test_a_channel_chooses_whether_one_model_answers_alone_as_well(
     menu: str, *, chosen: bool | None
 ) -> None:
     state = {"shadow": {"shadow": {"selected_option": {"value": menu}}}}
-    filled = Filled.model_validate({"view": {"id": "V1", "state": {"values": state}}})
+    filled = Filled.model_validate(
+        {
+            "team": {"id": "T1"},
+            "user": {"id": "U1"},
+            "view": {"id": "V1", "state": {"values": state}},
+        }
+    )
 
     assert checked_settings(filled, None).choices.shadow is chosen
 

@@ -95,9 +95,10 @@ async def test_a_turn_saw_what_the_model_was_sent() -> None:
 async def test_what_was_cut_from_a_prompt_is_told_as_it_was_sent() -> None:
     def long(request: ModelRequest) -> str:
         said = plausible_reply(request)
-        return said + " It keeps every job." * 1000 if request.act is Act.PROPOSAL else said
+        more = "".join(f" Reason {number}: it keeps every job." for number in range(1000))
+        return said + more if request.act is Act.PROPOSAL else said
 
-    small = {"provider": "scripted", "context_tokens": 4000}
+    small = {"provider": "scripted", "context_tokens": 8192}
     _, log = await held(a_setup(rounds=1), ScriptedProvider(long), Tables(models=[small]))
     text = turn_explanation(log, "r1/critique/architect/security")
     asked = {one.span.turn.key: one for one in explain(log)}
