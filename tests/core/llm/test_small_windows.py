@@ -59,7 +59,12 @@ def holding(tokens: int) -> Callable[[Asked], Say | Reject]:
     return script
 
 
-async def held(vendor: Vendor, setup: Setup, records: tuple[Mapping[str, object], ...]) -> Debate:
+async def held(
+    vendor: Vendor,
+    setup: Setup,
+    records: tuple[Mapping[str, object], ...],
+    store: InMemoryStore | None = None,
+) -> Debate:
     """The debate, with all agents at the server."""
     change = {"provider": "workshop", "model": "small"}
     agents = tuple(agent.model_copy(update=change) for agent in setup.agents)
@@ -73,7 +78,7 @@ async def held(vendor: Vendor, setup: Setup, records: tuple[Mapping[str, object]
         tables=Tables(models=records),
         retries=RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.001),
     )
-    store, clock = InMemoryStore(), SystemClock()
+    store, clock = store or InMemoryStore(), SystemClock()
     started = DebateStarted(setup=setup.model_copy(update=everybody))
     await store.create("dsmall", started, origin="test", at=clock.now())
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
