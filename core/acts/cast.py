@@ -1,12 +1,15 @@
 """The choice of agents for a question: one cheap call; topics where it fails."""
 
 from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
 import structlog
+from pydantic import BaseModel, create_model
 
 from core.acts import prompt as render
 from core.acts.act import ActSpec, declare
-from core.acts.replies import casting_reply
+from core.acts.replies import one_of
 from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import AgentsCast
@@ -18,6 +21,28 @@ from core.rules import casting
 from core.settings import ROLES, roles_with
 
 _log = structlog.get_logger(__name__)
+
+
+class CastRoleReply(BaseModel):
+    """One role that is to take part."""
+
+    reason: str
+    role: str
+
+
+class CastingReply(BaseModel):
+    """Who is to take part."""
+
+    agents: list[CastRoleReply]
+
+
+@cache
+def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
+    """The form of a choice among these roles."""
+    fields: dict[str, Any] = {"role": (one_of(roles), ...)}
+    role = create_model("CastRoleReply", __base__=CastRoleReply, **fields)
+    agents: dict[str, Any] = {"agents": (list[role], ...)}
+    return create_model("CastingReply", __base__=CastingReply, **agents)
 
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:

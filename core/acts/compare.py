@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import candidates
-from core.acts.replies import QUESTION_KINDS, first_sentence, options_fault, options_reply
+from core.acts.replies import first_sentence, one_of
 from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
@@ -22,6 +26,58 @@ _BOLD = re.compile(r"\*\*([^*\n]{2,300})\*\*")
 _BY_WORDS = (
     "No model could merge the answers into options; those in nearly the same words count as one."
 )
+
+
+#: What a model may call the kind of a question: whether something is to be done is a choice, too.
+_WHETHER = "whether"
+QUESTION_KINDS: Mapping[str, QuestionKind] = {
+    QuestionKind.CHOICE.value: QuestionKind.CHOICE,
+    _WHETHER: QuestionKind.CHOICE,
+    QuestionKind.DESIGN.value: QuestionKind.DESIGN,
+    QuestionKind.ESTIMATE.value: QuestionKind.ESTIMATE,
+}
+
+
+class OptionsReply(BaseModel):
+    """What there is to choose between, and which of it each position stands for."""
+
+    options: list[str]
+    #: For each position in the labels' order: the number of its option, counted from 1.
+    stands_for: list[int]
+    kind: str
+
+
+@cache
+def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
+    """The form of a list of options for positions of these labels."""
+    fields: dict[str, Any] = {
+        "stands_for": (Annotated[list[int], Field(description=f"for {', '.join(labels)}")], ...),
+        "kind": (one_of(tuple(QUESTION_KINDS)), ...),
+    }
+    return create_model("OptionsReply", __base__=OptionsReply, **fields)
+
+
+def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
+    """What is wrong with the list, as a sentence for the model; empty if it is good."""
+    names = [name.strip().casefold() for name in reply.options]
+    if not all(names):
+        return "Each option needs a name."
+    if len(set(names)) < len(names):
+        return "Each option must be named once."
+    if len(names) > MOST_OPTIONS:
+        return f"There can be {MOST_OPTIONS} options at most; there are {len(names)}."
+    if len(reply.stands_for) != len(labels):
+        return f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.'
+    if names and not all(1 <= number <= len(names) for number in reply.stands_for):
+        return f'Each number of "stands_for" must be from 1 to {len(names)}.'
+    if reply.kind not in QUESTION_KINDS:
+        return f'"kind" must be one of {", ".join(QUESTION_KINDS)}.'
+    if reply.kind == _WHETHER and len(names) == 1:
+        return (
+            "A question whether to do something has two options at least: to do it and not to do "
+            "it, also where no position stands for one of them."
+        )
+    return ""
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:

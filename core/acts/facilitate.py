@@ -1,9 +1,13 @@
 """The panel's facilitator: go on, ask people, or vote."""
 
 from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, create_model
 
 from core.acts.act import ActSpec, declare
-from core.acts.replies import facilitation_fault, facilitation_reply
+from core.acts.replies import one_of
 from core.acts.request_for import request_for, terms_for
 from core.events import FacilitatorDecided
 from core.llm.call import ModelCalls
@@ -11,6 +15,33 @@ from core.models import Act, Debate, Ending, Guidance, NextStep, Question, Turn
 from core.request import Effort
 from core.rules import gate
 from core.rules.formats import panel
+
+
+class FacilitationReply(BaseModel):
+    """What a facilitator answers."""
+
+    focus: str
+    question: str
+    assumption: str
+    decision: str
+
+
+@cache
+def facilitation_reply() -> type[FacilitationReply]:
+    """The form of a decision: every step, also where the prompt says that one is not open.
+
+    A vendor's cache is another one for each form.
+    """
+    fields: dict[str, Any] = {"decision": (one_of([step.value for step in NextStep]), ...)}
+    return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
+
+
+def facilitation_fault(reply: FacilitationReply) -> str | None:
+    """What is wrong with the decision, as a sentence for the model; None if it is good."""
+    steps = [step.value for step in NextStep]
+    if reply.decision in steps:
+        return None
+    return f'"decision" must be one of {", ".join(steps)}, not "{reply.decision}".'
 
 
 async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:

@@ -12,7 +12,7 @@ from core.acts.act import ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import earlier_shown, note_labels, options_part, options_shown, told_in_short
 from core.acts.playbook_part import judges_parts
-from core.acts.replies import NOBODY, cross_check_reply, first_sentence
+from core.acts.replies import NOBODY, choice_reply, first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
 from core.acts.verdict_replies import (
@@ -94,7 +94,7 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
     reply, call = await calls.ask_for(
         request_for(debate, turn),
         judge,
-        cross_check_reply(options_shown(debate)),
+        choice_reply(options_shown(debate)),
         options=terms_for(debate, turn, judge),
     )
     option = "" if reply.option == NOBODY else reply.option

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from pydantic import BaseModel
+
 from core.acts.act import ActSpec, declare
-from core.acts.replies import QuestionsReply
 from core.acts.request_for import request_for, terms_for
 from core.errors import ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
@@ -14,6 +15,19 @@ from core.request import Effort
 from core.rules.formats import clarifying
 
 _UNREADABLE = "Its reply could not be read as questions, so it asks none."
+
+
+class QuestionReply(BaseModel):
+    """One clarifying question."""
+
+    question: str
+    assumption: str
+
+
+class QuestionsReply(BaseModel):
+    """What an agent wants to know."""
+
+    questions: list[QuestionReply]
 
 
 async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:

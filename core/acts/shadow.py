@@ -3,15 +3,28 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from pydantic import BaseModel
+
 from core.acts.act import ActSpec, declare
 from core.acts.context import asked_parts, options_part, options_shown, unmarked
-from core.acts.replies import NOBODY, ShadowReply, cross_check_reply
+from core.acts.replies import NOBODY, choice_reply
 from core.acts.request_for import request_for, terms_for
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
 from core.models import SUMMARIZER, Act, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
 from core.request import Effort, Part, PartKind
+
+
+class ShadowReply(BaseModel):
+    """What one model answers alone: what weighs, then what follows from it."""
+
+    options: list[str]
+    reasons: list[str]
+    risks: list[str]
+    overturned_by: list[str]
+    decision: str
+    solution: str
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
@@ -65,7 +78,7 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
     reply, call = await calls.ask_for(
         request_for(debate, turn, background),
         background,
-        cross_check_reply(options_shown(debate)),
+        choice_reply(options_shown(debate)),
         options=terms_for(debate, turn, background),
     )
     option = "" if reply.option == NOBODY else reply.option

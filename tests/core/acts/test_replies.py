@@ -9,13 +9,9 @@ from core.acts.ballot import (
     ballot_reply,
     reasons_by_label,
 )
-from core.acts.replies import (
-    facilitation_reply,
-    first_sentence,
-    label_in,
-    options_fault,
-    options_reply,
-)
+from core.acts.compare import options_fault, options_reply
+from core.acts.facilitate import facilitation_reply
+from core.acts.replies import first_sentence, label_in
 from core.acts.verdict_replies import (
     VerdictReply,
     verdict_from,
