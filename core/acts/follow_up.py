@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.acts.act import ACTS, ActSpec, declare
-from core.acts.case import judged_case
 from core.acts.context import told_by_people
+from core.acts.judge import judged_case
 from core.acts.request_for import request_with, terms_for
 from core.errors import CallFailed
 from core.events import FollowUpAnswered

@@ -1,4 +1,7 @@
-"""The judge: from final positions and the vote to a verdict, whatever fails on the way."""
+"""The judge: from final positions and the vote to a verdict, whatever fails on the way.
+
+It reads positions by name, the last critiques and words, the vote, and who moved.
+"""
 
 import asyncio
 import re
@@ -7,12 +10,18 @@ from dataclasses import replace
 
 import structlog
 
-from core.acts import case
-from core.acts.act import ActSpec, always, declare
+from core.acts.act import ACTS, ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
-from core.acts.context import earlier_shown, note_labels, options_part, options_shown, told_in_short
+from core.acts.context import (
+    earlier_shown,
+    letters,
+    note_labels,
+    options_part,
+    options_shown,
+    told_in_short,
+)
 from core.acts.playbook_part import judges_parts
-from core.acts.replies import NOBODY, choice_reply, first_sentence
+from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
 from core.acts.verdict_replies import (
@@ -22,7 +31,8 @@ from core.acts.verdict_replies import (
     verdict_reply,
 )
 from core.errors import CallFailed, ReplyUnreadable
-from core.events import CrossChecked, VerdictReached
+from core.events import VerdictReached
+from core.figures import counted, percent
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
 from core.llm.outages import is_outage
@@ -30,10 +40,10 @@ from core.models import (
     EXAMPLE,
     Act,
     Agent,
-    CrossCheck,
     Debate,
     EarlierDecision,
     NoteOutcome,
+    Source,
     SourceKind,
     Turn,
     Usage,
@@ -41,7 +51,7 @@ from core.models import (
     VerdictSection,
     VerdictSource,
 )
-from core.request import Effort, Part
+from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of
 from core.rules.degradations import degradations
@@ -50,7 +60,9 @@ from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, in_words
+from core.rules.history.strategies import judge_summary
 from core.rules.judging import judge_of
+from core.rules.mind_changes import mind_changes, mover
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.schedule import is_cut_short
@@ -59,6 +71,8 @@ _log = structlog.get_logger(__name__)
 
 #: Longest section that a playbook adds, and cell of its table, in tokens.
 _PART_TOKENS, _CELL_TOKENS = 450, 60
+#: The judge sees the critiques of so many positions: the best of the options that came first.
+_CRITICISED = 2
 #: What a model thought before it wrote.
 _THOUGHT = re.compile(r"\A\s{0,20}<(think(?:ing)?)>.*?</\1>", re.DOTALL)
 #: How a form begins that cannot be read: in a list or block of code or not, cut at its front or its
@@ -77,29 +91,6 @@ _FORM = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-
-
-async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
-    """Have the judge choose with the positions in the opposite order, before it writes.
-
-    Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
-    another choice says that the order decided.
-
-    Raises:
-        ProviderError: No model could be asked.
-        ReplyUnreadable: The reply is no choice, even repaired.
-        LimitReached: A cap forbids the call.
-    """
-    judge = judge_of(debate)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn),
-        judge,
-        choice_reply(options_shown(debate)),
-        options=terms_for(debate, turn, judge),
-    )
-    option = "" if reply.option == NOBODY else reply.option
-    check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
-    return CrossChecked(check=check)
 
 
 async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
@@ -240,19 +231,149 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     )
 
 
-def _about_check(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The same case in the opposite order; how the vote went is not told."""
+def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """What the judge reads: positions, the critiques that count, last words, options, the vote."""
     return (
-        *reversed(case.final_positions(debate)),
+        *final_positions(debate),
         *told_in_short(debate, turn),
-        *reversed(case.last_critiques(debate)),
-        *case.last_words(debate),
-        *options_part(debate),
+        *last_critiques(debate),
+        *last_words(debate),
+        *format_of(debate).shown(debate, turn),
+        *options_part(debate, by_name=True),
+        *_tally_part(debate),
     )
 
 
+def final_positions(debate: Debate) -> Sequence[Part]:
+    """All final positions by name, in the order of the vote; the winner is shortened last.
+
+    Where settings have the judge's material summed up, the winner stays in full.
+    """
+    positions = format_of(debate).positions(debate)
+    winners = voting.best_texts(debate.tally) if debate.tally else ()
+    summary = judge_summary(debate)
+    shown = [
+        Part(
+            kind=PartKind.POSITION,
+            label=f"Position of {debate.setup.agent(agent).name}",
+            text=positions[agent].text,
+            trim_priority=1 if agent in winners else 3,
+        )
+        for agent in _by_vote(debate)
+        if not summary or agent in winners
+    ]
+    if summary:
+        label = "All positions in short"
+        shown.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
+    return shown
+
+
+def _by_vote(debate: Debate) -> Sequence[str]:
+    """Ids of the agents that have a position, in the order of the vote."""
+    positions = format_of(debate).positions(debate)
+    scores = debate.tally.scores if debate.tally else ()
+    order = [score.position for score in scores] or list(positions)
+    return [agent for agent in order if agent in positions]
+
+
+def last_critiques(debate: Debate) -> Sequence[Part]:
+    """The newest critiques of the best positions for the two options that came first."""
+    parts: list[Part] = []
+    roster = [agent.id for agent in debate.setup.agents]
+    ranked, best = _by_vote(debate), list[str]()
+    for score in debate.tally.options if debate.tally else ():
+        best += [a for a in ranked if option_of(debate, a) == score.option][:1]
+    for target in (best or ranked)[:_CRITICISED]:
+        about = [
+            made
+            for made in debate.contributions.values()
+            if made.turn.act is Act.CRITIQUE and made.turn.target == target
+        ]
+        last = max((made.turn.round for made in about), default=0)
+        parts += [
+            Part(
+                kind=PartKind.CRITIQUE,
+                label=f"{_name_of(debate, made.turn.agent)} on the position of "
+                f"{_name_of(debate, target)} in round {last}",
+                text=made.text,
+                trim_priority=4,
+            )
+            for made in sorted(about, key=lambda one: roster.index(one.turn.agent))
+            if made.turn.round == last
+        ]
+    return parts
+
+
+def last_words(debate: Debate) -> Sequence[Part]:
+    """The council's rebuttals; where there were none, everybody's answers to the others."""
+    for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
+        said = [made for made in debate.contributions.values() if made.turn.act is act]
+        if said:
+            return [
+                Part(
+                    kind=PartKind.CRITIQUE,
+                    label=f"{what} of {_name_of(debate, made.turn.agent)} ({letters(debate)})",
+                    text=made.text,
+                    trim_priority=4,
+                )
+                for made in said
+            ]
+    return ()
+
+
+def _tally_part(debate: Debate) -> Sequence[Part]:
+    """The counted vote, every ballot with all its reasons, and who moved by what."""
+    if not debate.tally:
+        return ()
+    options, rules = options_of(debate), debate.setup.vote
+    by_weight = " by weight" if rules.weights else ""
+    lines = [
+        f"{options.name(score.option)} ({score.option}): first choice of "
+        f"{counted(score.first_choices, 'voter')}{by_weight}, "
+        f"{percent(score.mean_probability)} on average"
+        for score in debate.tally.options
+    ]
+    lines += [
+        f"The text of {_name_of(debate, score.position)}: {counted(score.points, 'point')}, "
+        f"{counted(score.first_places, 'first place')}"
+        for score in debate.tally.scores
+    ]
+    lines += ["Where a voter ranked its own text does not count."] if rules.exclude_self else []
+    for ballot in voting.counted(debate, debate.tally):
+        order = ", then ".join(_name_of(debate, position) for position in ballot.ranking)
+        shares = ", ".join(
+            f"{option} {percent(share)}"
+            for option, share in options.probabilities(ballot.probabilities).items()
+        )
+        sure = f"; best for the team: {shares}" if shares else ""
+        lines.append(f"The ballot of {_name_of(debate, ballot.voter)}: texts {order}{sure}.")
+        lines += [
+            f"- on {_name_of(debate, position)}: {' '.join(reason.split())}"
+            for position, reason in ballot.reasons.items()
+        ]
+    for move in mind_changes(debate):
+        by = mover(debate, move)
+        what = (
+            f"source {by.id}"
+            if isinstance(by, Source)
+            else f"{_name_of(debate, by.turn.agent)}'s {ACTS[by.turn.act].noun}"
+            if by
+            else ""
+        )
+        cause = f", moved by {what}" if what else ""
+        before, after = options.name(move.before), options.name(move.after)
+        who = _name_of(debate, move.voter)
+        lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
+    return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
+
+
+def _name_of(debate: Debate, agent: str) -> str:
+    """What the judge, who sees names, calls an agent."""
+    return debate.setup.agent(agent).name
+
+
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    return (*case.judged_case(debate, turn), *judges_parts(debate))
+    return (*judged_case(debate, turn), *judges_parts(debate))
 
 
 def _more_tokens(debate: Debate) -> int:
@@ -262,10 +383,6 @@ def _more_tokens(debate: Debate) -> int:
         return 0
     cells = len(playbook.criteria) * len(options_shown(debate))
     return _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
-
-
-def _values_of_check(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    return {"options": ", ".join(options_shown(debate))}
 
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
@@ -304,23 +421,6 @@ def _winner_words(debate: Debate) -> str:
     texts = "best texts" if len(names) > 1 else "best text"
     return f"the {texts} for the option that won the vote ({won[0]}): the {whose}"
 
-
-declare(
-    Act.CROSS_CHECK,
-    ActSpec(
-        label="Check in the opposite order",
-        noun="check in the opposite order",
-        phase="the judge chooses in the opposite order",
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        sees_history=False,
-        values=_values_of_check,
-        about=_about_check,
-        is_alone=always,
-        perform=cross_check,
-    ),
-)
 
 declare(
     Act.SYNTHESIS,

@@ -1,0 +1,70 @@
+"""The check before the verdict: the judge chooses with the positions in the opposite order."""
+
+from collections.abc import Mapping, Sequence
+
+from core.acts.act import ActSpec, always, declare
+from core.acts.context import options_part, options_shown, told_in_short
+from core.acts.judge import final_positions, last_critiques, last_words
+from core.acts.replies import NOBODY, choice_reply
+from core.acts.request_for import request_for, terms_for
+from core.events import CrossChecked
+from core.llm.call import ModelCalls
+from core.models import Act, CrossCheck, Debate, Turn
+from core.request import Effort, Part
+from core.rules.judging import judge_of
+
+
+async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
+    """Have the judge choose with the positions in the opposite order, before it writes.
+
+    Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
+    another choice says that the order decided.
+
+    Raises:
+        ProviderError: No model could be asked.
+        ReplyUnreadable: The reply is no choice, even repaired.
+        LimitReached: A cap forbids the call.
+    """
+    judge = judge_of(debate)
+    reply, call = await calls.ask_for(
+        request_for(debate, turn),
+        judge,
+        choice_reply(options_shown(debate)),
+        options=terms_for(debate, turn, judge),
+    )
+    option = "" if reply.option == NOBODY else reply.option
+    check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
+    return CrossChecked(check=check)
+
+
+def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The same case in the opposite order; how the vote went is not told."""
+    return (
+        *reversed(final_positions(debate)),
+        *told_in_short(debate, turn),
+        *reversed(last_critiques(debate)),
+        *last_words(debate),
+        *options_part(debate),
+    )
+
+
+def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    return {"options": ", ".join(options_shown(debate))}
+
+
+declare(
+    Act.CROSS_CHECK,
+    ActSpec(
+        label="Check in the opposite order",
+        noun="check in the opposite order",
+        phase="the judge chooses in the opposite order",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values,
+        about=_about,
+        is_alone=always,
+        perform=cross_check,
+    ),
+)
