@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_m
 from core.acts.act import ActSpec, declare
 from core.acts.context import candidates, options_shown, told_in_short
 from core.acts.replies import NOBODY, figure_in, one_of
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.errors import ReplyUnreadable
 from core.events import BallotAbstained, BallotCast
 from core.llm.call import ModelCalls
@@ -72,12 +72,12 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     movers |= {source: source for source in sources_shown(debate)}
     options = options_shown(debate)
     try:
-        reply, call = await calls.ask_for(
-            request_for(debate, turn),
-            debate.setup.agent(turn.agent),
+        reply, call = await ask_model(
+            calls,
+            debate,
+            turn,
             ballot_reply(tuple(shown), mover_labels(debate), options),
             check=lambda ballot: ballot_fault(ballot, list(shown), options) or None,
-            options=terms_for(debate, turn),
         )
     except ReplyUnreadable as error:
         abstention = Abstention(turn=turn, reason=str(error), call=error.call)

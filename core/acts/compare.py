@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, create_model
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import candidates
 from core.acts.replies import first_sentence, one_of
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
@@ -90,12 +90,12 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     shown = candidates(debate, turn)
     labels = tuple(one.label for one in shown)
     try:
-        reply, call = await calls.ask_for(
-            request_for(debate, turn),
-            debate.setup.agent(turn.agent),
+        reply, call = await ask_model(
+            calls,
+            debate,
+            turn,
             options_reply(labels),
             check=lambda said: options_fault(said, labels) or None,
-            options=terms_for(debate, turn),
         )
     except CallFailed as error:
         # Without a short form the answer stands in bold, as prompts ask for it, or comes first.

@@ -6,7 +6,7 @@ from core.acts.act import ActSpec, always, declare
 from core.acts.context import options_part, options_shown, told_in_short
 from core.acts.judge import final_positions, last_critiques, last_words
 from core.acts.replies import NOBODY, choice_reply
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.events import CrossChecked
 from core.llm.call import ModelCalls
 from core.models import Act, CrossCheck, Debate, Turn
@@ -26,11 +26,8 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
         LimitReached: A cap forbids the call.
     """
     judge = judge_of(debate)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn),
-        judge,
-        choice_reply(options_shown(debate)),
-        options=terms_for(debate, turn, judge),
+    reply, call = await ask_model(
+        calls, debate, turn, choice_reply(options_shown(debate)), agent=judge
     )
     option = "" if reply.option == NOBODY else reply.option
     check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, create_model
 
 from core.acts.act import ActSpec, declare
 from core.acts.replies import one_of
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.events import FacilitatorDecided
 from core.llm.call import ModelCalls
 from core.models import Act, Debate, Ending, Guidance, NextStep, Question, Turn
@@ -58,12 +58,8 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         # There is nothing for a facilitator to decide: it costs no call.
         by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
         return FacilitatorDecided(guidance=by_rule)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn),
-        debate.setup.agent(turn.agent),
-        facilitation_reply(),
-        check=facilitation_fault,
-        options=terms_for(debate, turn),
+    reply, call = await ask_model(
+        calls, debate, turn, facilitation_reply(), check=facilitation_fault
     )
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
     asks = reply.decision == NextStep.ASK and bool(question.text)

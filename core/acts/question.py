@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from core.acts.act import ActSpec, declare
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.errors import ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
 from core.figures import counted
@@ -37,10 +37,8 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
         ProviderError: No model could be asked.
         LimitReached: A cap forbids the call.
     """
-    agent = debate.setup.agent(turn.agent)
-    request, terms = request_for(debate, turn), terms_for(debate, turn)
     try:
-        reply, call = await calls.ask_for(request, agent, QuestionsReply, options=terms)
+        reply, call = await ask_model(calls, debate, turn, QuestionsReply)
     except ReplyUnreadable as error:
         none = Questions(turn=turn, questions=(), warnings=(_UNREADABLE,), call=error.call)
         return QuestionsAsked(questions=none)

@@ -1,6 +1,9 @@
-"""The request a turn makes of a model, and on which terms (pure)."""
+"""The request a turn makes of a model, and on which terms."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from core.acts import prompt as render
 from core.acts.act import ACTS
@@ -9,7 +12,8 @@ from core.acts.context import (
     options_shown,
     parts_for,
 )
-from core.llm.call import CallOptions, ModelRef
+from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
+from core.llm.structured import Check
 from core.models import (
     Act,
     Agent,
@@ -23,6 +27,37 @@ from core.rules.schedule import is_patient
 
 #: What was decided earlier; as one text in debates of older versions.
 _DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})
+
+M = TypeVar("M", bound=BaseModel)
+
+
+async def ask_model(
+    calls: ModelCalls,
+    debate: Debate,
+    turn: Turn,
+    form: type[M],
+    *,
+    check: Check[M] | None = None,
+    agent: Agent | None = None,
+) -> ModelAnswer[M]:
+    """A turn's reply in this form: from the turn's agent, or from this one.
+
+    Args:
+        calls: Asks models.
+        debate: As it stands.
+        turn: Which one.
+        form: What the reply has to be.
+        check: Says in a sentence what is wrong with a reply, or None.
+        agent: Whose model is asked.
+
+    Raises:
+        ReplyUnreadable: Not even a repair could be read; its `call` is the call.
+        LimitReached: A cap forbids the call.
+        ProviderError: No model could be asked.
+    """
+    agent = agent or debate.setup.agent(turn.agent)
+    request, terms = request_for(debate, turn, agent), terms_for(debate, turn, agent)
+    return await calls.ask_for(request, agent, form, check=check, options=terms)
 
 
 def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> ModelRequest:

@@ -1,20 +1,18 @@
 """Reviews: what agents find in the subject, each thing once, and whether it is settled."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from core.acts.act import ActSpec, declare
 from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
-from core.acts.finding_replies import (
-    FindingReply,
-    review_reply,
-    same_fault,
-    same_reply,
-    second_look_reply,
-)
-from core.acts.replies import NOBODY, label_in
-from core.acts.request_for import request_for, terms_for
+from core.acts.replies import NOBODY, label_in, one_of
+from core.acts.request_for import ask_model
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
 from core.evidence.citations import check, checked
@@ -41,6 +39,109 @@ from core.rules.subject import handed_in, subject
 #: Longest words that a finding is about, in characters.
 _WORDS_MAX_CHARS = 400
 _BY_WORDS = "No model could merge the findings; those in nearly the same words count as one."
+_SETTLED = re.compile(r"\W*(?:resolved|settled|mended|fixed|closed|done)\b", re.IGNORECASE)
+
+
+def _status(said: object) -> object:
+    """Resolved where that is said in the first word; all else is open."""
+    if not isinstance(said, str):
+        return said
+    return (FindingStatus.RESOLVED if _SETTLED.match(said) else FindingStatus.OPEN).value
+
+
+class FindingReply(BaseModel):
+    """One finding."""
+
+    source: str
+    words: str
+    wrong: str
+    mend: str = ""
+    severity: str
+
+
+class LookReply(BaseModel):
+    """How one finding stands."""
+
+    finding: str
+    why: str = ""
+    status: Annotated[
+        str,
+        BeforeValidator(_status),
+        WithJsonSchema(
+            {"type": "string", "enum": [FindingStatus.RESOLVED.value, FindingStatus.OPEN.value]}
+        ),
+    ]
+
+
+class ReviewReply(BaseModel):
+    """What an agent finds in the subject."""
+
+    findings: list[FindingReply]
+    summary: str
+    #: Id of the verdict it would give, or `NOBODY`'s word.
+    verdict: str = NOBODY
+
+
+class SecondLookReply(BaseModel):
+    """What an agent says when it looks again."""
+
+    looks: list[LookReply]
+    new: list[FindingReply] = []
+    summary: str
+    verdict: str = NOBODY
+
+
+class SameReply(BaseModel):
+    """Which findings say the same."""
+
+    same_as: list[int]
+
+
+@cache
+def review_reply(sources: tuple[str, ...]) -> type[ReviewReply]:
+    """The form of a review of these sources."""
+    fields: dict[str, Any] = {
+        "findings": (list[_finding(sources)], ...),
+        "verdict": (one_of((*VERDICTS, NOBODY)), NOBODY),
+    }
+    return create_model("ReviewReply", __base__=ReviewReply, **fields)
+
+
+@cache
+def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type[SecondLookReply]:
+    """The form of a second look at findings of these labels."""
+    label: dict[str, Any] = {"finding": (one_of(labels), ...)}
+    look = create_model("LookReply", __base__=LookReply, **label)
+    fields: dict[str, Any] = {
+        "looks": (list[look], ...),
+        "new": (list[_finding(sources)], []),
+        "verdict": (one_of((*VERDICTS, NOBODY)), NOBODY),
+    }
+    return create_model("SecondLookReply", __base__=SecondLookReply, **fields)
+
+
+@cache
+def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
+    """The form of what says the same among findings of these labels."""
+    about = Field(description=f"for {', '.join(labels)}")
+    fields: dict[str, Any] = {"same_as": (Annotated[list[int], about], ...)}
+    return create_model("SameReply", __base__=SameReply, **fields)
+
+
+def same_fault(reply: SameReply, labels: Sequence[str]) -> str:
+    """What is wrong with the list, as a sentence for the model; empty if it is good."""
+    if len(reply.same_as) != len(labels):
+        return f'"same_as" must hold {len(labels)} numbers, for {", ".join(labels)}.'
+    if not all(1 <= first <= own for own, first in enumerate(reply.same_as, start=1)):
+        return 'Each number of "same_as" is that of a finding before it, or its own.'
+    return ""
+
+
+def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
+    fields: dict[str, Any] = {"severity": (one_of([one.value for one in Severity]), ...)}
+    if sources:
+        fields["source"] = (one_of(sources), ...)
+    return create_model("FindingReply", __base__=FindingReply, **fields)
 
 
 async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -50,12 +151,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
         CallFailed: No model could be asked, or its reply not be read.
     """
     read = subject(debate)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn),
-        debate.setup.agent(turn.agent),
-        review_reply(tuple(one.id for one in read)),
-        options=terms_for(debate, turn),
-    )
+    reply, call = await ask_model(calls, debate, turn, review_reply(tuple(one.id for one in read)))
 
     def checked_reply() -> Contribution:
         found = _found(reply.findings, read)
@@ -72,11 +168,8 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
     """
     read, mine = (*subject(debate), *handed_in(debate)), own(debate, turn.agent)
     labels = tuple(f"f{one.number}" for one in mine)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn),
-        debate.setup.agent(turn.agent),
-        second_look_reply(labels, tuple(one.id for one in read)),
-        options=terms_for(debate, turn),
+    reply, call = await ask_model(
+        calls, debate, turn, second_look_reply(labels, tuple(one.id for one in read))
     )
     looks = {label_in(one.finding, labels): one for one in reply.looks}
     # What is passed over is still open.
@@ -104,12 +197,12 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
         return FindingsMerged(findings=Findings(turn=turn, items=items))
     labels = tuple(f"f{number}" for number, _ in enumerate(found, start=1))
     try:
-        reply, call = await calls.ask_for(
-            request_for(debate, turn),
-            debate.setup.agent(turn.agent),
+        reply, call = await ask_model(
+            calls,
+            debate,
+            turn,
             same_reply(labels),
             check=lambda said: same_fault(said, labels) or None,
-            options=terms_for(debate, turn),
         )
     except CallFailed as error:
         by_words = Findings(

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from core.acts.act import ActSpec, declare
 from core.acts.context import asked_parts, options_part, options_shown, unmarked
 from core.acts.replies import NOBODY, choice_reply
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
@@ -34,10 +34,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
         ProviderError: The model cannot be asked, or its reply not be read.
         LimitReached: A cap forbids the call.
     """
-    agent = debate.setup.agent(turn.agent)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn), agent, ShadowReply, options=terms_for(debate, turn)
-    )
+    reply, call = await ask_model(calls, debate, turn, ShadowReply)
     shadow = await asyncio.to_thread(_checked, debate, turn, reply, call)
     return ShadowAnswered(shadow=shadow)
 
@@ -75,11 +72,8 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
         LimitReached: A cap forbids the call.
     """
     background = debate.setup.agent(SUMMARIZER)
-    reply, call = await calls.ask_for(
-        request_for(debate, turn, background),
-        background,
-        choice_reply(options_shown(debate)),
-        options=terms_for(debate, turn, background),
+    reply, call = await ask_model(
+        calls, debate, turn, choice_reply(options_shown(debate)), agent=background
     )
     option = "" if reply.option == NOBODY else reply.option
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
