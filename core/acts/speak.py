@@ -1,7 +1,8 @@
-"""What agents do: say something, in every act that ends in text, and vote."""
+"""Speeches: the acts that end in text."""
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from core.acts.act import ACTS, ActSpec, declare
 from core.acts.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
@@ -79,132 +80,53 @@ def _values_of_statement(debate: Debate, turn: Turn) -> Mapping[str, object]:
     return {"first": turn.round == 1, "closing": panel.is_closing(debate, turn)}
 
 
-declare(
-    Act.PROPOSAL,
-    ActSpec(
-        label="Proposal",
-        noun="proposal",
-        phase="proposals",
-        is_speech=True,
-        words=350,
-        values=_values_of_proposal,
-        perform=speak,
+_speech = partial(ActSpec, is_speech=True, perform=speak)
+_SPEECHES = {
+    Act.PROPOSAL: _speech(
+        label="Proposal", noun="proposal", phase="proposals", words=350, values=_values_of_proposal
     ),
-)
-
-declare(
-    Act.CRITIQUE,
-    ActSpec(
+    Act.CRITIQUE: _speech(
         label="Critique",
         noun="critique",
         phase="critiques",
-        is_speech=True,
         words=250,
         max_tokens=1024,
         effort=Effort.LOW,
         values=_values_of_critique,
-        perform=speak,
     ),
-)
-
-declare(
-    Act.REFINEMENT,
-    ActSpec(
+    Act.REFINEMENT: _speech(
         label="Refinement",
         noun="refined proposal",
         phase="refinements",
-        is_speech=True,
         words=450,
         states_stance=True,
-        perform=speak,
     ),
-)
-
-declare(
-    Act.GATHER,
-    ActSpec(
-        label="Findings",
-        noun="gathered facts",
-        phase="gathering facts",
-        is_speech=True,
-        words=350,
-        perform=speak,
+    Act.GATHER: _speech(
+        label="Findings", noun="gathered facts", phase="gathering facts", words=350
     ),
-)
-
-declare(
-    Act.PLAN,
-    ActSpec(
-        label="Plan",
-        noun="plan",
-        phase="plans",
-        is_speech=True,
-        words=200,
-        effort=Effort.LOW,
-        perform=speak,
+    Act.PLAN: _speech(label="Plan", noun="plan", phase="plans", words=200, effort=Effort.LOW),
+    Act.FORMULATE: _speech(label="Position", noun="position", phase="positions", words=450),
+    Act.DEBATE: _speech(
+        label="Answer to the others", noun="answer to the others", phase="debate", words=450
     ),
-)
-
-declare(
-    Act.FORMULATE,
-    ActSpec(
-        label="Position",
-        noun="position",
-        phase="positions",
-        is_speech=True,
-        words=450,
-        perform=speak,
-    ),
-)
-
-declare(
-    Act.DEBATE,
-    ActSpec(
-        label="Answer to the others",
-        noun="answer to the others",
-        phase="debate",
-        is_speech=True,
-        words=450,
-        perform=speak,
-    ),
-)
-
-declare(
-    Act.ADJUST,
-    ActSpec(
+    Act.ADJUST: _speech(
         label="Adjusted position",
         noun="adjusted position",
         phase="adjustments",
-        is_speech=True,
         words=450,
         states_stance=True,
-        perform=speak,
     ),
-)
-
-declare(
-    Act.REBUTTAL,
-    ActSpec(
-        label="Rebuttal",
-        noun="rebuttal",
-        phase="rebuttals",
-        is_speech=True,
-        words=250,
-        effort=Effort.LOW,
-        perform=speak,
+    Act.REBUTTAL: _speech(
+        label="Rebuttal", noun="rebuttal", phase="rebuttals", words=250, effort=Effort.LOW
     ),
-)
-
-declare(
-    Act.STATEMENT,
-    ActSpec(
+    Act.STATEMENT: _speech(
         label="Statement",
         noun="statement",
         phase="statements",
-        is_speech=True,
         words=300,
         states_stance=True,
         values=_values_of_statement,
-        perform=speak,
     ),
-)
+}
+for _act, _spec in _SPEECHES.items():
+    declare(_act, _spec)
