@@ -55,6 +55,7 @@ def decision_text(debate: Debate, *, judged: bool = True) -> str:
         notes.append(f"{note.author.name or note.author.id}: “{note.text}” ({used}) {why}")
     return "\n\n".join(
         [
+            *(["Partial result: not all turns were taken."] if verdict.partial and judged else []),
             *(f"Note: {inert_line(warning)}" for warning in verdict.warnings if judged),
             inert(verdict.decision),
             *_standing(debate, verdict),

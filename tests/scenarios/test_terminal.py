@@ -187,7 +187,8 @@ def test_ctrl_c_leaves_a_partial_decision(shell: Shell) -> None:
 
     assert process.returncode == 0, said
     assert "Stopping: the judge decides on what is there." in said
-    assert "before all turns were taken" in decision
+    assert "Partial result: not all turns were taken." in decision
+    assert "stopped the debate." in decision
     assert "Traceback" not in said
 
 

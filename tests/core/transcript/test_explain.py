@@ -98,7 +98,7 @@ async def test_what_was_cut_from_a_prompt_is_told_as_it_was_sent() -> None:
         more = "".join(f" Reason {number}: it keeps every job." for number in range(1000))
         return said + more if request.act is Act.PROPOSAL else said
 
-    small = {"provider": "scripted", "context_tokens": 8192}
+    small = {"provider": "scripted", "context_tokens": 4000}
     _, log = await held(a_setup(rounds=1), ScriptedProvider(long), Tables(models=[small]))
     text = turn_explanation(log, "r1/critique/architect/security")
     asked = {one.span.turn.key: one for one in explain(log)}
