@@ -400,12 +400,12 @@ class _Run:
     async def _take(self, debate: Debate, turn: Turn, *, waits: bool) -> None:
         """Take one turn and record its outcome; or offer it again when its models may be back."""
         spent: list[Usage] = []
+        is_answered = False
         try:
             event = await self._turns.take(
                 debate, turn, spent.append, prove=self._prove, waits=waits
             )
-            if waits and turn.agent in self._away:
-                await self._tell_back(turn.agent)
+            is_answered = bool(spent)  # what no model was asked says nothing about one
         except ModelsAway as error:
             self._dropped = sum(spent, start=self._dropped)
             self._put_off(turn, error.until)
@@ -435,6 +435,8 @@ class _Run:
                 writing.cancel()
                 self._dropped = sum(spent, start=self._dropped)
             raise
+        if is_answered and turn.agent in self._away:
+            await self._tell_back(turn.agent)
 
     def _put_off(self, turn: Turn, until: datetime | None) -> None:
         """Have the turn offered again, at once or at that time; in an outage no time of it runs."""

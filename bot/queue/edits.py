@@ -15,7 +15,7 @@ from bot.queue.slack_calls import SESSION, SlackCall, edit
 from bot.queue.worker import unhurried
 from bot.slack.clients import NotInstalled
 from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Rejected, Retry, Unknown, outcome_of
-from core.errors import ConfigurationBroken, DebateUnknown, LogBroken
+from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
 
 _log = logger(__name__)
 
@@ -63,6 +63,14 @@ class Edits:
         except (DebateUnknown, LogBroken) as error:
             for row in rows:
                 await outgoing.posts.fail(row, str(error))
+            return 0.0
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a fault of ours: these rows alone wait, not the workspace's edits
+            _log.exception("cannot be shown", post=rows[0].key)
+            pause = outgoing.failed(rows[0].key)
+            for row in rows:
+                await outgoing.posts.put_off(row, pause, "It cannot be shown now.")
             return 0.0
         workspace = await outgoing.clients.of(rows[0].workspace)
         same = list[PostRow]()

@@ -15,7 +15,7 @@ from bot.queue.slack_calls import METHODS, UNREPEATABLE, SlackCall, edit, find_p
 from bot.queue.worker import unhurried
 from bot.slack.clients import NotInstalled
 from bot.slack.outcomes import PLACE_GONE, Rejected, Retry, Unknown, outcome_of
-from core.errors import ConfigurationBroken, DebateUnknown, LogBroken
+from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
 
 _log = logger(__name__)
 
@@ -63,21 +63,31 @@ class FirstCalls:
         except _NO_CLIENT as error:
             # Nothing was sent, so the call may come later.
             self._hold(lane, outcome_of(error))
-            return 0.0
+            return self.outgoing.limits.left(lane)
 
     async def _send(self, lane: str, row: PostRow) -> float:
         if row.method not in METHODS:
             return await self._refuse(
                 row, Rejected(f"unknown method {row.method}", "unknown_method")
             )
-        if row.root_state is PostState.GONE:
+        if row.root_state is PostState.GONE and row.root_ts is None:
             await self.outgoing.posts.fail(row, "Its place cannot be reached.")
             return 0.0
         if row.thread_key and row.root_ts is None:
             if row.root_state not in {PostState.WAITING, PostState.SENDING}:
                 return await self._refuse(row, _NO_ROOT)
             return await self._put_off(row, "The message it belongs to is on its way.")
-        rendered = await self._rendered(row)
+        try:
+            rendered = await self._rendered(row)
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a fault of ours: this row alone waits, not what stands behind it
+            _log.exception("cannot be shown", post=row.key)
+            if self.outgoing.fails_since(row.key) > self.outgoing.pace.fails:
+                return await self._refuse(row, _FAILS)
+            pause = self.outgoing.failed(row.key)
+            await self.outgoing.posts.put_off(row, pause, "It cannot be shown now.")
+            return 0.0
         if rendered is None:
             await self.outgoing.posts.fail(row, "There is nothing to show any more.")
             return 0.0
@@ -98,6 +108,8 @@ class FirstCalls:
         # Links that lead nowhere yet: what is shown is not the newest state.
         shown = {name: content[name] for name in rendered.contents[row.key]}
         state = (0 if is_early else rendered.seq, digest(shown)) if row.post else None
+        if state and row.key in self._bare:
+            state = (UNKNOWN, None)  # an edit brings the rest, where Slack takes it
         return await unhurried(self._call(lane, call, state))
 
     async def _call(
@@ -178,25 +190,30 @@ class FirstCalls:
         workspace = await outgoing.clients.of(row.workspace)
         looks = f"look/{row.workspace}"
         if wait := outgoing.limits.left(looks):
-            return wait
+            await posts.put_off(row, wait, "It may have arrived.")
+            return 0.0
         claimed = await posts.claim(row, outgoing.leases.owner)
         if claimed is None:
             await outgoing.leases.confirm(lane)
             return 0.0
         since = row.attempted_at if is_dated and row.state is PostState.SENDING else None
+        if row.debate_id in self.restored:
+            since = None  # posted before the backup
         row = replace(claimed, root_ts=row.root_ts)
         call = SlackCall(client=workspace.client, row=row, content=row.payload)
         outgoing.limits.passed(looks)
         try:
             ts = await find_post(call, since)
-            if ts and row.debate_id in self.restored and row.method == "post" and not row.post:
-                # From before a restore: it is to say what the log says now.
-                content, _ = await outgoing.filled(row, row.payload, workspace.identity.url, 0)
-                found = replace(row, ts=ts)
-                outgoing.limits.passed(f"edit/{row.workspace}")
-                await edit(replace(call, row=found, content=content))
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._not_found_out(row, outcome_of(error))
+        if ts and row.debate_id in self.restored and row.method == "post" and not row.post:
+            # From before a restore: it is to say what the log says now.
+            content, _ = await outgoing.filled(row, row.payload, workspace.identity.url, 0)
+            outgoing.limits.passed(f"edit/{row.workspace}")
+            try:
+                await edit(replace(call, row=replace(row, ts=ts), content=content))
+            except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
+                _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
         if ts:
             outgoing.succeeded(row.key)

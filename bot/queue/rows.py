@@ -24,7 +24,6 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
-    false,
     func,
     or_,
     select,
@@ -470,7 +469,7 @@ _NOTE_SHOWN = (
         shown_seq=bindparam("seq"),
         shown_hash=bindparam("hash", type_=Text),
         shown_at=NOW,
-        hurry=false(),
+        hurry=QUEUE.c.hurry & (QUEUE.c.wanted_seq > bindparam("seq")),
         error=bindparam("why", type_=Text),
         due=0.0,
     )
@@ -480,7 +479,9 @@ _NOTE_SAME = (
     update(QUEUE)
     .where(QUEUE.c.id == bindparam("of_id"), QUEUE.c.shown_hash.is_not(None))
     .where(_lane_held("edit_lane"))
-    .values(shown_seq=bindparam("seq"), hurry=false())
+    .values(
+        shown_seq=bindparam("seq"), hurry=QUEUE.c.hurry & (QUEUE.c.wanted_seq > bindparam("seq"))
+    )
     .returning(QUEUE.c.id)
 )
 _WITH_KEY = QUEUE.c.key == bindparam("with_key")

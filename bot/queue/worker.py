@@ -100,7 +100,9 @@ class Worker:
             if not left_by_itself and kind in {"edit", "pin"}:
                 await asyncio.sleep(self._grace)  # an edit of the dead may be on its way
             while (seconds := await self._step(kind, lane)) is not None:
-                await _wait(news, seconds)
+                # Rows of other processes wake nobody here.
+                longest = POLL_SECONDS if self._leases.is_shared else seconds
+                await _wait(news, min(seconds, longest))
         except LaneLost as error:
             _log.warning("let go", lane=lane, reason=str(error))
         finally:

@@ -100,6 +100,8 @@ def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) 
             left -= len(text)
             if left <= 0:
                 break
+        if close := getattr(extract.sections, "close", None):
+            close()  # a reader by pages says only then what is wrong with those that were read
     except Unreadable as error:
         return {"fault": str(error)}
     if not any(section["text"].strip() for section in sections):
@@ -364,7 +366,10 @@ def _pages(document: Any, count: int, warnings: list[str]) -> Iterator[Section]:
         for doubt in doubts:
             told.setdefault(doubt, []).append(number(at + 1))
         if text.strip():
-            yield Section(f"page {at + 1}", text)
+            try:
+                yield Section(f"page {at + 1}", text)
+            except GeneratorExit:  # no more is wanted
+                break
     for doubt, pages in told.items():
         listed = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
         warnings.append(f"{'page' if len(pages) == 1 else 'pages'} {listed}: {doubt}")

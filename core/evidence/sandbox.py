@@ -137,7 +137,7 @@ class FairGate:
                 if place.done() and not place.cancelled():  # it was given one all the same
                     self._leave()
                 else:
-                    self._waiting.remove((whose, place))
+                    self._waiting = deque(one for one in self._waiting if one[1] is not place)
                 raise
         try:
             yield
@@ -150,9 +150,11 @@ class FairGate:
 
     def _leave(self) -> None:
         self._free += 1
-        if self._waiting:
+        # Who was cancelled leaves the queue at its own next step.
+        waiting = [(whose, place) for whose, place in self._waiting if not place.done()]
+        if waiting:
             # Among those who were not in yet, who came first.
-            chosen = min(self._waiting, key=lambda waiting: self._last.get(waiting[0], 0))
+            chosen = min(waiting, key=lambda waits: self._last.get(waits[0], 0))
             self._waiting.remove(chosen)
             self._enter(chosen[0])
             chosen[1].set_result(None)

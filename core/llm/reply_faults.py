@@ -12,21 +12,21 @@ from core.llm.prices import output_reserve
 from core.models import Usage
 from core.request import ModelRequest, PartKind
 
-#: How models begin a refusal; a longer reply is none.
+#: A whole reply that refuses. One that goes on ("… from the record: nobody asked") is an answer.
 _REFUSAL = re.compile(
     r"\s*(?:i['’]?m (?:very |really )?sorry|i apologi[sz]e|sorry|unfortunately|as an ai)?\b"
     r"[^.\n]{0,60}?\bi (?:can(?:no|['’])?t|am unable to|am not able to|won['’]t|will not)"
-    r" (?:help|assist|comply|answer|do that|provide|fulfil|participate|take part|continue)",
+    r" (?:help|assist|comply|participate|take part|do that|fulfil that)"
+    r"(?: (?:in |with )?(?:this|that|it|you|debates?|(?:this|that|your|the) request))?\s*[.!]?\s*",
     re.IGNORECASE,
 )
-_LONGEST_REFUSAL = 300
 #: Words at the end of a reply, and how often the same ones in a row are a loop.
 _LOOKED_AT, _REPEATED = 240, 8
 #: A fence around a whole reply, and a line for whoever asked.
 _FENCED = re.compile(r"```(?:markdown|md|text)?[ ]*\n(.*)\n```", re.DOTALL)
 _PREAMBLE = re.compile(
-    r"(?:sure|certainly|of course|absolutely|okay|ok|great question|happy to help)\b"
-    r"[^\n]{0,160}:[ ]*\n+",
+    r"(?:sure|certainly|of course|absolutely|okay|ok)[!,.]? (?:here(?:['’]s| is| are)|below is)\b"
+    r"[^\n.:]{0,80}:[ ]*\n+",
     re.IGNORECASE,
 )
 #: A shorter task may stand in an honest reply.
@@ -51,11 +51,8 @@ def is_echo(request: ModelRequest, text: str) -> bool:
 
 
 def is_refusal(text: str) -> bool:
-    """Whether the reply only says that the model will not answer.
-
-    An apology with an answer behind it is longer.
-    """
-    return len(text) <= _LONGEST_REFUSAL and bool(_REFUSAL.match(text))
+    """Whether the reply says nothing but that the model will not answer."""
+    return bool(_REFUSAL.fullmatch(text))
 
 
 def repeats_itself(text: str) -> bool:
@@ -73,7 +70,8 @@ def without_preamble(text: str) -> str:
     fenced = _FENCED.fullmatch(bare)
     if fenced and "```" not in fenced[1]:
         bare = fenced[1].strip()
-    return _PREAMBLE.sub("", bare, count=1) or text
+    preamble = _PREAMBLE.match(bare)
+    return (bare[preamble.end() :] if preamble else bare) or text
 
 
 def cut_off(provider: str, request: ModelRequest, limits: Capability, usage: Usage) -> ReplyCutOff:

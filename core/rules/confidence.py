@@ -94,7 +94,8 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     options = options_of(debate)
     counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}
     blind = {one.voter: one.probabilities for one in debate.ballots.values() if not one.turn.round}
-    last = max((one.turn.round for one in debate.abstentions.values()), default=0)
+    cast = (*debate.ballots.values(), *debate.abstentions.values())
+    last = max((one.turn.round for one in cast), default=0)
     declared = {
         one.turn.agent
         for one in debate.abstentions.values()

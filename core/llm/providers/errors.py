@@ -49,6 +49,11 @@ _PASSING_STATUSES = frozenset({408, 409, 425})
 _FIRST_ERROR, _FIRST_SERVER_ERROR, _PAYMENT, _RATE_LIMITED, _UNPROCESSABLE = 400, 500, 402, 429, 499
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 _SIGN_IN = re.compile(r"sign.?in|log.?in|anmeld|single sign|sso\b", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context_length|context (?:length|size|window)|exceed_context|prompt is too long"
+    r"|input is too long|too many (?:input )?tokens",
+    re.IGNORECASE,
+)
 _CONTEXT_TOKENS = re.compile(
     r"(?:maximum context length|context (?:window|length|size|limit))\D{0,40}?(\d[\d,]{2,9})"
     r"|(\d[\d,]{2,9}) ?(?:tokens? )?(?:maximum|limit)|> (\d[\d,]{2,9}) maximum",
@@ -100,10 +105,15 @@ def _too_long(failure: ServerFailure) -> ProviderError:
     )
 
 
+def says_too_long(text: str) -> bool:
+    """Whether a server says that a prompt, or what was asked for, is longer than it takes."""
+    return bool(_TOO_LONG.search(text))
+
+
 def _used_up(failure: ServerFailure) -> ProviderError:
+    if failure.wait:  # also a day's limit lets some through again after minutes
+        return _busy(failure)
     until = "it is there again tomorrow, or when the quota is raised"
-    if failure.wait:
-        until = f"it asks to wait {duration(round(failure.wait))}"
     return KeyRefused(failure.say(f"says that the daily quota is used up; {until}"))
 
 
@@ -144,11 +154,7 @@ _SAID: tuple[
     tuple[re.Pattern[str], Callable[[int], bool], Callable[[ServerFailure], ProviderError]], ...
 ] = (
     (
-        re.compile(
-            r"context_length|context (?:length|size|window)|exceed_context|prompt is too long"
-            r"|input is too long|too many (?:input )?tokens",
-            re.IGNORECASE,
-        ),
+        _TOO_LONG,
         lambda status: status not in {401, 403, 429},
         _too_long,
     ),

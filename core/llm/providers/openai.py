@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.capabilities import Capability, Record, capability
 from core.errors import ProviderError, RequestRejected
 from core.llm.providers import chat, responses
-from core.llm.providers.errors import MESSAGE_MAX_CHARS, check_key, code_of, said_in
+from core.llm.providers.errors import MESSAGE_MAX_CHARS, check_key, code_of, said_in, says_too_long
 from core.llm.providers.fields import dig, words
 from core.llm.providers.reading import (
     BROKEN,
@@ -154,6 +154,8 @@ class Refusals:
         # Some servers quote the request: the field must stand before it.
         names = (*_OPTIONAL, *_CAPS)
         known = [name for name in names if name in params and _names(said, name)]
+        if known and known[0] in _CAPS and (says_too_long(said) or self.fields & {*_CAPS}):
+            return False  # not the field, but its value; and one of them bounds what a reply costs
         if known:
             self.fields.add(known[0])
         elif "stream" not in self.fields and _STREAM_REFUSED.search(said):

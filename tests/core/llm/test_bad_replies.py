@@ -131,7 +131,14 @@ TEXTS = [
     pytest.param("I'm sorry for the delay. I can recommend A: it keeps every job.",
                  "I'm sorry for the delay. I can recommend A: it keeps every job.",
                  id="an apology"),
-    pytest.param("Sure. We need A, and that is:\n- a queue", "- a queue", id="a list of it"),
+    *(pytest.param(text, text, id=text[:24]) for text in (
+        "Sure. We need A, and that is:\n- a queue",
+        "We should look at three costs:\n\n- rent",
+        "Absolutely not. It fails for two reasons:\n- cost",
+        "I am not sure, but:\nStance: A, 70 %",
+        "I cannot answer that from the record: nobody discussed the price.",
+        "I can't help but notice that B has no numbers.",
+    )),
     pytest.param("建议使用 A。", "建议使用 A。", id="Chinese"),
 ]  # fmt: skip
 

@@ -25,7 +25,7 @@ _LIVING = {
     "card": r".*/card",
     "vote": r"[^/]+/vote(/\d+)?",
     "headline": r"[^/]+/headline(/\d+)?",
-    "outcome": r"[^/]+/outcome/.*",
+    "outcome": r"[^/]+/outcome/.*(?<!/refused)",
 }
 _LANES = {"ephemeral": "whisper", "react": "react", "pin": "pin", "session": "edit"}
 #: Methods that set a state.
@@ -101,7 +101,13 @@ def _debates(connection: sa.Connection) -> tuple[Mapping[str, int], frozenset[st
     heads = connection.execute(
         sa.text("SELECT debate_id, max(seq) AS head FROM events GROUP BY debate_id")
     )
-    running = connection.execute(sa.text("SELECT id FROM debates WHERE status = 'running'"))
+    # Also of those that ended, some posts may not show the end: nobody was told of it yet.
+    running = connection.execute(
+        sa.text(
+            "SELECT id FROM debates WHERE status = 'running' OR published_seq < "
+            "(SELECT max(seq) FROM events WHERE events.debate_id = debates.id)"
+        )
+    )
     return {row.debate_id: row.head for row in heads}, frozenset(running.scalars())
 
 
