@@ -48,6 +48,8 @@ class Office:
         self.refused: Refused = []
         #: What living posts show, and up to which event.
         self.shown: dict[str, str] = {}
+        #: Living posts whose view fails.
+        self.broken: set[str] = set()
         self.seq = 1
         self.outbox = self.open(pace, "process-1")
 
@@ -70,6 +72,8 @@ class Office:
 
     async def _render(self, rows: Sequence[PostRow]) -> Rendered:
         contents: dict[str, Mapping[str, Any]] = {}
+        if self.broken & {row.key for row in rows}:
+            raise KeyError("a fault of a view")
         for row in rows:
             text = self.shown.get(row.key, f"text of {row.key}")
             pinned = {"pinned": text != "unpinned"}
@@ -299,6 +303,31 @@ async def test_a_first_post_shows_the_newest_state_and_needs_no_edit(tmp_path: P
         await office.until_shown("d1/vote")
         assert office.texts()[-1] == "newest"
         assert not office.workspace.calls.of("chat.update")
+
+
+async def test_a_view_that_fails_holds_up_its_own_debate_only(office: Office):
+    await office.outbox.post([office.living("d1/board"), office.living("d2/board")])
+    await office.settled("d1/board", "d2/board")
+    office.broken |= {"d1/board", "d1/vote"}
+    await office.go_on(board="newer")
+    await office.outbox.post([office.living("d1/vote"), office.new("d2/e1/0")])
+    await office.go_on(debate="d2", board="newest")
+    await office.until_shown("d2/board")
+    (reply,) = await office.settled("d2/e1/0")
+    assert reply.state is PostState.SENT
+    office.broken.clear()
+    await office.settled("d1/vote")
+    await office.until_shown("d1/board")
+    assert {"newer", "newest"} <= {*office.texts()}
+
+
+async def test_a_place_that_can_be_reached_again_takes_posts(office: Office):
+    await office.outbox.post([office.new("d1/board")])
+    (board,) = await office.settled("d1/board")
+    await office.posts.lose_place("d1", board.channel, "not_in_channel")
+    await office.outbox.post([office.new("d1/e9/0", thread_key="d1/board")])
+    (reply,) = await office.settled("d1/e9/0")
+    assert reply.state is PostState.SENT
 
 
 async def test_a_living_post_found_by_a_search_is_not_trusted(office: Office):
