@@ -55,7 +55,7 @@ from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
 from core.llm.prices import estimate_tokens, size_of
-from core.llm.providers.errors import a_page, from_body
+from core.llm.providers.errors import a_page, from_body, says_too_long
 from core.llm.providers.offline_engine.checklists import mentions, normal, singular
 from core.llm.providers.offline_engine.question_reading import quote as offline_quote
 from core.llm.providers.offline_engine.question_reading import read_question, sentences
@@ -599,6 +599,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     ),
     "core.llm.providers.errors.a_page": lambda text: a_page("OpenAI", text),
     "core.llm.providers.errors.from_body": lambda text: from_body("OpenAI", 400, text, prompt=text),
+    "core.llm.providers.errors.says_too_long": says_too_long,
     "core.llm.providers.reading.without_thoughts": without_thoughts,
     "core.llm.providers.openai.lacks_responses": _rejected,
     "core.redaction.clean": clean_text,
