@@ -23,6 +23,7 @@ from core.errors import (
     ProviderBusy,
     ProviderDown,
     ProviderMissing,
+    StoreError,
 )
 from core.events import (
     CallsDropped,
@@ -423,7 +424,7 @@ class _Run:
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
             raise
-        writing = asyncio.ensure_future(self._write(event))
+        writing = asyncio.ensure_future(self._record(event, turn.agent if is_answered else ""))
         try:
             self._note(await asyncio.shield(writing))
         except asyncio.CancelledError:
@@ -435,8 +436,17 @@ class _Run:
                 writing.cancel()
                 self._dropped = sum(spent, start=self._dropped)
             raise
-        if is_answered and turn.agent in self._away:
-            await self._tell_back(turn.agent)
+
+    async def _record(self, event: Event, answered: str) -> Recorded:
+        """Record a turn's outcome, and that the model of the agent who answered is back."""
+        recorded = await self._write(event)
+        if answered in self._away:
+            try:
+                await self._tell_back(answered)
+            except StoreError as error:  # the outcome stands; its next turn tells it
+                self._away.add(answered)
+                _log.warning("not recorded that a model is back", reason=str(error))
+        return recorded
 
     def _put_off(self, turn: Turn, until: datetime | None) -> None:
         """Have the turn offered again, at once or at that time; in an outage no time of it runs."""
