@@ -137,7 +137,8 @@ class Edits:
         """It is stale still: what is tried next is newer."""
         outgoing, row = self.outgoing, call.row
         outgoing.on_error(type(outcome).__name__)
-        _log.warning("not edited", post=row.key, reason=outcome.words)
+        if row.method != SESSION or not isinstance(outcome, Rejected):
+            _log.warning("not edited", post=row.key, reason=outcome.words)
         if isinstance(outcome, Rejected):
             await self._refuse(row, outcome, seq, call.content)
         elif isinstance(outcome, Retry):

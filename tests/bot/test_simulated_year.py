@@ -224,7 +224,7 @@ async def test_a_year_of_outcomes_is_told_as_it_was_planted(tmp_path: Path) -> N
     assert nowhere == ()
 
     # What was planted is what is told.
-    for name, confidence in (("high", 90), ("fair", 70), ("low", 45)):
+    for name, confidence in (("high", 90), ("fair", 70), ("very low", 45)):
         told = row(found, CONFIDENCE, name)
         assert told.stated == confidence / 100
         assert told.count > 30

@@ -53,11 +53,11 @@ _LONGEST_ERROR = 16_000
 _LONGEST_PAGE = 4_000
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 #: Thoughts at the beginning of a reply; the template of a model may have opened them in the prompt.
-_THOUGHTS = re.compile(
-    r"\s*(?:<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)"
-    r"|(?:(?!<(?:think|thinking|thought|reasoning)>).)*?^\s*</(?:think|thinking|thought|reasoning)>)",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
-)
+_TAGS = "think|thinking|thought|reasoning"
+_THOUGHT_CLOSES = {tag: re.compile(rf"</{tag}>", re.IGNORECASE) for tag in _TAGS.split("|")}
+_THOUGHT_BEGINS = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
+#: The end of thoughts whose beginning the server kept to itself.
+_THOUGHT_ENDS = re.compile(rf"^[ \t]*</(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
 
 
 class _Endless(ValueError):
@@ -146,8 +146,14 @@ async def read_reply(
 
 def without_thoughts(text: str) -> str:
     """A reply without the thoughts that some models write before it."""
-    thoughts = _THOUGHTS.match(text) if "<" in text[:2000] or "</" in text else None
-    return text[thoughts.end() :].lstrip() if thoughts else text
+    bare = text.lstrip()
+    if begin := _THOUGHT_BEGINS.match(bare):
+        end = _THOUGHT_CLOSES[begin[1].lower()].search(bare, begin.end())
+        return bare[end.end() :].lstrip() if end else ""
+    end = _THOUGHT_ENDS.search(text)
+    if end is None or _THOUGHT_BEGINS.search(text, 0, end.start()):
+        return text
+    return text[end.end() :].lstrip()
 
 
 def note_unknown_end(reading: Reading, reason: str) -> None:
