@@ -14,10 +14,10 @@ from core.request import ModelRequest, PartKind
 
 #: A whole reply that refuses. One that goes on ("… from the record: nobody asked") is an answer.
 _REFUSAL = re.compile(
-    r"\s*(?:i['’]?m (?:very |really )?sorry|i apologi[sz]e|sorry|unfortunately|as an ai)?\b"
+    r"(?:i['’]?m (?:very |really )?sorry|i apologi[sz]e|sorry|unfortunately|as an ai)?\b"
     r"[^.\n]{0,60}?\bi (?:can(?:no|['’])?t|am unable to|am not able to|won['’]t|will not)"
     r" (?:help|assist|comply|participate|take part|do that|fulfil that)"
-    r"(?: (?:in |with )?(?:this|that|it|you|debates?|(?:this|that|your|the) request))?\s*[.!]?\s*",
+    r"(?: (?:in |with )?(?:this|that|it|you|debates?|(?:this|that|your|the) request))?[.!]?",
     re.IGNORECASE,
 )
 #: Words at the end of a reply, and how often the same ones in a row are a loop.
@@ -52,7 +52,7 @@ def is_echo(request: ModelRequest, text: str) -> bool:
 
 def is_refusal(text: str) -> bool:
     """Whether the reply says nothing but that the model will not answer."""
-    return bool(_REFUSAL.fullmatch(text))
+    return bool(_REFUSAL.fullmatch(text.strip()))
 
 
 def repeats_itself(text: str) -> bool:
