@@ -10,7 +10,9 @@ import pytest
 from inline_snapshot import external_file
 
 from core.events import fold
+from core.models import JUDGE, Act, Turn
 from core.request import ModelRequest
+from core.rules.schedule import ready
 from tests.bot.golden_debates import (
     NAMES,
     as_made_now,
@@ -34,6 +36,17 @@ async def test_an_old_log_reads_as_it_was_approved(name: str) -> None:
     assert made["adr.md"] == external_file(f"{GOLDEN}/{name}/adr.md", format=".txt")
     assert made["decision.md"] == external_file(f"{GOLDEN}/{name}/decision.md", format=".txt")
     assert made["thread.md"] == external_file(f"{GOLDEN}/{name}/thread.md", format=".txt")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_verdict_is_not_asked_for_again(name: str) -> None:
+    log = stored_log(name)
+    for place, record in enumerate(log):
+        if record.event.kind != "verdict_reached":
+            continue
+        debate = fold(log[: place + 1])
+        assert debate.is_done(Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE))
+        assert Act.SYNTHESIS not in {turn.act for turn in ready(debate)}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,7 @@
 """Evidence in Slack: threads and files become sources, quotes are checked, and what cannot be read
 is said to who brought it. Real files over real HTTP."""
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -271,7 +272,9 @@ async def test_where_slack_asks_for_patience_a_thread_is_read_a_little_later() -
     async with team_at_work() as team:
         root = await team.workspace.say("dana", team.channel, "Jobs: 2000 per second.")
         team.workspace.faults.rate_limit("conversations.replies", seconds=0.1)
-        board = await asked_in_thread(team, root)
-        debate = await team.wait_for_end(board)
+        # As long as Slack asks for, not the most that Slack is waited for.
+        async with asyncio.timeout(45):
+            board = await asked_in_thread(team, root)
+            debate = await team.wait_for_end(board)
 
     assert ["2000 per second" in one.text for one in debate.sources] == [True]

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bot.listeners.linked import take_links
 from bot.slack.client import slack_client
 from bot.slack.ids import ActionId, CallbackId, question_field
 from bot.slack.payloads import Permalink
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Clarifying, Debate, Status
+from core.models import Clarifying, Debate, Person, Status
 from core.rules.sources import KINDS
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
@@ -221,3 +222,15 @@ async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -
         "load.csv",
     ]
     assert not debate.contributions
+
+
+async def test_links_for_an_ended_debate_are_not_read() -> None:
+    async with team_at_work() as team:
+        board = await team.debate(QUESTION)
+        ended = await team.wait_for_end(board)
+        alex, text = Person(id="UALEX", name="Alex"), "See https://docs.example.com/q"
+        await take_links(team.moot.context, ended, text, alex, note="late", thread=board)
+        rows = await team.moot.context.posts.rows_of_debate(ended.id)
+        debate = await debate_at(team, board)
+    assert not [row.key for row in rows if "/unread/" in row.key]
+    assert linked(debate) == []
