@@ -13,22 +13,10 @@ from bot.queue.rows import PostRow
 from bot.slack.ids import pin_key
 from bot.views import notices
 from bot.views.message import MessageView
-from core.errors import DebateUnknown
-from core.events import DebateWanted, Recorded, apply, fold
+from core.events import DebateWanted, fold
 from core.models import Debate, Place, Status
-from core.recent import Recent
 from core.use_cases.choices import ChannelChoices
-
-#: Debates that are kept folded.
-_REMEMBERED = 100
-
-
-class DebateLog(Protocol):
-    """Where a debate's log can be read; a `DebateStore` is one."""
-
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
-        """The log in order, from the first event with a greater `seq`."""
-        ...
+from core.use_cases.debate_cache import DebateCache, DebateLog
 
 
 class PostRows(Protocol):
@@ -57,9 +45,10 @@ class LivingPosts:
     rows: PostRows | None = None
     #: What channels have set; None: nothing.
     channels: ChannelChoicesReader | None = None
-    _debates: Recent[str, Debate] = field(
-        default_factory=lambda: Recent[str, Debate](_REMEMBERED), init=False
-    )
+    _debates: DebateCache = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._debates = DebateCache(self.log)
 
     async def render(self, rows: Sequence[PostRow]) -> Rendered:
         """Return what posts of one debate show now.
@@ -69,24 +58,9 @@ class LivingPosts:
             DebateUnknown: The debate was deleted.
             LogBroken: Its log cannot be read.
         """
-        debate = await self._newest(rows[0].debate_id or "")
+        debate = await self._debates.debate(rows[0].debate_id or "")
         contents = {row.key: await self._content(debate, row) for row in rows if row.post in LIVING}
-        if debate.status is not Status.RUNNING:
-            self._debates.pop(debate.id, None)
         return Rendered(seq=debate.seq, contents=contents)
-
-    async def _newest(self, debate_id: str) -> Debate:
-        """The debate as its log has it now; only what is new is read."""
-        debate = self._debates.get(debate_id)
-        log = await self.log.events(debate_id, after=debate.seq if debate else 0)
-        if len(log) > 1:
-            debate = await asyncio.to_thread(_applied, debate, log)
-        elif log:
-            debate = apply(debate, log[0])
-        if debate is None:
-            raise DebateUnknown(f"There is no debate {debate_id}.")
-        self._debates[debate_id] = debate
-        return debate
 
     async def _content(self, debate: Debate, row: PostRow) -> Mapping[str, Any]:
         post = LIVING[row.post]
@@ -114,14 +88,6 @@ class LivingPosts:
     async def _remarks(self, debate: Debate) -> Sequence[str]:
         pin = await self.rows.row_by_key(pin_key(debate.id)) if self.rows else None
         return [f"The board could not be pinned: {pin.error}"] if pin and pin.error else []
-
-
-def _applied(debate: Debate | None, log: Sequence[Recorded]) -> Debate:
-    for recorded in log:
-        debate = apply(debate, recorded)
-    if debate is None:
-        raise DebateUnknown("There is no event.")
-    return debate
 
 
 def _edition_of(key: str) -> int:

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from bot.presenter.example_mark import marked
 from bot.presenter.finding import words_of
-from bot.presenter.living import DebateLog
 from bot.presenter.post import ViewOptions, occasion_of, with_log
 from bot.presenter.posts import hurried_by, posts_of_group, posts_on
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
@@ -28,6 +27,7 @@ from core.events import (
 )
 from core.models import Debate, Decision, DecisionOutcome, Status, Turn
 from core.recent import Recent
+from core.use_cases.debate_cache import DebateLog
 
 #: Debates whose reading position is kept in memory.
 _REMEMBERED = 1000

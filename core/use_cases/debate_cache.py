@@ -1,17 +1,26 @@
 """Folded debates: of one that is known, only the events added since are read."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Protocol
 
 from core.errors import DebateUnknown
-from core.events import fold
+from core.events import Recorded, fold
 from core.models import Debate
-from core.ports import DebateStore
 from core.recent import Recent
 
 #: Debates that are held. One of 60 events has about 200 KB.
 DEBATES_HELD = 64
 #: More events than these are folded in a thread: it takes some milliseconds.
 _FOLDED_AT_ONCE = 100
+
+
+class DebateLog(Protocol):
+    """Where a debate's log can be read; a `DebateStore` is one."""
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log in order, from the first event with a greater `seq`."""
+        ...
 
 
 class DebateCache:
@@ -21,7 +30,7 @@ class DebateCache:
     next start.
     """
 
-    def __init__(self, store: DebateStore, most: int = DEBATES_HELD) -> None:
+    def __init__(self, store: DebateLog, most: int = DEBATES_HELD) -> None:
         """Begin empty.
 
         Args:

@@ -134,6 +134,8 @@ class Log:
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         self.reads += 1
         assert {event.debate_id for event in self._log} <= {debate_id}
+        if not self._log:
+            raise DebateUnknown(f"There is no debate {debate_id}.")
         return [event for event in self._log if event.seq > after]
 
 
