@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -313,16 +314,24 @@ async def test_a_reply_that_hangs_is_a_provider_down(hurried: Line) -> None:
         await hurried.ask()
 
 
-async def test_a_server_that_sends_bytes_is_not_silent_however_slow_it_is(
-    case: Case, way: str
-) -> None:
-    """It takes longer than it may be silent; who asks has a limit of its own."""
-    dripping = Say(text="Yes.", fault=Fault.DRIP, pace=0.002, streamed=way == "streamed")
-    async with Vendor(always(dripping)) as vendor:
-        provider = case.build(vendor.url, StallLimits(first_token=0.5, between_tokens=0.5))
-        reply = await provider.complete(a_request(case.model))
-        await provider.close()
-    assert reply.text == "Yes."
+@pytest.mark.slow
+async def test_a_server_that_sends_bytes_is_not_silent_however_slow_it_is() -> None:
+    """A reply takes longer than a server may be silent: 4 s, far from what it takes for a byte."""
+
+    async def ask(case: Case, *, streamed: bool) -> tuple[str, float]:
+        dripping = Say(text="Yes.", fault=Fault.DRIP, pace=0.04, streamed=streamed)
+        async with Vendor(always(dripping)) as vendor:
+            provider = case.build(vendor.url, StallLimits(first_token=4, between_tokens=4))
+            begun = time.monotonic()
+            reply = await provider.complete(a_request(case.model))
+            await provider.close()
+        return reply.text, time.monotonic() - begun
+
+    replies = await asyncio.gather(
+        *(ask(case, streamed=streamed) for case in CASES for streamed in (True, False))
+    )
+    assert {text for text, _ in replies} == {"Yes."}
+    assert min(seconds for _, seconds in replies) > 4
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -102,6 +103,12 @@ async def test_what_git_started_ends_with_it(
         await asyncio.wait([waiting])
         while is_held():  # noqa: ASYNC110 - no event tells of another process's end
             await asyncio.sleep(0.01)
+        # Who was cancelled twice does not wait for git's end; the loop must know of it to close.
+        while any(  # noqa: ASYNC110 - nor of this
+            thread.name.startswith("asyncio-waitpid") for thread in threading.enumerate()
+        ):
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0)
     os.close(end)
 
 
