@@ -164,11 +164,12 @@ async def test_the_others_go_on_while_one_server_is_away_and_it_joins_them_again
     server = stand.vendors[name]
     await stand.start(a_mixed_setup())
     running = asyncio.create_task(stand.hold())
-    await stand.until(lambda debate: len(debate.contributions) >= 5)
+    await stand.until(lambda debate: bool(debate.contributions))
     server.go_away()
     await stand.until(lambda debate: bool(debate.away))
     asked, made = len(server.asked), len(fold(await stand.store.events(DEBATE)).contributions)
-    await stand.until(lambda debate: len(debate.contributions) >= made + 4)
+    # How many more there can be depends on what was under way; rounds may end after the first.
+    await stand.until(lambda debate: len(debate.contributions) > made)
     await server.come_back()
 
     debate = await running
