@@ -64,6 +64,8 @@ from core.use_cases.choices import ModelSet
 
 #: Models of named servers that a menu shows.
 _MOST_SERVED = 90
+#: Seconds in which an answer in the thread can be edited before agents go on.
+_CORRECT_SECONDS = 10.0
 #: The variable with each provider's key.
 KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
@@ -319,7 +321,7 @@ async def load_settings(
         strongest_model=dearest(mixed),
         judge_models=mixed,
         background_models=tuple(cheapest(keyed)),
-        clarifying=Clarifying(enabled=clarify),
+        clarifying=Clarifying(enabled=clarify, correct_seconds=_CORRECT_SECONDS),
     )
     known, chosen = known_with(plugins, built_in), file or environment.moot_config
     try:

@@ -178,8 +178,7 @@ class ClarificationAnswered(Value):
     @property
     def key(self) -> str:
         """One first answer per question; a correction counts while the questions are open."""
-        first = f"answer/{self.answer.number}"
-        return f"{first}/{self.answer.change}" if self.answer.change else first
+        return self.answer.key
 
 
 class AnswerWithdrawn(Value):

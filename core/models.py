@@ -470,6 +470,10 @@ class Clarifying(Value):
     rounds: int = Field(
         default=1, ge=1, le=3, description="Rounds of questions: the first and follow-ups."
     )
+    #: Logs of before have none.
+    correct_seconds: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False, description="After an answer that can be edited."
+    )
 
 
 #: How many rounds a debate has.
@@ -1292,6 +1296,9 @@ class Clarifications(Value):
     until: datetime
     #: Questions that were left out, as there were too many.
     warnings: tuple[str, ...] = ()
+    #: Whether answers can change until an event closes the questions; in logs of before the last
+    #: answer closed them.
+    closed_by_event: bool = False
 
 
 class Answer(Value):
@@ -1309,6 +1316,13 @@ class Answer(Value):
     edited: str = ""
     #: Id of the note that these words were until somebody said which question they answer.
     note: str = ""
+    #: Whether it stands in a message, which its author can edit.
+    is_editable: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its event's: the first answer to a question has the question's own."""
+        return "/".join(filter(None, (f"answer/{self.number}", self.change)))
 
 
 class NextStep(StrEnum):
@@ -1914,14 +1928,20 @@ class Debate:
         """Whether people are waited for to answer questions; what only ends waits for nobody."""
         return bool(self.open_clarifications) and not self.is_hurried
 
+    @property
+    def open_cards(self) -> tuple[Clarifications, ...]:
+        """Questions put together whose answers can still change: agents go on after them."""
+        return tuple(card for card in self.clarifications.values() if self._is_open(card))
+
     def is_asking(self, number: int) -> bool:
-        """Whether the questions this one was put with are open, so that answers can change."""
-        return any(
-            key not in self.closed
-            and any(item.number == number for item in asked.items)
-            and any(item.number not in self.answers for item in asked.items)
-            for key, asked in self.clarifications.items()
-        )
+        """Whether the answer to this question can still change."""
+        return any(item.number == number for card in self.open_cards for item in card.items)
+
+    def _is_open(self, card: Clarifications) -> bool:
+        if card.turn.key in self.closed:
+            return False
+        is_unanswered = any(item.number not in self.answers for item in card.items)
+        return is_unanswered or (card.closed_by_event and bool(card.items))
 
     def text_of(self, act: Act, round_number: int, agent: str, target: str | None = None) -> str:
         """What was said on that turn, or an empty string."""

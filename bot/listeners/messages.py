@@ -190,6 +190,7 @@ async def _take(
         to=to,
         origin=note_id(message.channel, message.ts),
         edited=message.edited_at,
+        is_editable=True,
     )
     # By the message's own id: it is answered once, however often it is delivered or read.
     version = "/".join(filter(None, (reply.origin, reply.edited)))

@@ -1,6 +1,7 @@
 """The card with the agents' questions, and the form to answer them (pure)."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, SectionBlock
 
@@ -14,6 +15,7 @@ from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
 from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
+from core.rules.formats import clarifying
 from core.rules.formats.review import questions_put
 
 #: Characters that all questions of a card may take together, and one of them.
@@ -50,6 +52,8 @@ def card(debate: Debate, asked: Clarifications) -> MessageView:
     who = _who_asks(asked)
     what = "finding" if debate.findings and asked.turn.round else "question"
     title = f"{what.capitalize()}s from {who}: closed"
+    if not waiting and _correctable_until(debate, asked):
+        title = f"{what.capitalize()}s from {who}: answered"
     if waiting:
         left = " still open" if len(waiting) < len(asked.items) else ""
         title = f"{counted(len(waiting), what)} from {who}{left}"
@@ -94,9 +98,23 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
     )
 
 
+def _correctable_until(debate: Debate, asked: Clarifications) -> datetime | None:
+    """When the answers of questions that are all answered stand; None: they do already."""
+    is_answered = all(item.number in debate.answers for item in asked.items)
+    if schedule.is_cut_short(debate) or not is_answered or asked not in debate.open_cards:
+        return None
+    end = clarifying.end_of(debate, asked)
+    return end if end > debate.now else None
+
+
 def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification]) -> str:
     if debate.stop or debate.status is Status.FAILED:
         return "The debate was ended: the agents read no answers any more."
+    if not waiting and (until := _correctable_until(debate, asked)):
+        return (
+            f"The agents go on at {moment(until)}. Until then who answered in the thread can "
+            "edit their message."
+        )
     if not waiting:
         return (
             "The agents go on with what is here. While the debate runs, what you add in the "

@@ -65,7 +65,7 @@ def ready(debate: Debate) -> Sequence[Turn]:
         *(_undone(debate, _ballot_turns(debate, 0)) if is_blind else ()),
         *gate.due(debate),
     )
-    if not _awaited(debate, turns) and not debate.open_clarifications:
+    if not _awaited(debate, turns) and not debate.open_cards:
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
     summaries = strategies.ready(debate, rounds) if rounds else ()
@@ -121,7 +121,7 @@ def outage(debate: Debate) -> str:
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
     """How the debate ends now; None while there is something left to do or to wait for."""
-    waits = debate.paused_by or (debate.open_clarifications and not is_cut_short(debate))
+    waits = debate.paused_by or (debate.open_cards and not is_cut_short(debate))
     if debate.status is not Status.RUNNING or waits:
         return None
     if any(turn.act not in BESIDE for turn in ready(debate)):

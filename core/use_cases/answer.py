@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.events import AnswerWithdrawn, ClarificationAnswered, NoteChanged, NoteWithdrawn
 from core.models import Answer, Debate, Person, Status
 from core.redaction import redact
-from core.rules.schedule import open_questions
+from core.rules.schedule import is_cut_short, open_questions
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_size
 from core.use_cases.note import AddNote
@@ -43,6 +43,8 @@ class PersonsReply:
     origin: str
     #: When a message was edited, in an order of its surface; empty: it was not.
     edited: str = ""
+    #: Whether it is a message, which its author can edit.
+    is_editable: bool = False
 
 
 class ReplyOutcome(Enum):
@@ -253,6 +255,7 @@ class AnswerQuestions:
             change="" if is_first else change,
             edited=said.edited,
             note=said.origin if was_note and is_whole else "",
+            is_editable=said.is_editable,
         )
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
         standing = appended.recorded.event
@@ -361,7 +364,8 @@ def _change(said: PersonsReply) -> str:
 
 def _is_changeable(debate: Debate, number: int) -> bool:
     """Whether no agent can have read the answer: its card is open, and the end not called for."""
-    return debate.is_asking(number) and bool(open_questions(debate))
+    is_over = debate.status is not Status.RUNNING or is_cut_short(debate)
+    return debate.is_asking(number) and not is_over
 
 
 def _about(debate: Debate, given: GivenAnswer) -> str:

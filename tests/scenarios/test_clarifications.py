@@ -230,6 +230,22 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
     assert debate.notes == ()
 
 
+async def test_the_last_answer_can_be_edited_until_the_agents_go_on():
+    clarifying = Clarifying(enabled=True, wait_seconds=600, correct_seconds=600)
+    async with team_at_work(spec=replace(spec(), clarifying=clarifying)) as team:
+        board = await team.debate(QUESTION)
+        await card_of(team, board)
+        answer = await team.say("1: ten\n2: none\n3: us", board)
+        await card_saying(team, board, ": answered")
+        await team.workspace.edit("dana", team.channel, answer["ts"], "1: ten\n2: none\n3: them")
+        card = await card_saying(team, board, ": them")
+        debate = await debate_at(team, board)
+    assert "can edit their message" in card["text"]
+    assert {n: a.text for n, a in debate.answers.items()} == {1: "ten", 2: "none", 3: "them"}
+    assert not debate.notes
+    assert not debate.contributions
+
+
 async def test_an_answer_edited_after_the_card_is_closed_reaches_the_agents_as_a_note():
     models = ScriptedProvider(asking)
     models.hold(Act.PROPOSAL)

@@ -49,7 +49,7 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
             present = agents_present(debate, [agent.id for agent in agents])
             return left if any(turn.agent in present for turn in left) else (opening,)
         opened = debate.clarifications.get(opening.key)
-        if opened and is_open(debate, opened):
+        if opened and opened in debate.open_cards:
             return ()
         if not opened or not any(item.number in debate.answers for item in opened.items):
             return None
@@ -108,7 +108,10 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
         f"({', '.join(one.agents)}). Assumed: {one.question.assumption or 'nothing in particular'}"
         for one in left_out
     )
-    return Clarifications(turn=turn, items=items, until=debate.now + wait, warnings=warnings)
+    until = debate.now + wait
+    return Clarifications(
+        turn=turn, items=items, until=until, warnings=warnings, closed_by_event=True
+    )
 
 
 def normalised(question: str) -> tuple[str, ...]:
@@ -119,16 +122,21 @@ def normalised(question: str) -> tuple[str, ...]:
 
 def due(debate: Debate) -> tuple[str, datetime] | None:
     """Which open clarifications end next, and when; None if none are open."""
-    waiting = (c for c in debate.clarifications.values() if is_open(debate, c))
-    ends = [(asked.turn.key, asked.until) for asked in waiting]
+    ends = [(card.turn.key, end_of(debate, card)) for card in debate.open_cards]
     return min(ends, key=lambda end: end[1], default=None)
 
 
-def is_open(debate: Debate, opened: Clarifications) -> bool:
-    """Whether people's answers are still waited for."""
-    if opened.turn.key in debate.closed:
-        return False
-    return any(item.number not in debate.answers for item in opened.items)
+def end_of(debate: Debate, card: Clarifications) -> datetime:
+    """When agents go on: once all is answered, and time to correct a message is over."""
+    numbers = [item.number for item in card.items]
+    if not all(number in debate.answers for number in numbers):
+        return card.until
+    correcting = timedelta(seconds=debate.setup.clarifying.correct_seconds)
+    last = max(
+        debate.times[answer.key] + (correcting if answer.is_editable else timedelta())
+        for answer in map(debate.answers.__getitem__, numbers)
+    )
+    return min(last, card.until + correcting)
 
 
 def dependencies(debate: Debate, turn: Turn) -> Sequence[str]:

@@ -41,7 +41,7 @@ def _goes_on_after(debate: Debate, number: int) -> bool | None:
     if guidance.next_step is not NextStep.ASK or not guidance.question:
         return True
     # People's answer is not waited for any more.
-    return True if debate.is_done(_put(turn)) and not debate.open_clarifications else None
+    return True if debate.is_done(_put(turn)) and not debate.open_cards else None
 
 
 def _is_moderated(debate: Debate, turn: Turn) -> bool:

@@ -56,7 +56,7 @@ def _looks_again(debate: Debate, turn: Turn) -> bool | None:
         return None
     if not findings.to_put(debate) or not findings.own(debate, turn.agent):
         return False
-    if not debate.is_done(ASKING) or debate.open_clarifications:
+    if not debate.is_done(ASKING) or debate.open_cards:
         return None
     if not is_answered(debate):
         return False
@@ -185,13 +185,13 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
         )
         for number, one in enumerate(findings.to_put(debate), start=first)
     )
-    return Clarifications(turn=turn, items=items, until=debate.now + wait)
+    return Clarifications(turn=turn, items=items, until=debate.now + wait, closed_by_event=True)
 
 
 def is_answered(debate: Debate) -> bool:
     """Whether the author's time is over, and something came of it: an answer, a note, a file."""
     asked = debate.clarifications.get(ASKING.key)
-    if not asked or debate.open_clarifications:
+    if not asked or debate.open_cards:
         return False
     said = (debate.answers.get(item.number) for item in asked.items)
     is_said = any(answer and answer.text for answer in said)
@@ -217,7 +217,7 @@ def settled_by(debate: Debate) -> Sequence[str]:
         if is_asking and (key in waiting or key == closed or key.startswith("note/")):
             found.append(key)
             waiting.discard(key)
-        if key == closed or (is_asking and not waiting):
+        if key == closed or (is_asking and not waiting and not asked.closed_by_event):
             break
         is_asking = is_asking or key == ASKING.key
     return found

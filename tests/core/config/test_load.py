@@ -135,6 +135,7 @@ def test_every_setting_of_a_full_file_arrives() -> None:
         "per_agent": 2,
         "wait_seconds": 60.0,
         "rounds": 2,
+        "correct_seconds": 0.0,
     }
     assert settings.summarization.method is ContextMethod.HIERARCHICAL
     assert (settings.vote.exclude_self, settings.vote.weights) == (True, {"ann": 2.0})

@@ -30,8 +30,8 @@ ASKING = [f"r0/questions/{agent}/1" for agent in AGENTS]
 OPENING = "r0/clarification/engine/1"
 
 
-def a_debate(*events: Event, rounds: int = 1, per_agent: int = 5) -> Debate:
-    rules = Clarifying(enabled=True, per_agent=per_agent, wait_seconds=600)
+def a_debate(*events: Event, rounds: int = 1, per_agent: int = 5, correct: float = 0) -> Debate:
+    rules = Clarifying(enabled=True, per_agent=per_agent, wait_seconds=600, correct_seconds=correct)
     # More than settings allow, to see that it stops all the same.
     rules = rules.model_copy(update={"rounds": rounds})
     return told(a_format_setup("panel", clarifying=rules), *events)
@@ -56,8 +56,9 @@ def put(key: str, *events: Event) -> Event:
     return ClarificationsOpened(clarifications=clarifying.put(a_debate(*events), turn(key)))
 
 
-def answered(number: int) -> Event:
-    return ClarificationAnswered(answer=Answer(number=number, text="Yes.", by=Person(id="U1")))
+def answered(number: int, *, is_editable: bool = False) -> Event:
+    answer = Answer(number=number, text="Yes.", by=Person(id="U1"), is_editable=is_editable)
+    return ClarificationAnswered(answer=answer)
 
 
 def opened(*texts: str) -> list[Event]:
@@ -86,7 +87,8 @@ def test_people_are_waited_for_until_all_is_answered_or_time_is_over() -> None:
 
     assert ready(*happened) == []
     assert ready(*happened, answered(1)) == []
-    assert ready(*happened, answered(1), answered(2)) is None
+    assert ready(*happened, answered(1), answered(2)) == []
+    assert ready(*happened, answered(1), answered(2), CLOSED) is None
     assert ready(*happened, CLOSED) is None
 
 
@@ -111,7 +113,8 @@ def test_agents_ask_three_times_at_most(rounds: int) -> None:
         assert ready(*happened, rounds=rounds) == asking
         happened += [asks(asking[0], f"Question {'abc' * number}?"), *map(asks, asking[1:])]
         happened.append(put(f"r0/clarification/engine/{number}", *happened))
-        happened.append(answered(number))
+        closed = ClarificationsClosed(which=f"r0/clarification/engine/{number}")
+        happened += [answered(number), closed]
 
     assert ready(*happened, rounds=rounds) is None
 
@@ -140,6 +143,7 @@ def test_questions_are_put_with_their_assumption_and_who_asks_them() -> None:
             ),
         ),
         until=debate.now + timedelta(seconds=600),
+        closed_by_event=True,
     )
 
     assert clarifying.put(debate, turn(OPENING)) == expected
@@ -315,7 +319,21 @@ def test_the_sooner_end_is_due_whatever_was_opened_first() -> None:
 
 def test_nothing_is_due_while_nothing_is_open() -> None:
     assert clarifying.due(a_debate()) is None
-    assert clarifying.due(a_debate(*opened("How many jobs?"), answered(1))) is None
+    assert clarifying.due(a_debate(*opened("How many jobs?"), answered(1), CLOSED)) is None
+
+
+def test_questions_close_once_all_is_answered_and_can_no_longer_be_corrected() -> None:
+    def due(*answers: Event) -> timedelta:
+        debate = a_debate(*opened("How many jobs?", "Who is on call?"), *answers, correct=10)
+        waiting = clarifying.due(debate)
+        assert waiting
+        assert waiting[0] == OPENING
+        return waiting[1] - debate.now
+
+    assert due(answered(1)) > timedelta(minutes=9)
+    assert due(answered(1), answered(2)) == timedelta()
+    assert due(answered(1), answered(2, is_editable=True)) == timedelta(seconds=10)
+    assert due(answered(1, is_editable=True), answered(2)) == timedelta(seconds=9)
 
 
 @pytest.mark.parametrize(

@@ -137,13 +137,14 @@ def test_the_next_round_follows_unless_the_vote_is_called_or_people_are_asked(
     assert ready(*said(*FIRST), *after_first) == expected
 
 
-def test_a_question_to_people_holds_the_next_round_up_until_it_is_answered_or_closed() -> None:
+def test_a_question_to_people_holds_the_next_round_up_until_it_is_closed() -> None:
     happened = [*said(*FIRST), ASKED]
     put = clarifying.put(a_debate(*happened), turn("r1/clarification/engine"))
     happened.append(ClarificationsOpened(clarifications=put))
 
     assert ready(*happened) == []
-    assert ready(*happened, ANSWERED) == SECOND
+    assert ready(*happened, ANSWERED) == []
+    assert ready(*happened, ANSWERED, CLOSED) == SECOND
     assert ready(*happened, CLOSED) == SECOND
 
 

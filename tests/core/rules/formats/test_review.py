@@ -108,15 +108,17 @@ def test_while_the_author_is_asked_nothing_is_ready() -> None:
 @pytest.mark.parametrize(
     ("later", "looks"),
     [
-        ([answered(1), answered(2)], LOOKS[:2]),
+        ([answered(1), answered(2)], []),
+        ([answered(1), answered(2), CLOSED], LOOKS[:2]),
         ([answered(1)], []),
         ([answered(1), CLOSED], LOOKS[:2]),
         ([CLOSED], []),
-        ([answered(1, ""), answered(2, "")], []),
-        ([NOTE, answered(1, ""), answered(2, "")], LOOKS[:2]),
+        ([answered(1, ""), answered(2, ""), CLOSED], []),
+        ([NOTE, answered(1, ""), answered(2, ""), CLOSED], LOOKS[:2]),
+        ([answered(1, ""), answered(2, ""), NOTE, CLOSED], LOOKS[:2]),
         ([NOTE, CLOSED], LOOKS[:2]),
         ([CLOSED, NOTE], []),
-        ([answered(1, ""), answered(2, ""), NOTE], []),
+        ([answered(1, ""), answered(2, ""), CLOSED, NOTE], []),
     ],
 )
 def test_those_who_found_something_look_again_where_something_came_of_it(

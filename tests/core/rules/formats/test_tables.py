@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from inline_snapshot import external_file
 
-from core.events import ClarificationAnswered, Event, FacilitatorDecided
+from core.events import ClarificationAnswered, ClarificationsClosed, Event, FacilitatorDecided
 from core.models import Act, Answer, Debate, Guidance, NextStep, Turn
 from core.rules.formats.registry import format_of
 from core.rules.steps import Format
@@ -44,6 +44,8 @@ def rows(name: str) -> Iterator[str]:
         for asked in play.debate.open_clarifications:
             answer = Answer(number=asked.number, text="yes", by=DANA)
             play.add(ClarificationAnswered(answer=answer))
+        for card in play.debate.open_cards:
+            play.add(ClarificationsClosed(which=card.turn.key))
 
 
 def row(form: Format, debate: Debate, turn: Turn) -> Iterator[str]:
