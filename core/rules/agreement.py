@@ -8,6 +8,7 @@ debate's gain at about a third of its price.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from core.rules.options import leading
 
@@ -74,6 +75,25 @@ def spread_of(option: str, votes: Collection[Probabilities]) -> float:
     """How far the voters' probabilities for one option lie apart, 0 to 1."""
     shares = [vote.get(option, 0.0) for vote in votes]
     return round(max(shares) - min(shares), _PLACES) if shares else 0.0
+
+
+def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str]) -> Probabilities:
+    """How likely the voters hold each option the best on average, 0 to 1; every model counts once.
+
+    Args:
+        votes: Probabilities by voter.
+        models: The model of each voter; a voter that is missing is a model of its own.
+    """
+    by_model: dict[str, list[Probabilities]] = {}
+    for voter, vote in votes.items():
+        by_model.setdefault(models.get(voter, voter), []).append(vote)
+    return {
+        option: fmean(
+            fmean(vote.get(option, 0.0) for vote in model_votes)
+            for model_votes in by_model.values()
+        )
+        for option in dict.fromkeys(option for vote in votes.values() for option in vote)
+    }
 
 
 def moved(before: Probabilities, after: Probabilities) -> bool:

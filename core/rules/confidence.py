@@ -1,9 +1,10 @@
 """How sure a verdict is, computed from the recorded ballots and said with what it rests on (pure).
 
 What a model says of its own confidence is too high and climbs in a debate whatever happens
-(arXiv:2505.19184, arXiv:2306.13063). Measured on recorded forecasts (arXiv:2512.22625): the mean
-of the counted ballots, each model once and bounded as below, errs least (Brier .1546; the spread of
-the first answers alone .1730). What is taken off for missing ballots and turns was not measured.
+(arXiv:2505.19184, arXiv:2306.13063). Measured on recorded forecasts (arXiv:2512.22625): the mean of
+the counted ballots, each model once and bounded as below, errs least (Brier .1546; the spread of
+the first answers alone .1730). A cap where no source was given would be wrong there. What is taken
+off for missing ballots and turns was not measured.
 """
 
 from collections.abc import Mapping
@@ -19,9 +20,9 @@ from core.models import (
     VerdictSource,
 )
 from core.rules import voting
-from core.rules.agreement import GAP_FROM, Probabilities, spread_of
+from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
 from core.rules.formats import review
-from core.rules.options import leading, options_of
+from core.rules.options import options_of
 
 #: The most a verdict is sure, in percent: at all; where first answers lay far apart; of one model.
 AT_MOST, SPLIT_AT_MOST, ONE_MODEL_AT_MOST = 92, 75, 85
@@ -62,6 +63,8 @@ class Grounds:
     requirements_unknown: int = 0
     #: Whether the judge, asked again in another order, decided for another option.
     swap_disagreed: bool = False
+    #: Whether the debate had any source to rest on: said beside the figure, which stays as it is.
+    has_sources: bool = True
     #: Whether a judge wrote the verdict.
     is_written: bool = True
 
@@ -92,6 +95,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     if tally is None or verdict.is_undecided or by_rules:
         return None
     options = options_of(debate)
+    decided = options.resolve(option)
     counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}
     blind = {one.voter: one.probabilities for one in debate.ballots.values() if not one.turn.round}
     cast = (*debate.ballots.values(), *debate.abstentions.values())
@@ -107,7 +111,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     check = debate.cross_check
     return confidence(
         Grounds(
-            option=options.resolve(option),
+            option=decided,
             votes={v: p for v, g in counted_ballots.items() if (p := options.probabilities(g))},
             first_votes={v: p for v, given in blind.items() if (p := options.probabilities(given))},
             models={agent.id: f"{agent.provider}/{agent.model}" for agent in debate.setup.agents},
@@ -117,7 +121,8 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             turns_failed=len(debate.failures),
             requirements_unmet=status.count(RequirementStatus.NOT_MET),
             requirements_unknown=status.count(RequirementStatus.UNKNOWN),
-            swap_disagreed=check is not None and options.resolve(check.option) != option,
+            swap_disagreed=check is not None and options.resolve(check.option) != decided,
+            has_sources=bool(debate.evidence),
             is_written=verdict.source is not VerdictSource.WINNER,
         )
     )
@@ -158,31 +163,25 @@ def confidence(grounds: Grounds) -> Confidence:
     return Confidence(round(max(0.0, figure)), tuple(rests_on))
 
 
-def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str], option: str) -> float:
-    """How likely the voters hold the option the best on average, each model once: 0 to 1."""
-    by_model: dict[str, list[float]] = {}
-    for voter, vote in votes.items():
-        by_model.setdefault(models.get(voter, voter), []).append(vote.get(option, 0.0))
-    return sum(sum(shares) / len(shares) for shares in by_model.values()) / len(by_model)
-
-
 def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
     """The mean of the counted ballots, bounded, in percent."""
-    option, votes = grounds.option, grounds.votes
-    average = mean(votes, grounds.models, option)
-    first = sum(leading(vote) == option for vote in votes.values())
+    votes, first_votes = grounds.votes, grounds.first_votes
+    average = mean(votes, grounds.models).get(grounds.option, 0.0)
     models = len({grounds.models.get(voter, voter) for voter in votes})
-    each = ", each model counted once" if 1 < models < len(votes) else ""
-    rests_on.append(
-        f"{first} of {counted(len(votes), 'counted ballot')} put it first, at "
-        f"{percent(average)} on average{each}"
-    )
+    ballots = f"mean of {counted(len(votes), 'ballot')} from {counted(models, 'model')}"
     at_most = AT_MOST
-    spread = spread_of(option, grounds.first_votes.values())
-    if len(grounds.first_votes) >= LEAST_BALLOTS:
-        rests_on.append(f"first answers on it lay {round(spread * _HUNDRED)} points apart")
-        at_most = SPLIT_AT_MOST if spread > GAP_FROM else at_most
     if models == 1:
-        rests_on.append("all agents are one model, whose agreement with itself says little")
-        at_most = min(at_most, ONE_MODEL_AT_MOST)
+        ballots += ", whose agreement with itself says little"
+        at_most = ONE_MODEL_AT_MOST
+    elif models < len(votes):
+        ballots += ", each counted once"
+    if len(first_votes) >= LEAST_BALLOTS:
+        spread = spread_of(grounds.option, first_votes.values())
+        rests_on.append(f"first answers lay {counted(round(spread * _HUNDRED), 'point')} apart")
+        at_most = min(at_most, SPLIT_AT_MOST) if spread > GAP_FROM else at_most
+    is_bounded = round(_HUNDRED * average) > at_most
+    bounded = f", counted as {at_most}%" if is_bounded else ""
+    rests_on.insert(0, f"{ballots}: {percent(average)}{bounded}")
+    if not grounds.has_sources:
+        rests_on.append("no source was given")
     return min(_HUNDRED * average, at_most)

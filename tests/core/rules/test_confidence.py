@@ -1,13 +1,13 @@
 """One figure per verdict, computed from the ballots, and what it rests on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from core.rules.confidence import Grounds, confidence
 
-SURE, UNSURE = {"o1": 0.9, "o2": 0.1}, {"o1": 0.2, "o2": 0.8}
+SURE = {"o1": 0.9, "o2": 0.1}
 AGREED = Grounds(
     option="o1",
     votes={"ann": SURE, "bob": SURE, "cid": SURE},
@@ -15,8 +15,6 @@ AGREED = Grounds(
     models={"ann": "openai/x", "bob": "anthropic/y", "cid": "openai/x"},
     voters=3,
 )
-ONE_MODEL = dict.fromkeys(AGREED.votes, "openai/x")
-ONE_VOICE = "all agents are one model, whose agreement with itself says little"
 OTHERWISE = "the judge decided otherwise when it read the positions in another order"
 
 
@@ -25,24 +23,83 @@ def at(*shares: float) -> Mapping[str, Mapping[str, float]]:
     return dict(zip(AGREED.votes, ({"o1": share} for share in shares), strict=False))
 
 
-def percent(grounds: Grounds) -> int | None:
-    return confidence(grounds).percent
+THREE, TWO, ONE = ("a/x", "b/y", "c/z"), ("a/x", "b/y", "a/x"), ("a/x", "a/x", "a/x")
+_OF_ONE = "from 1 model, whose agreement with itself says little"
+
+
+@pytest.mark.parametrize(
+    ("ballots", "expected"),
+    [
+        # One line is one set of ballots: how likely each voter holds the option decided for.
+        (
+            (THREE, (0.9, 0.9, 0.9), (0.9, 0.9, 0.9)),
+            (90, "high", "3 ballots from 3 models: 90%; 0"),
+        ),
+        (
+            (THREE, (1, 1, 1), (1, 1, 1)),
+            (92, "high", "3 ballots from 3 models: 100%, counted as 92%"),
+        ),
+        ((THREE, (0.84, 0.8, 0.76), (0.84, 0.8, 0.76)), (80, "high", "from 3 models: 80%; 8")),
+        ((THREE, (0.8, 0.8, 0.79), (0.8, 0.8, 0.78)), (79, "fair", "from 3 models: 79%; 1")),
+        ((THREE, (0.65, 0.65, 0.65), (0.65, 0.65, 0.65)), (65, "fair", "from 3 models: 65%; 0")),
+        ((THREE, (0.64, 0.64, 0.64), (0.64, 0.64, 0.64)), (64, "low", "from 3 models: 64%; 0")),
+        # That all agree is no sign that all are sure.
+        ((THREE, (0.55, 0.55, 0.55), (0.55, 0.55, 0.55)), (55, "low", "from 3 models: 55%; 0")),
+        (
+            (THREE, (0.49, 0.49, 0.49), (0.49, 0.49, 0.49)),
+            (49, "very low", "from 3 models: 49%; 0"),
+        ),
+        # The bound of a split begins above 20 points, and counts after all have met, too.
+        ((THREE, (0.9, 0.7, 0.9), (0.9, 0.9, 0.9)), (90, "high", "from 3 models: 90%; 20")),
+        ((THREE, (0.9, 0.69, 0.9), (0.9,) * 3), (75, "fair", "90%, counted as 75%; 21")),
+        ((THREE, (0.9, 0.1, 0.5), (0.9, 0.9, 0.9)), (75, "fair", "90%, counted as 75%; 80")),
+        ((THREE, (0.9, 0.1, 0.5), (0.7, 0.6, 0.5)), (60, "low", "from 3 models: 60%; 80")),
+        ((THREE, (0.9, 0.9, 0.1), (0.9, 0.3, 0.1)), (43, "very low", "from 3 models: 43%; 80")),
+        # Two agents of one model are one voice.
+        (
+            (TWO, (0.8, 0.8, 0.8), (0.9, 0.5, 0.7)),
+            (65, "fair", "from 2 models, each counted once: 65"),
+        ),
+        (
+            (TWO, (0.9, 0.9, 0.8), (0.9, 0.9, 0.9)),
+            (90, "high", "from 2 models, each counted once: 90"),
+        ),
+        (
+            (ONE, (0.9, 0.9, 0.9), (0.9, 0.9, 0.9)),
+            (85, "high", f"{_OF_ONE}: 90%, counted as 85%; 0"),
+        ),
+        ((ONE, (0.7, 0.7, 0.7), (0.7, 0.7, 0.7)), (70, "fair", f"{_OF_ONE}: 70%; 0")),
+        (
+            (ONE, (0.9, 0.5, 0.9), (0.9, 0.9, 0.9)),
+            (75, "fair", f"{_OF_ONE}: 90%, counted as 75%; 40"),
+        ),
+        # Two voters, and a verdict that leaves the option that all put first.
+        ((THREE, (0.6, 0.4), (0.6, 0.4)), (50, "low", "mean of 2 ballots from 2 models: 50%; 20")),
+        ((THREE, (0.1, 0.2, 0.1), (0.1, 0.2, 0.1)), (13, "very low", "from 3 models: 13%; 10")),
+    ],
+)
+def test_it_is_the_mean_of_the_counted_ballots_bounded(
+    ballots: tuple[Sequence[str], Sequence[float], Sequence[float]],
+    expected: tuple[int, str, str],
+) -> None:
+    (models, first, final), (figure, word, sentence) = ballots, expected
+    grounds = replace(
+        AGREED,
+        votes=at(*final),
+        first_votes=at(*first),
+        models=dict(zip(AGREED.votes, models, strict=True)),
+        voters=len(final),
+    )
+    computed = confidence(grounds)
+    assert (computed.percent, computed.word) == (figure, word)
+    assert sentence in "; ".join(computed.rests_on).replace("first answers lay ", "")
 
 
 @pytest.mark.parametrize(
     ("change", "figure", "word"),
     [
-        ({}, 90, "high"),
-        ({"votes": at(1.0, 1.0, 1.0)}, 92, "high"),
-        # What two ballots of 60 % and 40 % say: no agreement of 100 %.
-        ({"votes": at(0.6, 0.4), "first_votes": at(0.6, 0.4), "voters": 2}, 50, "low"),
-        # Ann and Cid are one model, which is heard once.
-        ({"votes": at(0.9, 0.5, 0.7), "first_votes": at(0.8, 0.8, 0.8)}, 65, "fair"),
-        # First answers lay more than 20 points apart.
-        ({"first_votes": at(0.9, 0.69, 0.9)}, 75, "fair"),
-        ({"first_votes": at(0.9, 0.7, 0.9)}, 90, "high"),
-        ({"models": ONE_MODEL}, 85, "high"),
-        ({"votes": {**at(0.9, 0.3), "cid": UNSURE}}, 43, "very low"),
+        # What no source was given for is said, and nothing is taken off for it.
+        ({"has_sources": False}, 90, "high"),
         # What the judge could not write is never high.
         ({"is_written": False}, 75, "fair"),
         ({"requirements_unmet": 1}, 40, "very low"),
@@ -51,20 +108,25 @@ def percent(grounds: Grounds) -> int | None:
         ({"voters": 4, "turns_planned": 10, "turns_failed": 2}, 76, "fair"),
     ],
 )
-def test_it_is_the_mean_of_the_counted_ballots_bounded(
+def test_what_is_missing_or_unmet_is_taken_off(
     change: Mapping[str, object], figure: int, word: str
 ) -> None:
-    found = confidence(replace(AGREED, **change))
-    assert (found.percent, found.word) == (figure, word)
+    computed = confidence(replace(AGREED, **change))
+    assert (computed.percent, computed.word) == (figure, word)
+
+
+def test_what_it_rests_on_is_a_sentence() -> None:
+    grounds = replace(AGREED, first_votes=at(0.9, 0.82, 0.9), has_sources=False)
+    assert confidence(grounds).rests_on == (
+        "mean of 3 ballots from 2 models, each counted once: 90%",
+        "first answers lay 8 points apart",
+        "no source was given",
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({}, "3 of 3 counted ballots put it first, at 90% on average, each model counted once"),
-        ({}, "first answers on it lay 0 points apart"),
-        ({"first_votes": at(0.9, 0.5, 0.4)}, "first answers on it lay 50 points apart"),
-        ({"models": ONE_MODEL}, ONE_VOICE),
         ({"voters": 5, "abstained": 2}, "only 3 of 5 ballots could be counted, 2 abstained"),
         ({"voters": 4}, "only 3 of 4 ballots could be counted"),
         ({"turns_planned": 9, "turns_failed": 1}, "1 of 9 turns failed"),
@@ -80,7 +142,7 @@ def test_it_says_what_it_rests_on(change: Mapping[str, object], said: str) -> No
 
 def test_first_answers_are_compared_as_they_were_given_though_ballots_are_lost() -> None:
     lost = replace(AGREED, votes=at(0.9, 0.9), first_votes=at(0.9, 0.9, 0.5))
-    assert "first answers on it lay 40 points apart" in confidence(lost).rests_on
+    assert "first answers lay 40 points apart" in confidence(lost).rests_on
 
 
 @pytest.mark.parametrize(
