@@ -742,6 +742,11 @@ class Setup(DebateRules):
             return self.shadow_agent or _standing_in(self.judge, SHADOW)
         return {agent.id: agent for agent in self.agents}[agent_id]
 
+    @property
+    def models(self) -> Mapping[str, str]:
+        """The model of each agent by its id, as `provider/model`."""
+        return {agent.id: agent.full_name for agent in self.agents}
+
     def letter(self, agent_id: str) -> str:
         """The neutral name an agent and its position go by between agents: A, B, C and so on."""
         return chr(ord("A") + [agent.id for agent in self.agents].index(agent_id))
@@ -1124,7 +1129,7 @@ class OptionEdit(Value):
 class GateReason(StrEnum):
     """Why another round is held, or is not."""
 
-    #: The first answers differ, or somebody is not sure of the one all put first.
+    #: The first answers differ, or the one all put first is not far enough ahead.
     SPLIT = "split"
     #: The question wants a design or an estimate: its first answers are always debated.
     OPEN_QUESTION = "open question"
@@ -1132,7 +1137,7 @@ class GateReason(StrEnum):
     NOT_COMPARABLE = "not comparable"
     #: The last round moved somebody, and they do not agree yet.
     MOVED = "moved"
-    #: All hold the same option best, each at 65 % or more.
+    #: All hold the same option best, and it is 30 points ahead of the second.
     AGREED = "agreed"
     #: The last round moved nobody; all hold the same option best.
     SETTLED = "settled"
@@ -1169,6 +1174,8 @@ class Gate(Value):
     #: the same first, or an older version weighed it.
     lowest: float | None = None
     highest: float | None = None
+    #: How far that option leads the second on average, 0 to 1; None as above.
+    lead: float | None = None
     #: Ids of the agents whom the round moved.
     moved: tuple[str, ...] = ()
     #: What the rounds that are not held would have cost, in US dollars; None: not known.

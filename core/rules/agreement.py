@@ -1,9 +1,9 @@
 """Whether voters agree, who moved, and whether a debate is worth holding (pure).
 
 Compared are options and probabilities, never words: opposites in like words score alike there.
-Voters agree where all put the same option first and each holds it at 65 % or more: measured on
-recorded forecasts (arXiv:2512.22625), debating only the other questions keeps 85 to 95 % of a
-debate's gain at about a third of its price.
+Voters agree where all put the same option first, and it leads the second by 30 points or more on
+average: measured on recorded forecasts (arXiv:2512.22625), debating only the other questions keeps
+85 to 95 % of a debate's gain at about a third of its price.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,8 +12,8 @@ from statistics import fmean
 
 from core.rules.options import leading
 
-#: Voters agree on an option that each of them holds at least so likely the best.
-AGREED_FROM = 0.65
+#: Voters agree on an option that leads the second by at least so much on average.
+LEAD_FROM = 0.30
 #: Probabilities for an option that lie further apart than this are a gap worth a word.
 GAP_FROM = 0.20
 #: A round moved nobody when no probability changed by so much.
@@ -39,18 +39,23 @@ class Agreement:
     #: The least and the most that anybody gives the option all put first; 0 where they do not.
     lowest: float = 0.0
     highest: float = 0.0
+    #: How far that option leads the second on average; 0 where not all put the same first.
+    lead: float = 0.0
 
     @property
     def is_agreed(self) -> bool:
         """Whether a debate would have nothing to be about."""
-        return bool(self.option) and self.lowest >= AGREED_FROM
+        return bool(self.option) and self.lead >= LEAD_FROM
 
 
-def agreement(votes: Mapping[str, Probabilities]) -> Agreement:
+def agreement(
+    votes: Mapping[str, Probabilities], models: Mapping[str, str] | None = None
+) -> Agreement:
     """How far these voters agree; nobody agrees with nobody.
 
     Args:
         votes: Probabilities by voter; a voter without any puts nothing first.
+        models: The model of each voter: the voters of one model count once in the average.
     """
     first: dict[str, list[str]] = {}
     for voter, probabilities in votes.items():
@@ -68,7 +73,15 @@ def agreement(votes: Mapping[str, Probabilities]) -> Agreement:
         spread=spreads.get(widest, 0.0),
         lowest=min(held),
         highest=max(held),
+        lead=_lead(only, mean(votes, models or {})) if only else 0.0,
     )
+
+
+def _lead(option: str, average: Probabilities) -> float:
+    """How far an option leads the next one; what is missing to 1 is doubt, and one of these."""
+    share = average.get(option, 0.0)
+    others = [given for other, given in average.items() if other != option]
+    return round(share - max(*others, 1 - share - sum(others), 0.0), _PLACES)
 
 
 def spread_of(option: str, votes: Collection[Probabilities]) -> float:

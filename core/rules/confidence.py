@@ -114,7 +114,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             option=decided,
             votes={v: p for v, g in counted_ballots.items() if (p := options.probabilities(g))},
             first_votes={v: p for v, given in blind.items() if (p := options.probabilities(given))},
-            models={agent.id: f"{agent.provider}/{agent.model}" for agent in debate.setup.agents},
+            models=debate.setup.models,
             voters=len(debate.setup.agents),
             abstained=len(declared),
             turns_planned=len(debate.contributions) + len(debate.failures),

@@ -1,6 +1,6 @@
 """Whether another round is worth holding: after the blind ballots, and after each round (pure).
 
-A debate pays where first answers differ, or where somebody is not sure of what all put first
+A debate pays where first answers differ, or where what all put first is not far ahead
 (`core.rules.agreement`). It is weighed as soon as it is clear, so that a slow agent holds nobody up
 who will go on anyway.
 """
@@ -23,7 +23,7 @@ from core.models import (
     When,
     once_per_debate,
 )
-from core.rules.agreement import AGREED_FROM, Agreement, Probabilities, agreement, moved
+from core.rules.agreement import Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
@@ -197,14 +197,14 @@ def _first(debate: Debate) -> Gate | None:
             silent = True
         else:
             pending = True
-    how = agreement(votes)
+    how = agreement(votes, debate.setup.models)
     if _differ(how, votes):
         return _gate(turn, GateReason.SPLIT, how)
     if pending:
         return None
     if silent or len(votes) < _A_PAIR:
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
-    return _gate(turn, GateReason.AGREED, how)
+    return _gate(turn, GateReason.AGREED if how.is_agreed else GateReason.SPLIT, how)
 
 
 def _after(debate: Debate, number: int) -> Gate | None:
@@ -230,13 +230,12 @@ def _after(debate: Debate, number: int) -> Gate | None:
         now[agent] = after
         if moved(before, after):
             movers.append(agent)
-    how = agreement(now)
-    differ = _differ(how, now)
+    how = agreement(now, debate.setup.models)
     if pending:
-        return _gate(turn, GateReason.MOVED, how, movers) if movers and differ else None
+        return _gate(turn, GateReason.MOVED, how, movers) if movers and _differ(how, now) else None
     if silent or len(now) < _A_PAIR:
         return _gate(turn, GateReason.NOT_COMPARABLE, how, movers)
-    if not differ:
+    if how.is_agreed:
         return _gate(turn, GateReason.AGREED, how, movers)
     if movers:
         return _gate(turn, GateReason.MOVED, how, movers)
@@ -254,8 +253,8 @@ def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
 
 
 def _differ(how: Agreement, votes: Mapping[str, Probabilities]) -> bool:
-    """Whether what some voters say is enough to know that not all agree."""
-    return len(votes) >= _A_PAIR and not how.is_agreed
+    """Whether what some voters say is enough to know that not all put the same option first."""
+    return len(votes) >= _A_PAIR and not how.option
 
 
 def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str] = ()) -> Gate:
@@ -267,6 +266,7 @@ def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str
         moved=tuple(movers),
         lowest=how.lowest if how.option else None,
         highest=how.highest if how.option else None,
+        lead=how.lead if how.option else None,
     )
 
 
@@ -280,7 +280,9 @@ def _rounds_left(debate: Debate, number: int) -> int:
 def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -> str:
     """That agents agree, and what was left out for it."""
     points = f"{round(gate.spread * 100)} points"
-    how = f"(each at {each})" if each else f"(probabilities within {points})"
+    # An older version did not weigh the average.
+    ahead = "" if gate.lead is None else f", on average {_points(gate.lead)} ahead"
+    how = f"(each at {each}{ahead})" if each else f"(probabilities within {points})"
     if gate.skips:
         return f"All positions agree on {about} {how}, so {gate.skips.value}s were skipped."
     if not gate.turn.round:
@@ -324,8 +326,8 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901 - a case each
             how = f"they still differ, most about {about} ({points} apart)"
             return f"Round {number} moved nobody, and {how}: it went to the vote; {rest}."
         case GateReason.SPLIT if each:
-            sure = f"not each at {percent(AGREED_FROM)} or more, but at {each}"
-            return f"All put {about} first, {sure}: the first answers are debated."
+            ahead = "" if gate.lead is None else f", on average only {_points(gate.lead)} ahead"
+            return f"All put {about} first, at {each}{ahead}: the first answers are debated."
         case GateReason.SPLIT:
             return f"First answers differ, most about {about}: {points} apart."
         case GateReason.MOVED:
@@ -340,6 +342,10 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901 - a case each
                 f"In round {number} not every agent said how likely it holds each option, so it is "
                 "not known whom the round moved."
             )
+
+
+def _points(share: float) -> str:
+    return counted(round(share * 100), "point")
 
 
 def _range(lowest: float, highest: float) -> str:

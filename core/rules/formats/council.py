@@ -37,20 +37,22 @@ def convergence(debate: Debate, *, without: str = "") -> Agreement | None:
         if not stance:
             return None
         said[agent] = stance
-    return agreement(said)
+    return agreement(said, debate.setup.models)
 
 
 def needs_rebuttal(debate: Debate, _turn: Turn | None = None, *, without: str = "") -> bool | None:
     """Whether the adjusted positions differ, so that a rebuttal adds something; None: not known.
 
-    That they do is known as soon as two of them differ, or one says nothing of options: its holder
-    may differ.
+    That they do is known as soon as two of them put different options first, or one says nothing of
+    options: its holder may differ. How far ahead an option is that all put first is known at last.
     """
     converged, agents = convergence(debate, without=without), _adjusting(debate, without)
     done = [agent for agent in agents if debate.is_done(turn_of(Act.ADJUST, 1, agent))]
-    if converged is None or (len(done) > 1 and not converged.is_agreed):
+    if converged is None or (len(done) > 1 and not converged.option):
         return True
-    return None if len(done) < len(agents) else len(done) <= 1
+    if len(done) < len(agents):
+        return None
+    return len(done) <= 1 or not (without or converged.is_agreed)
 
 
 def _adjusting(debate: Debate, without: str) -> Sequence[str]:

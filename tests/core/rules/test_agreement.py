@@ -5,17 +5,25 @@ import pytest
 from core.rules.agreement import agreement, moved
 
 
-def test_the_same_first_option_held_by_each_at_65_percent_is_agreement() -> None:
-    found = agreement({"ann": {"o1": 0.95, "o2": 0.05}, "bob": {"o1": 0.65, "o2": 0.35}})
+def test_the_same_first_option_thirty_points_ahead_on_average_is_agreement() -> None:
+    found = agreement({"ann": {"o1": 0.75, "o2": 0.25}, "bob": {"o1": 0.55, "o2": 0.45}})
     assert found.is_agreed
     assert found.option == "o1"
-    assert (found.spread, found.lowest, found.highest) == (0.3, 0.65, 0.95)
+    assert (found.spread, found.lowest, found.highest, found.lead) == (0.2, 0.55, 0.75, 0.3)
+
+
+def test_the_voters_of_one_model_count_once_in_the_average() -> None:
+    sure, unsure = {"o1": 0.8, "o2": 0.2}, {"o1": 0.52, "o2": 0.48}
+    votes = {"ann": sure, "bob": unsure, "cid": unsure}
+    found = agreement(votes, {"ann": "a/x", "bob": "b/y", "cid": "b/y"})
+    assert (found.lead, found.is_agreed) == (0.32, True)
+    assert not agreement(votes).is_agreed
 
 
 @pytest.mark.parametrize(
     "votes",
     [
-        {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {"o1": 0.64, "o2": 0.36}},
+        {"ann": {"o1": 0.7, "o2": 0.3}, "bob": {"o1": 0.59, "o2": 0.41}},
         # The only option there is: what is missing to 1 is doubt, and no agreement.
         {"ann": {"o1": 0.6}, "bob": {"o1": 0.4}},
         {"ann": {"o1": 0.51, "o2": 0.49}, "bob": {"o1": 0.49, "o2": 0.51}},

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.rules.agreement import agreement
 from core.rules.confidence import Grounds, confidence
 
 SURE = {"o1": 0.9, "o2": 0.1}
@@ -20,7 +21,7 @@ OTHERWISE = "the judge decided otherwise when it read the positions in another o
 
 def at(*shares: float) -> Mapping[str, Mapping[str, float]]:
     """Ballots by which each agent holds the first option so likely."""
-    return dict(zip(AGREED.votes, ({"o1": share} for share in shares), strict=False))
+    return dict(zip(AGREED.votes, ({"o1": p, "o2": 1 - p} for p in shares), strict=False))
 
 
 THREE, TWO, ONE = ("a/x", "b/y", "c/z"), ("a/x", "b/y", "a/x"), ("a/x", "a/x", "a/x")
@@ -30,69 +31,94 @@ _OF_ONE = "from 1 model, whose agreement with itself says little"
 @pytest.mark.parametrize(
     ("ballots", "expected"),
     [
-        # One line is one set of ballots: how likely each voter holds the option decided for.
+        # How likely each voter holds the option decided for, at first and at last → figure, word,
+        # whether the first answers are debated, and what the figure rests on.
         (
             (THREE, (0.9, 0.9, 0.9), (0.9, 0.9, 0.9)),
-            (90, "high", "3 ballots from 3 models: 90%; 0"),
+            (90, "high", False, "3 ballots from 3 models: 90%; 0"),
         ),
         (
             (THREE, (1, 1, 1), (1, 1, 1)),
-            (92, "high", "3 ballots from 3 models: 100%, counted as 92%"),
+            (92, "high", False, "3 ballots from 3 models: 100%, counted as 92%"),
         ),
-        ((THREE, (0.84, 0.8, 0.76), (0.84, 0.8, 0.76)), (80, "high", "from 3 models: 80%; 8")),
-        ((THREE, (0.8, 0.8, 0.79), (0.8, 0.8, 0.78)), (79, "fair", "from 3 models: 79%; 1")),
-        ((THREE, (0.65, 0.65, 0.65), (0.65, 0.65, 0.65)), (65, "fair", "from 3 models: 65%; 0")),
-        ((THREE, (0.64, 0.64, 0.64), (0.64, 0.64, 0.64)), (64, "low", "from 3 models: 64%; 0")),
+        (
+            (THREE, (0.84, 0.8, 0.76), (0.84, 0.8, 0.76)),
+            (80, "high", False, "from 3 models: 80%; 8"),
+        ),
+        ((THREE, (0.8, 0.8, 0.79), (0.8, 0.8, 0.78)), (79, "fair", False, "from 3 models: 79%; 1")),
+        (
+            (THREE, (0.65, 0.65, 0.65), (0.65, 0.65, 0.65)),
+            (65, "fair", False, "from 3 models: 65%; 0"),
+        ),
+        (
+            (THREE, (0.64, 0.64, 0.64), (0.64, 0.64, 0.64)),
+            (64, "low", True, "from 3 models: 64%; 0"),
+        ),
         # That all agree is no sign that all are sure.
-        ((THREE, (0.55, 0.55, 0.55), (0.55, 0.55, 0.55)), (55, "low", "from 3 models: 55%; 0")),
+        (
+            (THREE, (0.55, 0.55, 0.55), (0.55, 0.55, 0.55)),
+            (55, "low", True, "from 3 models: 55%; 0"),
+        ),
         (
             (THREE, (0.49, 0.49, 0.49), (0.49, 0.49, 0.49)),
-            (49, "very low", "from 3 models: 49%; 0"),
+            (49, "very low", True, "from 3 models: 49%; 0"),
         ),
         # The bound of a split begins above 20 points, and counts after all have met, too.
-        ((THREE, (0.9, 0.7, 0.9), (0.9, 0.9, 0.9)), (90, "high", "from 3 models: 90%; 20")),
-        ((THREE, (0.9, 0.69, 0.9), (0.9,) * 3), (75, "fair", "90%, counted as 75%; 21")),
-        ((THREE, (0.9, 0.1, 0.5), (0.9, 0.9, 0.9)), (75, "fair", "90%, counted as 75%; 80")),
-        ((THREE, (0.9, 0.1, 0.5), (0.7, 0.6, 0.5)), (60, "low", "from 3 models: 60%; 80")),
-        ((THREE, (0.9, 0.9, 0.1), (0.9, 0.3, 0.1)), (43, "very low", "from 3 models: 43%; 80")),
+        ((THREE, (0.9, 0.7, 0.9), (0.9, 0.9, 0.9)), (90, "high", False, "from 3 models: 90%; 20")),
+        ((THREE, (0.9, 0.69, 0.9), (0.9,) * 3), (75, "fair", False, "90%, counted as 75%; 21")),
+        ((THREE, (0.9, 0.1, 0.5), (0.9, 0.9, 0.9)), (75, "fair", True, "90%, counted as 75%; 80")),
+        ((THREE, (0.9, 0.1, 0.5), (0.7, 0.6, 0.5)), (60, "low", True, "from 3 models: 60%; 80")),
+        (
+            (THREE, (0.9, 0.9, 0.1), (0.9, 0.3, 0.1)),
+            (43, "very low", True, "from 3 models: 43%; 80"),
+        ),
         # Two agents of one model are one voice.
         (
             (TWO, (0.8, 0.8, 0.8), (0.9, 0.5, 0.7)),
-            (65, "fair", "from 2 models, each counted once: 65"),
+            (65, "fair", False, "from 2 models, each counted once: 65"),
         ),
         (
             (TWO, (0.9, 0.9, 0.8), (0.9, 0.9, 0.9)),
-            (90, "high", "from 2 models, each counted once: 90"),
+            (90, "high", False, "from 2 models, each counted once: 90"),
         ),
         (
             (ONE, (0.9, 0.9, 0.9), (0.9, 0.9, 0.9)),
-            (85, "high", f"{_OF_ONE}: 90%, counted as 85%; 0"),
+            (85, "high", False, f"{_OF_ONE}: 90%, counted as 85%; 0"),
         ),
-        ((ONE, (0.7, 0.7, 0.7), (0.7, 0.7, 0.7)), (70, "fair", f"{_OF_ONE}: 70%; 0")),
+        ((ONE, (0.7, 0.7, 0.7), (0.7, 0.7, 0.7)), (70, "fair", False, f"{_OF_ONE}: 70%; 0")),
         (
             (ONE, (0.9, 0.5, 0.9), (0.9, 0.9, 0.9)),
-            (75, "fair", f"{_OF_ONE}: 90%, counted as 75%; 40"),
+            (75, "fair", True, f"{_OF_ONE}: 90%, counted as 75%; 40"),
         ),
         # Two voters, and a verdict that leaves the option that all put first.
-        ((THREE, (0.6, 0.4), (0.6, 0.4)), (50, "low", "mean of 2 ballots from 2 models: 50%; 20")),
-        ((THREE, (0.1, 0.2, 0.1), (0.1, 0.2, 0.1)), (13, "very low", "from 3 models: 13%; 10")),
+        (
+            (THREE, (0.6, 0.4), (0.6, 0.4)),
+            (50, "low", True, "mean of 2 ballots from 2 models: 50%; 20"),
+        ),
+        (
+            (THREE, (0.1, 0.2, 0.1), (0.1, 0.2, 0.1)),
+            (13, "very low", False, "from 3 models: 13%; 10"),
+        ),
     ],
 )
 def test_it_is_the_mean_of_the_counted_ballots_bounded(
     ballots: tuple[Sequence[str], Sequence[float], Sequence[float]],
-    expected: tuple[int, str, str],
+    expected: tuple[int, str, bool, str],
 ) -> None:
-    (models, first, final), (figure, word, sentence) = ballots, expected
+    (models, first, final), (figure, word, is_debated, sentence) = ballots, expected
+    by_voter = dict(zip(AGREED.votes, models, strict=True))
+    first_votes = at(*first)
     grounds = replace(
         AGREED,
         votes=at(*final),
-        first_votes=at(*first),
-        models=dict(zip(AGREED.votes, models, strict=True)),
+        first_votes=first_votes,
+        models=by_voter,
         voters=len(final),
     )
     computed = confidence(grounds)
     assert (computed.percent, computed.word) == (figure, word)
     assert sentence in "; ".join(computed.rests_on).replace("first answers lay ", "")
+    assert agreement(first_votes, by_voter).is_agreed is not is_debated
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def adjusted(*shares: float) -> Debate:
 
 def test_positions_that_agree_need_no_rebuttal() -> None:
     assert council.FORMAT.ready(adjusted(0.9, 0.8, 0.7), 1) == ()
-    assert keys(council.FORMAT.ready(adjusted(0.9, 0.8, 0.64), 1)) == REBUTTED
+    assert keys(council.FORMAT.ready(adjusted(0.7, 0.6, 0.6), 1)) == REBUTTED
     assert keys(council.FORMAT.ready(adjusted(0.6, 0.6, 0.45), 1)) == REBUTTED
 
 
