@@ -206,6 +206,8 @@ class BotSpec:
     """What a bot under test is made from."""
 
     provider: ModelProvider = field(default_factory=ScriptedProvider)
+    #: Models that the agents are dealt; one by one they only vote on a choice.
+    models: Sequence[str] = (MODEL,)
     format: str = critique.NAME
     rounds: int = 2
     #: Always: most tests are about rounds, and scripted agents agree at once.
@@ -251,6 +253,9 @@ class BotSpec:
             calls=calls,
             settings=Settings(
                 agent_model=choice,
+                mixed_models=tuple(
+                    ModelChoice(provider=self.provider.name, model=model) for model in self.models
+                ),
                 judge_model=choice,
                 format=self.format,
                 rounds=self.rounds,

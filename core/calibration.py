@@ -27,7 +27,7 @@ ALL, CONFIDENCE, GATE, SHADOW = "All", "Confidence", "Gate", "One answer alone"
 FOR_MODEL, AGAINST_MODEL = "Model, for the decision", "Model, against it"
 FOR_ROLE, AGAINST_ROLE = "Role, for the decision", "Role, against it"
 #: How the gate's two rows are called.
-DEBATED, SKIPPED = "debated", "all agreed at once"
+DEBATED, SKIPPED = "debated", "not debated"
 #: And those of the shadow answer: whether one model alone would have said the same.
 SAME, OTHERWISE = "said the same", "said otherwise"
 
@@ -57,7 +57,7 @@ class Case:
     said_at: datetime | None
     #: 0 to 100; None where none was computed.
     confidence: int | None
-    #: Whether all agreed at once, so that no round was held.
+    #: Whether the first vote stood, so that no round was held.
     was_skipped: bool
     #: Whether one answer alone had taken the same option; None: nobody can say.
     alone_agrees: bool | None
@@ -275,7 +275,7 @@ def _pairs(
     otherwise = [case for case in known if case.alone_agrees is False]
     found: Mapping[str, tuple[Sequence[Case], Sequence[Case]]] = {
         f"With a confidence of {SURE_FROM} or more {{one}} held, with less {{other}}": (high, low),
-        "Where all agreed at once {one} held, after a debate {other}": (skipped, debated),
+        "Where no round was held {one} held, after a debate {other}": (skipped, debated),
         "Where one answer alone said otherwise {one} held, where it said the same {other}": (
             otherwise,
             same,

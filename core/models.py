@@ -1166,6 +1166,9 @@ class Gate(Value):
     #: None: there is something to debate. Beside the reason, not one of its values: older versions
     #: can read no log that has a value they do not know, and leave out a field they do not know.
     undebatable: Undebatable | None = None
+    #: One model speaks for all agents on a choice: its vote stands though the answers differ. A
+    #: field of its own for the same reason.
+    vote_only: bool = False
     #: Id of the option on which they agree, or on which they lie furthest apart.
     option: str = ""
     #: How far apart the probabilities for it lie, 0 to 1.
@@ -1189,7 +1192,7 @@ class Gate(Value):
     @property
     def ends_rounds(self) -> bool:
         """Whether no further round is held."""
-        is_ended = self.reason in ENDS_ROUNDS or self.undebatable is not None
+        is_ended = self.reason in ENDS_ROUNDS or self.undebatable is not None or self.vote_only
         return is_ended and self.skips is None
 
 

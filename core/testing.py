@@ -359,6 +359,15 @@ def a_setup(
     return open_debate(request, settings, delimiter="d41d8c")
 
 
+def on_own_models(setup: Setup) -> Setup:
+    """The setup with a model of its own for each agent: those of one model only vote."""
+    agents = tuple(
+        agent.model_copy(update={"model": f"scripted-{number}"})
+        for number, agent in enumerate(setup.agents, start=1)
+    )
+    return setup.model_copy(update={"agents": agents})
+
+
 def recorded(events: Sequence[Event], debate_id: str = "dabc2345") -> Sequence[Recorded]:
     """A log of these events, a second apart."""
     clock = ManualClock()

@@ -44,11 +44,13 @@ class EndingReason(StrEnum):
     OUT_OF_TIME = "out of time"
     OUT_OF_MONEY = "out of money"
     TOO_FEW_AGENTS = "too few agents"
-    #: By the gate: all agree; nobody moves any more, agreed or not; there is nothing to debate.
+    #: By the gate: all agree; nobody moves any more, agreed or not; there is nothing to debate; one
+    #: model votes on a choice.
     AGREED = "agreed"
     SETTLED = "settled"
     DEADLOCK = "deadlock"
     UNDEBATABLE = "undebatable"
+    VOTE_ONLY = "vote only"
     FACILITATOR = "facilitator"
     ALL_ROUNDS_HELD = "all rounds held"
 
@@ -130,6 +132,8 @@ def ending_reason(debate: Debate) -> EndingReason | None:
     gate = closing_gate(debate)
     if cut := cut_reason(debate):
         return cut
+    if gate and gate.vote_only:
+        return EndingReason.VOTE_ONLY
     if gate:
         return EndingReason.UNDEBATABLE if gate.undebatable else _BY_GATE[gate.reason]
     if _called_by_facilitator(debate):

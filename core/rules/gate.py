@@ -11,6 +11,7 @@ from decimal import Decimal
 from core.figures import counted, money, percent
 from core.models import (
     ENGINE,
+    EXAMPLE,
     OFFLINE,
     Act,
     Debate,
@@ -29,6 +30,10 @@ from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
 from core.rules.steps import Step, agents_present
 
+_UNDEBATABLE: Mapping[Undebatable, str] = {
+    Undebatable.NO_MODEL: "No model was asked, and no checklist takes a side on the question.",
+    Undebatable.ALONE: "One agent alone is no debate: nobody criticises what it says.",
+}
 #: Two can disagree.
 _A_PAIR = 2
 
@@ -67,6 +72,17 @@ def is_gated(debate: Debate) -> bool:
     if setup.when is not When.SPLIT or not votes_blind(debate) or len(setup.agents) < _A_PAIR:
         return False
     return len(form.drafts(debate)) != 1  # none yet, or several
+
+
+def is_one_model(debate: Debate) -> bool:
+    """Whether one model speaks for all agents, so that a debate on a choice is not worth its price.
+
+    Measured on recorded forecasts (arXiv:2512.22625): as many of its answers change from right to
+    wrong as the other way round. A written example and checklists are no models.
+    """
+    agents = debate.setup.agents
+    models = set(debate.setup.models.values())
+    return len(models) == 1 and agents[0].provider not in {EXAMPLE, OFFLINE}
 
 
 def undebatable(debate: Debate) -> Undebatable | None:
@@ -197,14 +213,17 @@ def _first(debate: Debate) -> Gate | None:
             silent = True
         else:
             pending = True
-    how = agreement(votes, debate.setup.models)
-    if _differ(how, votes):
+    how, vote_only = agreement(votes, debate.setup.models), is_one_model(debate)
+    if _differ(how, votes) and not vote_only:
         return _gate(turn, GateReason.SPLIT, how)
     if pending:
         return None
-    if silent or len(votes) < _A_PAIR:
+    if (silent and not vote_only) or len(votes) < _A_PAIR:
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
-    return _gate(turn, GateReason.AGREED if how.is_agreed else GateReason.SPLIT, how)
+    if how.is_agreed and not silent:
+        return _gate(turn, GateReason.AGREED, how)
+    split = _gate(turn, GateReason.SPLIT, how)
+    return split.model_copy(update={"vote_only": True}) if vote_only else split
 
 
 def _after(debate: Debate, number: int) -> Gate | None:
@@ -291,6 +310,16 @@ def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -
     return f"{after} agreed on {about} {how.replace('probabilities ', '')}; {rest}."
 
 
+def _vote_only_words(gate: Gate, about: str) -> str:
+    """That one model votes and does not debate."""
+    how = f"all put {about} first" if gate.lowest is not None else "first answers differ"
+    saved = f", about {money(gate.saved)} saved" if gate.saved else ""
+    return (
+        f"One model speaks for all agents, and {how}: debating a choice with itself seldom helps, "
+        f"so its vote stands{saved}."
+    )
+
+
 def _rest_words(debate: Debate, gate: Gate) -> str:
     """Which rounds were not held."""
     left = _rounds_left(debate, gate.turn.round)
@@ -300,7 +329,7 @@ def _rest_words(debate: Debate, gate: Gate) -> str:
     return f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
 
 
-def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901 - a case each
+def in_words(debate: Debate, gate: Gate) -> str:
     """What a gate found, in a sentence for people who were not there."""
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"
@@ -309,14 +338,11 @@ def in_words(debate: Debate, gate: Gate) -> str:  # noqa: C901 - a case each
     each = "" if gate.lowest is None else _range(gate.lowest, gate.highest or gate.lowest)
     rest = _rest_words(debate, gate)
     movers = [debate.setup.agent(agent).name for agent in gate.moved]
-    match gate.undebatable:
-        case Undebatable.NO_MODEL:
-            return "No model was asked, and no checklist takes a side on the question."
-        case Undebatable.ALONE:
-            return "One agent alone is no debate: nobody criticises what it says."
-        case None:
-            pass
+    if gate.undebatable:
+        return _UNDEBATABLE[gate.undebatable]
     match gate.reason:
+        case _ if gate.vote_only:
+            return _vote_only_words(gate, about)
         case GateReason.AGREED:
             return _agreed_words(gate, about, each, after=f"After round {number} all", rest=rest)
         case GateReason.SETTLED:

@@ -7,7 +7,7 @@ from core.rules.voting import is_people_vote_closed
 
 
 def was_skipped(debate: Debate) -> bool:
-    """Whether all agreed at once, so that no round was held; also if somebody wanted it since."""
+    """Whether the first vote stood, so that no round was held; also if somebody wanted it since."""
     first = gate_after(debate, 0)
     return first is not None and first.ends_rounds and not first.undebatable
 

@@ -235,7 +235,7 @@ async def test_a_year_of_outcomes_is_told_as_it_was_planted(tmp_path: Path) -> N
     assert (found.not_asked, found.replaced) == (0, 0)
     # Confidence tells apart what holds; debating was given no effect, and none is found.
     sure = next(one for one in found.findings if one.startswith("With a confidence of 60"))
-    gate = next(one for one in found.findings if one.startswith("Where all agreed at once"))
+    gate = next(one for one in found.findings if one.startswith("Where no round was held"))
     assert ": an evident difference (p" in sure
     assert ": no evidence of a difference (p " in gate
     # Sure decisions say 90% and hold less often: the interval leaves that out.

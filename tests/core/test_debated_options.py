@@ -25,7 +25,14 @@ from core.rules.mind_changes import mind_changes
 from core.rules.options import NONE_OF_THESE, by_option, options_of
 from core.rules.schedule import rounds_held
 from core.settings import Settings
-from core.testing import ScriptedProvider, a_setup, a_verdict_reply, options_in, plausible_reply
+from core.testing import (
+    ScriptedProvider,
+    a_setup,
+    a_verdict_reply,
+    on_own_models,
+    options_in,
+    plausible_reply,
+)
 from tests.core.bench import DEBATE, Bench
 
 DANA = Person(id="U1", name="Dana")
@@ -80,7 +87,7 @@ def a_gated_setup(form: str = "critique", rounds: int = 3) -> Setup:
     """As a person would start it who asked for no rounds."""
     usual = Settings()
     changes = {"format": form, "when": When.SPLIT, "termination": usual.termination}
-    return a_setup(rounds=rounds).model_copy(update=changes)
+    return on_own_models(a_setup(rounds=rounds)).model_copy(update=changes)
 
 
 def acts(bench: Bench) -> Sequence[str]:

@@ -29,7 +29,9 @@ MOVING: Minds = {"architect": (90, 75), "security": (10, 40), "simplicity": (20,
 
 
 def spec_of(script: Callable[[ModelRequest], str], form: str = "critique") -> BotSpec:
-    return BotSpec(format=form, rounds=3, when=When.SPLIT, provider=ScriptedProvider(script))
+    models = ("scripted-1", "scripted-2", "scripted-3")
+    provider = ScriptedProvider(script)
+    return BotSpec(format=form, rounds=3, when=When.SPLIT, provider=provider, models=models)
 
 
 def words_in(value: Any) -> str:

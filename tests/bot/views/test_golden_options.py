@@ -49,13 +49,13 @@ from core.rules import gate
 from core.rules.ending import rounds_words
 from core.rules.options import option_of, options_of
 from core.rules.voting import count
-from core.testing import a_setup
+from core.testing import a_setup, on_own_models
 from tests.bot.plays import CALL, DANA, SAM, TEXTS, a_debate, a_verdict
 from tests.core.transcript.splits import split_log
 
 FOLDER = "../../golden/views"
 AGENTS = ("architect", "security", "simplicity")
-SETUP = a_setup(rounds=3).model_copy(
+SETUP = on_own_models(a_setup(rounds=3)).model_copy(
     update={
         "when": When.SPLIT,
         "forecast": Forecast(

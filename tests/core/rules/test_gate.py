@@ -6,6 +6,8 @@ import pytest
 
 from core.events import BallotAbstained, DebateWanted, Event, GatePassed
 from core.models import (
+    EXAMPLE,
+    OFFLINE,
     Abstention,
     Debate,
     Ending,
@@ -17,6 +19,8 @@ from core.models import (
     When,
 )
 from core.rules import gate, schedule
+from core.rules.wanting import why_not_wanted
+from core.testing import on_own_models
 from tests.core.rules.formats.told import (
     AGENTS,
     a_format_setup,
@@ -37,7 +41,7 @@ SETTLING = Termination(ending=Ending.CONVERGED)
 
 def a_debate(*events: Event, when: When = When.SPLIT, form: str = "critique") -> Debate:
     setup = a_format_setup(form, when=when, termination=SETTLING)
-    return told(setup, *events)
+    return told(on_own_models(setup), *events)
 
 
 def all_voted(*shares: float) -> list[Event]:
@@ -95,6 +99,59 @@ def test_a_split_is_debated(shares: tuple[float, ...], reason: GateReason) -> No
 def test_a_split_is_known_before_the_slowest_has_voted() -> None:
     assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.2))) == {"gate", "ballot"}
     assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.85))) == {"ballot"}
+
+
+ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
+
+
+@pytest.mark.parametrize(
+    ("shares", "reason", "said"),
+    [
+        ((0.9, 0.2, 0.7), GateReason.SPLIT, "first answers differ"),
+        ((0.6, 0.6, 0.6), GateReason.SPLIT, 'all put "Kafka" first'),
+        ((0.9, 0.8, 0.7), GateReason.AGREED, 'All agreed at once on "Kafka"'),
+    ],
+)
+def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
+    shares: tuple[float, ...], reason: GateReason, said: str
+) -> None:
+    events = (*DRAFTS, CHOICE, *all_voted(*shares))
+    assert ready(told(ONE_MODEL, *events[:-1])) == {"ballot"}, "all are waited for"
+    found = passed(told(ONE_MODEL, *events))
+    debate = told(ONE_MODEL, *events, found)
+
+    assert isinstance(found, GatePassed)
+    assert found.gate.reason is reason
+    assert said in gate.in_words(debate, found.gate)
+    assert ready(debate) == {"tally"}
+    assert not why_not_wanted(debate)
+    assert ready(told(ONE_MODEL, *events, found, DebateWanted(by=Person(id="U1")))) == {"critique"}
+
+
+def test_one_model_whose_voter_abstains_votes_with_the_others() -> None:
+    abstention = Abstention(turn=turn("r0/ballot/simplicity"), reason="unreadable")
+    events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.9), BallotAbstained(abstention=abstention))
+    found = gate.weigh(told(ONE_MODEL, *events), 0)
+
+    assert found
+    assert found.vote_only
+    assert found.ends_rounds
+
+
+def test_one_model_debates_a_design_and_what_is_always_debated() -> None:
+    design = options("a queue", "a table", kind=QuestionKind.DESIGN)
+    found = gate.weigh(told(ONE_MODEL, *DRAFTS, design), 0)
+    assert found
+    assert not found.ends_rounds
+    always = ONE_MODEL.model_copy(update={"when": When.ALWAYS})
+    assert "critique" in ready(told(always, *DRAFTS))
+
+
+@pytest.mark.parametrize("provider", [EXAMPLE, OFFLINE])
+def test_examples_and_checklists_are_no_model_that_only_votes(provider: str) -> None:
+    agents = [one.model_copy(update={"provider": provider}) for one in ONE_MODEL.agents]
+    debate = told(ONE_MODEL.model_copy(update={"agents": tuple(agents)}), *DRAFTS)
+    assert not gate.is_one_model(debate)
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
