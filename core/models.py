@@ -978,6 +978,9 @@ class FindingStatus(StrEnum):
     """How a finding stands after the author's answers and changes."""
 
     OPEN = "open"
+    #: What was said about it takes away what was wrong; no changed text shows it.
+    ANSWERED = "answered"
+    #: A changed text mends it.
     RESOLVED = "resolved"
     #: It came with the second look.
     NEW = "new"
@@ -998,6 +1001,10 @@ class ReviewFinding(Value):
     status: FindingStatus = FindingStatus.OPEN
     #: Why it is settled, or is not.
     why: str = ""
+    #: The words of a changed text that mend it, checked when the agent looked again.
+    mended_by: Citation | None = None
+    #: Lines of the diff from the subject to the changed text at its words: "- old", "+ new".
+    changed: tuple[str, ...] = ()
 
     @property
     def counts(self) -> bool:
@@ -1007,7 +1014,7 @@ class ReviewFinding(Value):
     @property
     def is_open(self) -> bool:
         """Whether it is still to be mended."""
-        return self.counts and self.status is not FindingStatus.RESOLVED
+        return self.counts and self.status in {FindingStatus.OPEN, FindingStatus.NEW}
 
 
 class Contribution(Value):

@@ -8,7 +8,14 @@ from bot.views.message import listed
 from bot.views.words import name_of
 from core.figures import counted
 from core.models import Debate, FindingStatus, ReviewFinding
-from core.rules.findings import WEIGHTY, counted_words, standing, struck, struck_words
+from core.rules.findings import (
+    WEIGHTY,
+    answered_words,
+    counted_words,
+    standing,
+    struck,
+    struck_words,
+)
 from core.rules.formats import review
 from core.rules.subject import handed_in, references
 
@@ -44,6 +51,7 @@ def findings_counted(debate: Debate) -> str:
     resolved = sum(one.status is FindingStatus.RESOLVED for one in found)
     said = [counted_words(found) or "none open"]
     said += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
+    said += [words] if (words := answered_words(found)) else []
     said += [f"{lost} struck out"] if (lost := struck(debate)) else []
     return f"*Findings*: {'; '.join(said)}"
 
@@ -73,6 +81,7 @@ def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> 
         return line
     line += f" _To mend it_: {gist(one.mend, limit)}" if one.mend else ""
     line += f" – *{one.status.value}*" + (f": {gist(one.why, limit)}" if one.why else "")
+    line += "".join(f"\n> {gist(change, limit)}" for change in one.changed)
     by = ", ".join(name_of(debate, agent) for agent in one.raised_by)
     return f"{line} _({by})_" if by else line
 

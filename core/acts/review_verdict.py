@@ -3,7 +3,7 @@
 from core.acts.citing import left_out
 from core.figures import counted
 from core.models import Debate, Severity, Verdict
-from core.rules.findings import WEIGHTY, counted_words, standing
+from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
 from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
 from core.rules.schedule import is_cut_short
@@ -51,7 +51,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     judged |= {one.criterion: one for one in verdict.criteria if one.option == verdict.option}
     row = (one.model_copy(update={"option": chosen}) for one in judged.values())
     name = options.name(chosen) or VERDICTS.get(chosen, "")
-    count = counted_words(found)
+    count = ", ".join(filter(None, (counted_words(found), answered_words(found))))
     return verdict.model_copy(
         update={
             "option": options.resolve(chosen),

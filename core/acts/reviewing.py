@@ -16,6 +16,7 @@ from core.acts.request_for import ask_model
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
 from core.evidence.citations import check, checked
+from core.evidence.revisions import changes_at, is_gone, quoted_in, revision_of
 from core.figures import counted
 from core.llm.call import ModelCalls
 from core.models import (
@@ -40,13 +41,17 @@ from core.rules.subject import handed_in, subject
 _WORDS_MAX_CHARS = 400
 _BY_WORDS = "No model could merge the findings; those in nearly the same words count as one."
 _SETTLED = re.compile(r"\W*(?:resolved|settled|mended|fixed|closed|done)\b", re.IGNORECASE)
+_ANSWERED = re.compile(r"\W*answered\b", re.IGNORECASE)
+_STATES = (FindingStatus.RESOLVED, FindingStatus.ANSWERED, FindingStatus.OPEN)
 
 
 def _status(said: object) -> object:
-    """Resolved where that is said in the first word; all else is open."""
+    """Resolved or answered where that is said in the first word; all else is open."""
     if not isinstance(said, str):
         return said
-    return (FindingStatus.RESOLVED if _SETTLED.match(said) else FindingStatus.OPEN).value
+    if _SETTLED.match(said):
+        return FindingStatus.RESOLVED.value
+    return (FindingStatus.ANSWERED if _ANSWERED.match(said) else FindingStatus.OPEN).value
 
 
 class FindingReply(BaseModel):
@@ -67,10 +72,10 @@ class LookReply(BaseModel):
     status: Annotated[
         str,
         BeforeValidator(_status),
-        WithJsonSchema(
-            {"type": "string", "enum": [FindingStatus.RESOLVED.value, FindingStatus.OPEN.value]}
-        ),
+        WithJsonSchema({"type": "string", "enum": [status.value for status in _STATES]}),
     ]
+    #: Copied from a changed text: what mends it.
+    words: str = ""
 
 
 class ReviewReply(BaseModel):
@@ -166,27 +171,50 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
     Raises:
         CallFailed: No model could be asked, or its reply not be read.
     """
-    read, mine = (*subject(debate), *handed_in(debate)), own(debate, turn.agent)
+    changed, mine = handed_in(debate), own(debate, turn.agent)
+    read = (*subject(debate), *changed)
     labels = tuple(f"f{one.number}" for one in mine)
     reply, call = await ask_model(
         calls, debate, turn, second_look_reply(labels, tuple(one.id for one in read))
     )
     looks = {label_in(one.finding, labels): one for one in reply.looks}
-    # What is passed over is still open.
-    again = [
-        one.model_copy(update={"status": FindingStatus(look.status), "why": look.why.strip()})
-        if (look := looks.get(f"f{one.number}"))
-        else one
-        for one in mine
-    ]
 
     def checked_reply() -> Contribution:
+        again = [
+            _looked_at(finding, looks.get(f"f{finding.number}"), subject(debate), changed)
+            for finding in mine
+        ]
         fresh = _found(reply.new, read)
         new = [one.model_copy(update={"status": FindingStatus.NEW}) for one in fresh]
         found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
         return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
 
     return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+
+
+def _looked_at(
+    finding: ReviewFinding,
+    look: LookReply | None,
+    read: Sequence[Source],
+    changed: Sequence[Source],
+) -> ReviewFinding:
+    """The finding after a second look: what is passed over is still open.
+
+    It is resolved only where a changed text shows it: the words that were wrong are gone, or the
+    agent quotes words that mend it.
+    """
+    revision = revision_of(finding.citation, read, changed)
+    before = next((one for one in read if one.id == finding.citation.source), None)
+    lines = changes_at(finding.citation, before, revision) if before and revision else ()
+    if look is None:
+        return finding.model_copy(update={"changed": lines})
+    mended_by = quoted_in(look.words, changed) if look.words.strip() else None
+    status = FindingStatus(look.status)
+    is_shown = mended_by is not None or is_gone(finding.citation, revision)
+    if status is FindingStatus.RESOLVED and not is_shown:
+        status = FindingStatus.ANSWERED
+    state = {"status": status, "why": look.why.strip(), "changed": lines, "mended_by": mended_by}
+    return finding.model_copy(update=state)
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
@@ -276,6 +304,8 @@ def _line(one: ReviewFinding) -> str:
     mend = f" *To mend it*: {one.mend}" if one.mend else ""
     state = f", {one.status.value}" if one.number or one.status is FindingStatus.NEW else ""
     why = f" *{one.why}*" if one.why else ""
+    if by := one.mended_by:
+        why += f' [{by.source}: "{by.words.replace(chr(34), chr(39))}"]'
     return f"- **{one.severity.value.capitalize()}{number}{state}**{quote} {one.wrong}{mend}{why}"
 
 

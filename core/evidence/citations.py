@@ -125,7 +125,7 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
 def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
     """Look whether the words stand in the source."""
     source = next((one for one in sources if one.id == source_id), None)
-    fault, at = "", None
+    fault, lines = "", None
     if source is None:
         fault = f"there is no source {source_id}"
     elif not words:
@@ -133,20 +133,20 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
     elif len("".join(words_of(words))) < _SHORTEST:
         fault = _TOO_SHORT
     else:
-        at = _place(words, source.text)
-        if at is None:
+        lines = lines_of(words, source.text)
+        if lines is None:
             elsewhere = [
                 one.id
                 for one in sources
-                if one is not source and _place(words, one.text) is not None
+                if one is not source and lines_of(words, one.text) is not None
             ]
             fault = f"{source_id} does not say so"
             fault += f"; {elsewhere[0]} does" if elsewhere else ""
-    if source is None or at is None:
+    if source is None or lines is None:
         return Citation(
             source=source_id, words=words, status=CitationStatus.UNVERIFIED, fault=fault
         )
-    place = place_of(source, *(line_of(source.text, one) for one in at))
+    place = place_of(source, *lines)
     return Citation(
         source=source_id,
         words=words,
@@ -154,6 +154,12 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
         place=place.label,
         address=place.address,
     )
+
+
+def lines_of(words: str, text: str) -> tuple[int, int] | None:
+    """The first and the last line of a text, from 1, in which the words stand; None: nowhere."""
+    at = _place(words, text)
+    return (line_of(text, at[0]), line_of(text, at[1])) if at else None
 
 
 def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:

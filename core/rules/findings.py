@@ -14,6 +14,8 @@ MOST_PUT = 8
 ORDER = tuple(Severity)
 #: What the author is asked about.
 WEIGHTY = frozenset({Severity.BLOCKER, Severity.MAJOR})
+#: Of several second looks at a finding the first of these counts.
+_BY_WEAKNESS = tuple(FindingStatus)
 #: Two findings are one where so large a share of their words is the same: of the words they are
 #: about, and of what is wrong.
 _SAME_PLACE, _SAME_FAULT = 0.6, 0.5
@@ -72,18 +74,23 @@ def merged(
 def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     """Every finding as it stands now, the gravest first.
 
-    One is resolved where all who looked at it again say so; what was new on the second look is
-    numbered on.
+    One is resolved, or answered, where nobody who looked at it again still has it open; what was
+    new on the second look is numbered on.
     """
     first = debate.findings.items if debate.findings else merged(raised(debate))
     said = _of(debate, Act.SECOND_LOOK)
     found = list[ReviewFinding]()
     for finding in first:
         looks = [one for one in said if one.number == finding.number]
-        still = [one for one in looks if one.status is not FindingStatus.RESOLVED]
-        status = FindingStatus.OPEN if still or not looks else FindingStatus.RESOLVED
-        why = next((one.why for one in still or looks if one.why), "")
-        found.append(finding.model_copy(update={"status": status, "why": why}))
+        weakest = min(looks, key=lambda look: _BY_WEAKNESS.index(look.status), default=finding)
+        said_so = [look for look in looks if look.status is weakest.status]
+        update = {
+            "status": weakest.status,
+            "why": next((look.why for look in said_so if look.why), ""),
+            "mended_by": next((look.mended_by for look in said_so if look.mended_by), None),
+            "changed": next((look.changed for look in looks if look.changed), ()),
+        }
+        found.append(finding.model_copy(update=update))
     new = merged([one for one in said if not one.number])
     found += [
         one.model_copy(update={"status": FindingStatus.NEW, "number": len(first) + one.number})
@@ -126,6 +133,12 @@ def counted_words(found: Iterable[ReviewFinding]) -> str:
         Severity.DETAIL: counted(left.count(Severity.DETAIL), "detail"),
     }
     return ", ".join(words[severity] for severity in ORDER if severity in left)
+
+
+def answered_words(found: Iterable[ReviewFinding]) -> str:
+    """How many were answered while no changed text shows it: "2 answered"; empty if none was."""
+    number = sum(one.counts and one.status is FindingStatus.ANSWERED for one in found)
+    return f"{number} answered" if number else ""
 
 
 def told(finding: ReviewFinding) -> str:

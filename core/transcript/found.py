@@ -1,7 +1,7 @@
 """Findings of a review as Markdown: a table for reports, a task list for a pull request (pure)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.errors import BadInput
 from core.figures import counted
@@ -52,7 +52,15 @@ def findings_table(debate: Debate) -> str:
     ]
     head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
     listed = table(head, rows) if rows else ""
-    return "\n\n".join(filter(None, (listed, struck_words(debate))))
+    return "\n\n".join(filter(None, (listed, *_changes(found), struck_words(debate))))
+
+
+def _changes(found: Sequence[ReviewFinding]) -> Iterator[str]:
+    """What changed at the words of each finding, as lines of a diff."""
+    for one in found:
+        if one.changed:
+            lines = "\n".join(f"    {clean(line)}" for line in one.changed)
+            yield f"Changed at finding {one.number}:\n\n{lines}"
 
 
 def task_list(debate: Debate) -> str:
@@ -117,6 +125,7 @@ def _task(one: ReviewFinding) -> Iterator[str]:
         f"{state}{why}"
     )
     yield f"  > {as_code(one.citation.words)}"
+    yield from (f"  > {as_code(line)}" for line in one.changed)
 
 
 def _place(one: ReviewFinding) -> str:

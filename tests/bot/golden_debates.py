@@ -34,7 +34,7 @@ from core.events import (
 )
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
-from core.models import Debate, Turn, Usage
+from core.models import Act, Debate, FindingStatus, ReviewFinding, Turn, Usage
 from core.request import ModelReply, ModelRequest
 from core.rules.options import NONE_OF_THESE
 from core.testing import ManualClock
@@ -295,10 +295,17 @@ def as_made_now(stored: Event, made: Event) -> Event:
     How sure all are is told with what each gave, and the confidence is computed from that; notes
     above a verdict tell what failed, and nothing of how the vote came out. A summary does not begin
     with the figures that 0.x put back; they took room at its end: the one made now goes on where
-    the stored one is cut.
+    the stored one is cut. A finding is resolved only where a changed text shows it.
     """
     if isinstance(stored, ContributionMade) and isinstance(made, ContributionMade):
-        changes = {"answer": made.contribution.answer, "points": made.contribution.points}
+        changes: dict[str, object] = {
+            "answer": made.contribution.answer,
+            "points": made.contribution.points,
+        }
+        if stored.contribution.turn.act is Act.SECOND_LOOK:
+            before, now = stored.contribution.findings, made.contribution.findings
+            changes["findings"] = tuple(map(_answered, before, now))
+            changes["text"] = stored.contribution.text.replace(", resolved**", ", answered**")
         speech = stored.contribution.model_copy(update=changes)
         return stored.model_copy(update={"contribution": speech})
     if isinstance(stored, OptionsMerged) and isinstance(made, OptionsMerged):
@@ -322,6 +329,12 @@ def as_made_now(stored: Event, made: Event) -> Event:
         return stored
     cut = {"text": made.summary.text, "after_chars": made.summary.after_chars}
     return stored.model_copy(update={"summary": stored.summary.model_copy(update=cut)})
+
+
+def _answered(stored: ReviewFinding, made: ReviewFinding) -> ReviewFinding:
+    """The stored finding as answered where no changed text was handed in."""
+    is_answered = (stored.status, made.status) == (FindingStatus.RESOLVED, FindingStatus.ANSWERED)
+    return stored.model_copy(update={"status": made.status}) if is_answered else stored
 
 
 def _stripped(value: object) -> object:

@@ -43,6 +43,8 @@ from core.testing import (
 )
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
+from core.transcript.found import task_list
+from core.transcript.report import report
 from tests.frame.files import ROOT
 
 DANA = Person(id="U1", name="Dana")
@@ -179,8 +181,8 @@ async def test_an_answer_leads_to_a_second_look_by_those_who_found_something() -
     assert "We drain it on Sunday" in shown
     assert PLAN.splitlines()[2] in shown
     assert debate.verdict
-    assert debate.verdict.decision == "Ready with changes"
-    assert {one.status for one in debate.verdict.findings} == {FindingStatus.RESOLVED}
+    assert debate.verdict.decision == "Ready with changes: 2 answered"
+    assert {one.status for one in debate.verdict.findings} == {FindingStatus.ANSWERED}
 
 
 async def test_the_verdict_counts_and_lists_what_is_open_by_its_weight() -> None:
@@ -260,8 +262,56 @@ async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted()
         ("e1", "resolved"),
         ("e2", "new"),
     ]
+    lines = (
+        "- We drop the old queue on Monday. Jobs that are in it are lost.",
+        "+ We drop the old queue on Monday. We drain it on Sunday.",
+    )
+    assert debate.verdict.findings[0].changed == lines
+    assert f"Changed at finding 1:\n\n    {lines[0]}\n    {lines[1]}" in report(debate)
+    assert f"  > `{lines[1]}`" in task_list(debate)
     log = await held.store.events(REVIEW)
     assert "r1/second_look/architect" in explanation(log)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("Nobody is on call.", FindingStatus.ANSWERED),
+        ("", FindingStatus.ANSWERED),
+        ("All jobs are drained on Sunday", FindingStatus.RESOLVED),
+    ],
+)
+async def test_a_finding_whose_words_still_stand_is_resolved_by_words_of_the_changed_text_only(
+    words: str, status: FindingStatus
+) -> None:
+    def content(_request: ModelRequest) -> str:
+        look = {"finding": "f1", "why": "Drained.", "status": "resolved", "words": words}
+        return json.dumps({"looks": [look], "new": [], "summary": "Good.", "verdict": "o1"})
+
+    texts = {"plan.md": PLAN, "plan-2.md": f"{PLAN}\n\nAll jobs are drained on Sunday."}
+    held = Held(scripted({"architect": a_review(LOSING)}, content), texts)
+    await held.run()
+    note = Note(id="n1", author=DANA, text="New.", references=(a_file("plan-2.md"),))
+    debate = await held.on(NoteAdded(note=note), *answers(""))
+
+    assert debate.verdict
+    (finding,) = debate.verdict.findings
+    assert finding.status is status
+    assert finding.changed == ()
+    is_quoted = finding.mended_by is not None and finding.mended_by.source == "e2"
+    assert is_quoted is (status is FindingStatus.RESOLVED)
+
+
+async def test_a_text_changed_after_the_time_to_answer_and_before_the_vote_is_looked_at() -> None:
+    changed = PLAN.replace(LOST, "We drain it on Sunday")
+    texts = {"plan.md": PLAN, "plan-2.md": changed}
+    held = Held(scripted({"architect": a_review(LOSING)}), texts)
+    (key,) = (await held.run()).clarifications
+    note = Note(id="n1", author=DANA, text="New.", references=(a_file("plan-2.md"),))
+    debate = await held.on(ClarificationsClosed(which=key), NoteAdded(note=note))
+
+    assert debate.verdict
+    assert [one.status for one in debate.verdict.findings] == [FindingStatus.RESOLVED]
 
 
 async def test_the_same_finding_of_two_agents_is_one_by_their_words_where_no_model_merges() -> None:
@@ -362,7 +412,7 @@ async def test_a_decision_record_of_this_repository_is_reviewed(name: str) -> No
     assert debate.verdict
     (found,) = debate.verdict.findings
     assert found.citation.place == "line 12"
-    assert found.status is FindingStatus.RESOLVED
+    assert found.status is FindingStatus.ANSWERED
 
 
 async def test_never_debating_means_no_second_look_and_a_vote_on_the_reviews() -> None:

@@ -28,7 +28,9 @@ def reviewing(asked: Asked) -> Say:
     if '"looks"' in prompt:
         mended = "changes HEAD" in prompt and "We call it late" in prompt
         status = "resolved" if mended else "open"
-        looks = [{"finding": "f1", "why": "It is cleared at the end.", "status": status}]
+        words = "work(job) queue.clear()"
+        look = {"finding": "f1", "why": "It is cleared at the end.", "status": status}
+        looks = [look | {"words": words}]
         said = {"looks": looks, "new": [], "summary": "It keeps its jobs.", "verdict": "o1"}
         return Say(text=json.dumps(said))
     if '"same_as"' in prompt:

@@ -207,25 +207,34 @@ def is_read_first(debate: Debate) -> bool:
 
 
 def settled_by(debate: Debate) -> Sequence[str]:
-    """Keys of what came while the author was asked: answers, notes, the end of the time."""
+    """Keys of what came from the author: answers, notes, the end of the time to answer.
+
+    What is said counts while the author is asked, a changed text at any time before the vote.
+    """
     asked = debate.clarifications.get(ASKING.key)
     if not asked:
         return ()
+    changed = {f"note/{note.id}" for note in debate.all_notes if note.references}
     waiting = {f"answer/{item.number}" for item in asked.items}
     closed, found, is_asking = f"{ASKING.key}/closed", list[str](), False
+    votes = {key for key, ballot in debate.ballots.items() if ballot.turn.round}
     for key in debate.times:
-        if is_asking and (key in waiting or key == closed or key.startswith("note/")):
+        if key in votes:
+            break
+        is_said = is_asking and (key in waiting or key == closed or key.startswith("note/"))
+        if is_said or key in changed:
             found.append(key)
             waiting.discard(key)
-        if key == closed or (is_asking and not waiting and not asked.closed_by_event):
-            break
-        is_asking = is_asking or key == ASKING.key
+        if key == ASKING.key:
+            is_asking = True
+        elif key == closed or (not waiting and not asked.closed_by_event):
+            is_asking = False
     return found
 
 
 def _read_since(debate: Debate) -> Sequence[str]:
     """Keys of the readings of what was handed in while the author was asked."""
     notes = {key.removeprefix("note/") for key in settled_by(debate)}
-    given = [ref for note in debate.notes if note.id in notes for ref in note.references]
+    given = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
     numbered = enumerate(debate.references, start=1)
     return [sources.reading_turn(number).key for number, one in numbered if one in given]

@@ -69,6 +69,7 @@ def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
         a_finding(severity=Severity.DETAIL),
         a_finding(severity=Severity.BLOCKER, status=CitationStatus.UNVERIFIED),
         a_finding().model_copy(update={"status": FindingStatus.RESOLVED}),
+        a_finding().model_copy(update={"status": FindingStatus.ANSWERED}),
     ]
     assert counted_words(found) == "2 blockers, 1 detail"
     assert counted_words(found[3:]) == ""

@@ -1,0 +1,66 @@
+"""What a changed text says where the words of a finding stood: its diff, and words that mend it."""
+
+from collections.abc import Sequence
+
+from rapidfuzz.distance import Indel
+
+from core.evidence.citations import check, lines_of
+from core.models import Citation, CitationStatus, Source
+
+#: Lines of a diff that are shown of each side, and the characters of each.
+_MOST_LINES, _LINE_LIMIT = 6, 300
+#: The comparison takes a bit of memory for each pair of lines: longer texts are not compared.
+_MOST_PAIRS = 400_000_000
+
+
+def revision_of(
+    cited: Citation, subject: Sequence[Source], revisions: Sequence[Source]
+) -> Source | None:
+    """The newest changed text of the source that is cited; None: there is none.
+
+    It has the source's title. Of a subject that is one source it may have any title.
+    """
+    before = next((one for one in subject if one.id == cited.source), None)
+    if before is None or not revisions:
+        return None
+    same = [one for one in revisions if one.reference.title == before.reference.title]
+    newest = same or (revisions if len(subject) == 1 else ())
+    return newest[-1] if newest else None
+
+
+def is_gone(cited: Citation, revision: Source | None) -> bool:
+    """Whether the changed text does not say the words any more."""
+    return revision is not None and lines_of(cited.words, revision.text) is None
+
+
+def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
+    """The words as a checked citation of the newest changed text that holds them."""
+    found = (check(one.id, words, revisions) for one in reversed(revisions))
+    return next((one for one in found if one.status is CitationStatus.VERIFIED), None)
+
+
+def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...]:
+    """Lines of the diff between two texts that touch the words: "- old", then "+ new".
+
+    Empty where the lines of the words are the same in both, or the texts are too long to compare.
+    """
+    lines = lines_of(cited.words, before.text)
+    old, new = before.text.split("\n"), after.text.split("\n")
+    if lines is None or len(old) * len(new) > _MOST_PAIRS:
+        return ()
+    first, last = lines[0] - 1, lines[1]
+    gone, come = list[str](), list[str]()
+    for step in Indel.opcodes(old, new):
+        # What is put in right before or after the words touches them, too.
+        is_near = step.src_start <= last and step.src_end >= first
+        if step.tag != "equal" and is_near:
+            gone += old[step.src_start : step.src_end]
+            come += new[step.dest_start : step.dest_end]
+    return (*_marked("-", gone), *_marked("+", come))
+
+
+def _marked(sign: str, lines: Sequence[str]) -> Sequence[str]:
+    said = [line.strip() for line in lines if line.strip()]
+    shown = [f"{sign} {line[:_LINE_LIMIT]}" for line in said[:_MOST_LINES]]
+    more = len(said) - _MOST_LINES
+    return [*shown, f"{sign} … and {more} more"] if more > 0 else shown
