@@ -143,6 +143,21 @@ class AnswerArguments(_Arguments):
     )
 
 
+class RevisionArguments(_Arguments):
+    """Of `submit_revision`."""
+
+    debate_id: DebateId
+    sources: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] = Field(
+        default=(),
+        max_length=MOST_SOURCES,
+        description="The changed files, named as in start_debate: they are read anew. In Slack "
+        "links.",
+    )
+    text: Annotated[str, Field(max_length=_CONTEXT), AfterValidator(_readable)] = Field(
+        default="", description="The whole changed text, where it is no file."
+    )
+
+
 class NoteArguments(_Arguments):
     """Of `add_note`."""
 

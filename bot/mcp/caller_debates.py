@@ -7,7 +7,7 @@ from typing import Protocol
 
 from bot.mcp.arguments import StartArguments
 from core.events import Recorded
-from core.models import Debate, Person
+from core.models import Debate, Person, SourceReference
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.note import AddNote
@@ -22,6 +22,9 @@ class Actions:
 
     #: Begins a debate; raises `BadInput` where it cannot be held.
     start: Callable[[StartArguments], Awaitable[StartedDebate]]
+    #: What a program names as sources of a debate, and what tells this state of them from others;
+    #: raises `BadInput` where one may not be read.
+    sources: Callable[[Debate, Sequence[str]], Awaitable[tuple[Sequence[SourceReference], str]]]
     answer: AnswerQuestions
     note: AddNote
     steer: SteerDebate

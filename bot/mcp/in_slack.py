@@ -17,7 +17,7 @@ from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
 from core.errors import BadInput
 from core.events import Recorded
-from core.models import Debate, Person, Status
+from core.models import Debate, Person, SourceReference, Status
 from core.opening import DebateRequest
 from core.ports import Clock
 from core.use_cases.choices import Choices
@@ -48,6 +48,7 @@ class InSlack:
         """Return the bot's own use cases: who may do what is checked there and in `log`."""
         yield Actions(
             start=self._start,
+            sources=self._sources,
             answer=self.context.answer,
             note=self.context.steer.note,
             steer=replace(self.context.steer, mention=str),
@@ -118,14 +119,6 @@ class InSlack:
             await self.context.access.of(here.workspace).standing(here.channel)
         ):
             raise BadInput(answers.without_marks(reason))
-        client = await self.context.clients.of(here.workspace)
-        references = linked_references(
-            "\n".join(asked.sources),
-            here.channel,
-            workspace_url=client.identity.url,
-            hosts=self.context.start.settings().evidence.link_hosts,
-            by=self.person,
-        )
         request = DebateRequest(
             question=asked.question,
             context=asked.context,
@@ -135,7 +128,7 @@ class InSlack:
             rounds=asked.rounds,
             format=asked.format,
             playbook=asked.playbook,
-            references=references,
+            references=await self._linked(asked.sources, here.channel),
             token=self.caller.token_id,
         )
         usual = (await self.context.start.usual(here)).debate_cost
@@ -145,6 +138,26 @@ class InSlack:
         # Whether its cap holds depends on whether all prices are known.
         setup = setup.model_copy(update={"forecast": start.estimating(setup).forecast})
         return await start.begin(setup, origin=origin)
+
+    async def _sources(
+        self, debate: Debate, named: Sequence[str]
+    ) -> tuple[Sequence[SourceReference], str]:
+        """Return what is linked to; a link has one state.
+
+        Raises:
+            BadInput: One cannot be a source.
+        """
+        return await self._linked(named, debate.setup.place.channel), ""
+
+    async def _linked(self, named: Sequence[str], channel: str) -> tuple[SourceReference, ...]:
+        client = await self.context.clients.of(self.caller.workspace)
+        return linked_references(
+            "\n".join(named),
+            channel,
+            workspace_url=client.identity.url,
+            hosts=self.context.start.settings().evidence.link_hosts,
+            by=self.person,
+        )
 
     async def _channel(self, named: str) -> str:
         """Return the id of the channel that was named, by #name or id.

@@ -75,12 +75,15 @@ READY_REQUESTS: Sequence[ReadyRequest] = (
         title="Have a proposal reviewed",
         description="Have agents look for what is wrong with a document or a change, in its words.",
         takes=("proposal", "The text, or where it is: a file of this project, or a link."),
-        text="Have the proposal below reviewed with Moot. If it is a file, read it; if it is a "
-        "change of this project, take its diff. Call start_debate with playbook rfc-review, the "
-        "question whether it can go ahead, and the text as context, or its link in sources. Follow "
-        "it with debate_status, and put its open questions to me word by word. At the end call "
+        text="Have the proposal below reviewed with Moot. Call start_debate with playbook "
+        "rfc-review and the question whether it can go ahead. If it is a file or a link, name it "
+        "in sources, so that findings name its lines; if it is a change of this project, give its "
+        "diff as context; other text is the context, too. Follow it with debate_status, and put "
+        "its open questions to me word by word. Where I have you mend the text instead, do it and "
+        "call submit_revision with the changed file: only that resolves a finding. At the end call "
         "get_verdict and list its findings that are not resolved, the gravest first: number, "
-        "severity, the quoted words, what is wrong and what would mend it. Change nothing yet.",
+        "severity, status, the quoted words, what is wrong, what would mend it, and what changed. "
+        "Change nothing that I have not asked for.",
     ),
     ReadyRequest(
         name="challenge_plan",

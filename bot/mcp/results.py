@@ -84,6 +84,16 @@ class AnswerResult(Value):
     still_open: tuple[int, ...]
 
 
+class RevisionResult(Value):
+    """Of `submit_revision`."""
+
+    debate_id: str
+    sources: tuple[str, ...] = Field(description="How the agents name the changed texts: e2.")
+    still_open: tuple[int, ...] = Field(
+        description="Numbers of questions that wait for the person still."
+    )
+
+
 class NoteResult(Value):
     """Of `add_note`."""
 
@@ -110,6 +120,10 @@ class FoundFault(Value):
     wrong: Shown
     mend: Shown = Field(description="What would mend it; empty: nobody said.")
     why: Shown = Field(description="Why it is settled, or is not; empty: nobody said.")
+    mended_by: Shown = Field(description="Words of the changed text that mend it; empty: none.")
+    changed: tuple[Shown, ...] = Field(
+        description="Lines of the diff to the changed text that touch its words: - old, + new."
+    )
     raised_by: tuple[Shown, ...]
 
 
@@ -177,6 +191,7 @@ Result = (
     StartResult
     | StatusResult
     | AnswerResult
+    | RevisionResult
     | NoteResult
     | StopResult
     | VerdictResult
@@ -297,6 +312,8 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
                 wrong=one.wrong,
                 mend=one.mend,
                 why=one.why,
+                mended_by=one.mended_by.words if one.mended_by else "",
+                changed=one.changed,
                 raised_by=tuple(name_of(debate, agent) for agent in one.raised_by),
             )
             for one in (found.findings if found else standing(debate))

@@ -45,7 +45,9 @@ How to use it:
 3. debate_status with wait_seconds 30, again and again, until its state is concluded, stopped or \
 failed. Never wait in one long call. If you lose the id, list_debates has it.
 4. State waiting_for_answers: put each open question to the person word by word and hand on what \
-they say with answer_question. Never invent an answer; without one the assumption holds.
+they say with answer_question. Never invent an answer; without one the assumption holds. In a \
+review the questions are findings: where the person has the text changed, change it and call \
+submit_revision.
 5. get_verdict. It is the agents' verdict: the team decides whether it stands.
 
 Whatever tools and resources return of a debate (questions, answers, options, verdicts, reports) \

@@ -33,7 +33,15 @@ from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInU
 from core.events import Recorded, fold
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, Status, Turn
+from core.models import (
+    Debate,
+    Person,
+    Place,
+    SourceKind,
+    SourceReference,
+    Status,
+    Turn,
+)
 from core.opening import DebateRequest
 from core.ports import Clock, DebateFilter, DebateStore, Embedder
 from core.retry import RetryPolicy, retry
@@ -261,6 +269,7 @@ class ThisMachine:
                 is_shared=store.is_shared,
                 actions=Actions(
                     start=lambda asked: self._start(starting, asked),
+                    sources=self._sources,
                     answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
                     note=note,
                     steer=SteerDebate(
@@ -269,6 +278,22 @@ class ThisMachine:
                 ),
                 closing=opening.pop_all(),
             )
+
+    async def _sources(
+        self, _debate: Debate, named: Sequence[str]
+    ) -> tuple[Sequence[SourceReference], str]:
+        """Return the files and pages that were named, and the sizes and times of the files.
+
+        Raises:
+            BadInput: One may not be read.
+        """
+        references = references_below(self._folder, named, self.person)
+        files = [Path(one.fetch) for one in references if one.kind is SourceKind.FILE]
+        try:
+            states = [file.stat() for file in files]
+        except OSError as error:
+            raise BadInput(f"A source cannot be read: {error.strerror}.") from None
+        return references, " ".join(f"{one.st_size}/{one.st_mtime_ns}" for one in states)
 
     async def _start(self, starting: StartDebate, asked: StartArguments) -> StartedDebate:
         """Begin a debate of this machine.

@@ -13,6 +13,7 @@ from bot.mcp.arguments import (
     DebateArguments,
     ListArguments,
     NoteArguments,
+    RevisionArguments,
     SearchArguments,
     StartArguments,
     StatusArguments,
@@ -23,11 +24,13 @@ from bot.mcp.results import Result
 from bot.views.progress import progress, stage
 from core.errors import BadInput
 from core.events import fold
-from core.models import Debate
+from core.models import Debate, SourceKind, SourceReference
+from core.redaction import redact
 from core.rules.ending import DebateState, state_of
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
+from core.use_cases.revise import SubmitRevision
 
 #: Told how far the debate is: turns done, turns in all, and that in words.
 TellProgress = Callable[[float, float, str], Awaitable[None]]
@@ -169,6 +172,37 @@ async def _answer(
     return result, " ".join(told)
 
 
+async def _submit_revision(
+    debates: CallerDebates, asked: RevisionArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    if not asked.sources and not asked.text.strip():
+        raise BadInput(
+            "There is no changed text: name its file in “sources”, or give it as “text”."
+        )
+    async with debates.acting() as can:
+        debate = fold(await debates.log(asked.debate_id, to_change=True))
+        named, state = await can.sources(debate, asked.sources)
+        if asked.text.strip():
+            text = redact(asked.text)
+            whole = SourceReference(
+                kind=SourceKind.TEXT, title="the changed text", fetch=text, by=debates.person
+            )
+            named = (*named, whole)
+        origin = debates.origin(named_by_words("revision", asked, state))
+        revise = SubmitRevision(answer=can.answer)
+        debate = await revise.submit(debate, debates.person, named, origin=origin)
+    still_open = open_numbers(debate)
+    numbers = (n for n, one in enumerate(debate.references, start=1) if one in named)
+    sources = tuple(f"e{n}" for n in numbers if n > len(debate.setup.references))
+    result = results.RevisionResult(
+        debate_id=debate.id, sources=sources, still_open=tuple(still_open)
+    )
+    told = "The agents read it before they look again; open findings need no other answer."
+    if still_open:
+        told += f" Still open: {', '.join(map(str, still_open))}."
+    return result, f"{told} Next: debate_status with debate_id {debate.id} and wait_seconds 30."
+
+
 async def _add_note(
     debates: CallerDebates, asked: NoteArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
@@ -248,6 +282,17 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         arguments=AnswerArguments,
         result=results.AnswerResult,
         perform=_answer,
+    ),
+    ToolKind(
+        name="submit_revision",
+        title="Hand in the changed text",
+        description="Of a review: hand in the text after its author has changed it, as files that "
+        "are read anew or as text. The agents then look again at what they found, and only a "
+        "changed text resolves a finding. It takes the place of answers to findings that are "
+        "still open: answer first what the text does not say. Not after the second look.",
+        arguments=RevisionArguments,
+        result=results.RevisionResult,
+        perform=_submit_revision,
     ),
     ToolKind(
         name="add_note",

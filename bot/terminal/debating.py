@@ -26,7 +26,7 @@ from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.diff_source import diff_references
+from bot.terminal.diff_source import diff_references, handed_in
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.screen import ProgressSink, screen_for
@@ -50,9 +50,11 @@ from core.transcript.markdown import visible
 from core.transcript.models_used import debate_models_words
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.use_cases.answer import AnswerQuestions
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
+from core.use_cases.revise import SubmitRevision
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate, only_steward
 
@@ -103,6 +105,8 @@ class DebateCommand:
     yes: bool = False
     #: Id of a debate to go on with.
     resume: str | None = None
+    #: Of a review that is gone on with: a changed text, as a file, a page or changes for git.
+    revised: str | None = None
 
     def request(self, question: str) -> DebateRequest:
         """What was typed, as the request for a debate on this question.
@@ -158,7 +162,7 @@ async def hold(asked: DebateCommand) -> int:
             debate_id, setup = await _begin(request, settings, environment, facts, yes=asked.yes)
         else:
             debate_id = asked.resume
-            setup = await _take_up(debate_id, settings, environment, facts, when=asked.when)
+            setup = await _take_up(debate_id, settings, environment, facts, asked=asked)
         calls = build_calls(environment, settings, plugins=plugins)
         tools = build_tools(settings, environment)
         turns = build_turns(
@@ -321,12 +325,14 @@ async def _take_up(
     environment: BotSettings,
     facts: FactLog,
     *,
-    when: When | None,
+    asked: DebateCommand,
 ) -> Setup:
-    """Check that a debate can go on here; want it, if it was skipped and is to be held always.
+    """Check that a debate can go on here, and do first what was asked of it.
+
+    It is wanted, if it was skipped and is to be held always; a changed text is handed in.
 
     Raises:
-        BadInput: It is another surface's, or it cannot be wanted.
+        BadInput: It is another surface's, cannot be wanted, or takes no changed text.
         ConfigurationBroken: One of its models is not set up any more.
     """
     debate = await facts.debate(debate_id)
@@ -334,8 +340,13 @@ async def _take_up(
     if place.surface != SURFACE:
         raise BadInput(f"Debate {debate.id} is held on {place.surface}, not here.")
     check_providers(debate.setup, environment, settings.servers)
-    if when is When.ALWAYS:
-        note, user = AddNote(facts=facts, bounds=UNBOUNDED), current_user()
+    note, user = AddNote(facts=facts, bounds=UNBOUNDED), current_user()
+    if asked.revised is not None:
+        answer = AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED)
+        origin = f"{SURFACE}/{secrets.token_hex(8)}"
+        given = handed_in(asked.revised, user)
+        await SubmitRevision(answer=answer).submit(debate, user, given, origin=origin)
+    if asked.when is When.ALWAYS:
         steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
         await steer.want(debate, user)
     return debate.setup

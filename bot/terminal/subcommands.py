@@ -90,6 +90,7 @@ playbook = typer.Typer(
 def register(app: typer.Typer) -> None:
     """Add the terminal's commands to `moot`."""
     app.command("debate")(debate)
+    app.command("review")(review)
     app.command("list")(list_debates)
     app.command("show")(show)
     app.command("ask")(ask)
@@ -173,6 +174,34 @@ def debate(  # noqa: PLR0913 - one per option
         dry_run=dry_run,
         json=json,
         yes=yes,
+    )
+    raise typer.Exit(_run(hold(asked)))
+
+
+def review(  # noqa: PLR0913 - one per option
+    debate_id: DebateId,
+    *,
+    revised: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The changed text: a file, a page, or changes for git."),
+    ] = None,
+    config: Config = None,
+    output: Result = None,
+    report: Report = None,
+    verbose: Verbose = False,
+    json: AsJson = False,
+) -> None:
+    """Go on with a review, with the text that was changed since; the agents look again."""
+    from bot.terminal.debating import DebateCommand, hold
+
+    asked = DebateCommand(
+        resume=debate_id,
+        revised=revised,
+        config=config,
+        output=output,
+        report=report,
+        verbose=verbose,
+        json=json,
     )
     raise typer.Exit(_run(hold(asked)))
 

@@ -31,10 +31,17 @@ def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
 
 
 def with_question(debate: Debate) -> Sequence[Turn]:
-    """The turns that read what came with the question, or with its thread."""
+    """The turns that read what came with the question, or with its thread.
+
+    The same file may come with a note again: it was changed since.
+    """
     with_notes = [reference for note in debate.all_notes for reference in note.references]
-    given = enumerate(debate.references, start=1)
-    return [reading_turn(number) for number, one in given if one not in with_notes]
+    given, first = enumerate(debate.references, start=1), len(debate.setup.references)
+    return [
+        reading_turn(number)
+        for number, reference in given
+        if number <= first or reference not in with_notes
+    ]
 
 
 def lost(debate: Debate) -> Sequence[Source]:

@@ -62,12 +62,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def moot(
-    folder: Path, url: str, *words: str, typed: Mapping[str, str] | None = None
-) -> tuple[int | None, str, str]:
-    """Run it; each line is typed once its question was asked, after the change to the file."""
+async def started(folder: Path, url: str, *words: str) -> asyncio.subprocess.Process:
+    """A process of the terminal's program."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
-    process = await asyncio.create_subprocess_exec(
+    return await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", "from bot.cli import main; main()"),
         *words,
         cwd=folder,
@@ -82,6 +80,13 @@ async def moot(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
+
+
+async def moot(
+    folder: Path, url: str, *words: str, typed: Mapping[str, str] | None = None
+) -> tuple[int | None, str, str]:
+    """Run it; each line is typed once its question was asked, after the change to the file."""
+    process = await started(folder, url, *words)
     assert process.stdin
     assert process.stderr
     said = b""
@@ -95,6 +100,33 @@ async def moot(
     process.stdin.close()  # nobody types any more
     out, err = await process.communicate()
     return process.returncode, out.decode(), (said + err).decode()
+
+
+@pytest.mark.slow
+async def test_a_review_that_was_left_goes_on_with_the_changed_file(folder: Path) -> None:
+    plan = folder / "plan.md"
+    plan.write_text("We call queue.clear() first.\n", encoding="utf-8")
+    async with Vendor(reviewing) as vendor:
+        command = ("debate", "--format", "review", "--source", "plan.md", "--agents")
+        process = await started(folder, vendor.url, *command, "architect,security", "--yes")
+        assert process.stderr
+        async for shown in process.stderr:
+            if b"Enter alone: no" in shown:
+                break
+        process.terminate()
+        left = (await process.communicate())[1].decode()
+        found = re.search(r"--resume (d\w{7})", left)
+        assert found, left
+        plan.write_text("We call it once all jobs are done.\n", encoding="utf-8")
+        _, _, refused = await moot(folder, vendor.url, "review", found[1], "--revised", "no.md")
+        code, out, err = await moot(folder, vendor.url, "review", found[1], "--revised", "plan.md")
+        _, tasks, _ = await moot(folder, vendor.url, "report", found[1], "--github")
+
+    assert "no.md" in refused
+    assert code == 0, err
+    assert "Ready" in out
+    assert "  > `- We call queue.clear() first.`" in tasks
+    assert "  > `+ We call it once all jobs are done.`" in tasks
 
 
 @pytest.mark.slow

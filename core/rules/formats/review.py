@@ -20,6 +20,7 @@ from core.models import (
     Option,
     Options,
     QuestionKind,
+    Status,
     Turn,
 )
 from core.request import Part, PartKind
@@ -236,5 +237,21 @@ def _read_since(debate: Debate) -> Sequence[str]:
     """Keys of the readings of what was handed in while the author was asked."""
     notes = {key.removeprefix("note/") for key in settled_by(debate)}
     given = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
-    numbered = enumerate(debate.references, start=1)
+    first = len(debate.setup.references)
+    numbered = enumerate(debate.references[first:], start=first + 1)
     return [sources.reading_turn(number).key for number, one in numbered if one in given]
+
+
+def revision_fault(debate: Debate) -> str:
+    """Why no changed text can be handed in now, with what to do; empty where one can."""
+    again = "Start another review with the changed text."
+    if debate.setup.format != NAME:
+        return f"Debate `{debate.id}` is no review: there is no text in it that could be changed."
+    if debate.status is not Status.RUNNING or debate.stop or debate.verdict:
+        return f"The review `{debate.id}` has ended, or is being wound up. {again}"
+    acts = {made.turn.act for made in debate.contributions.values()}
+    if Act.SECOND_LOOK in acts or any(one.turn.round for one in debate.ballots.values()):
+        return f"The agents of `{debate.id}` have looked again already, or vote. {again}"
+    if debate.findings and not findings.to_put(debate):
+        return f"Nothing of weight was found in `{debate.id}`, so nobody looks again. {again}"
+    return ""

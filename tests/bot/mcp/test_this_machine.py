@@ -123,6 +123,54 @@ async def test_findings_of_a_review_are_values_with_the_words_they_are_about(
         assert first["quoted"] in text_of(told)
 
 
+async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_what_it_mends(
+    tmp_path: Path,
+) -> None:
+    plan = tmp_path / "plan.md"
+    plan.write_text("# Queue\n\nWe drop the old queue on Monday. Jobs are lost.\n")
+    provider = ScriptedProvider()
+    async with editor(tmp_path, provider) as kim:
+        begun = await kim.calls(
+            "start_debate", format="review", sources=["plan.md"], question="Ok?"
+        )
+        which = {"debate_id": begun["debate_id"]}
+        while not (now := await kim.calls("debate_status", **which, wait_seconds=5))[
+            "open_questions"
+        ]:
+            pass
+        assert now["state"] == "waiting_for_answers"
+        assert "“text”" in await kim.is_refused("submit_revision", **which)
+        assert "outside of" in await kim.is_refused("submit_revision", **which, sources=["../x"])
+        plan.write_text("# Queue\n\nThe old queue is drained on Sunday.\n")
+        given = await kim.calls("submit_revision", **which, sources=["plan.md"])
+        again = await kim.client.call_tool("submit_revision", which | {"sources": ["plan.md"]})
+        assert not again.is_error
+        assert (given["sources"], given["still_open"]) == (["e2"], [])
+        await kim.follows(begun["debate_id"])
+        verdict = await kim.calls("get_verdict", **which)
+        plan.write_text("Another one.")
+        late = await kim.is_refused("submit_revision", **which, sources=["plan.md"])
+        record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
+    for finding in verdict["findings"]:
+        assert finding["status"] == "resolved"
+        assert finding["source"] == "e1"
+        assert finding["changed"][-1] == "+ The old queue is drained on Sunday."
+    assert "Start another review" in late
+    asked = provider.asked(Act.SECOND_LOOK)
+    assert asked
+    for request in asked:
+        assert "drained on Sunday" in "\n".join(part.text for part in request.parts)
+    notes = [one for one in record["events"] if one["event"]["kind"] == "note_added"]
+    assert len(notes) == 1
+
+
+async def test_a_changed_text_is_for_reviews_only(tmp_path: Path) -> None:
+    async with editor(tmp_path, Held()) as kim:
+        debate_id = (await kim.calls("start_debate", question=QUESTION))["debate_id"]
+        refused = await kim.is_refused("submit_revision", debate_id=debate_id, text="New.")
+        assert "is no review" in refused
+
+
 async def test_a_note_is_one_note_however_often_it_is_sent(tmp_path: Path) -> None:
     provider = Held()
     async with editor(tmp_path, provider) as kim:

@@ -1,0 +1,49 @@
+"""The author of what is reviewed hands in the changed text, and the agents look again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.models import Debate, Person, SourceReference
+from core.rules.formats import review
+from core.rules.schedule import open_questions
+from core.use_cases.answer import AnswerQuestions
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmitRevision:
+    """Takes changed texts. May raise `StoreDown`, and may then be called again."""
+
+    answer: AnswerQuestions
+
+    async def submit(
+        self, debate: Debate, by: Person, references: Sequence[SourceReference], *, origin: str
+    ) -> Debate:
+        """Hand in a changed text; findings that are still open to be answered are skipped.
+
+        Calling it again with the same origin changes nothing.
+
+        Returns:
+            The debate afterwards.
+
+        Raises:
+            BadInput: The debate is no review, or nobody would look at the text any more.
+        """
+        facts = self.answer.facts
+        if all(note.id != origin for note in debate.all_notes):
+            if fault := review.revision_fault(debate):
+                raise BadInput(f"{fault} Nothing was recorded.")
+            names = ", ".join(reference.title for reference in references)
+            await self.answer.note.add(
+                debate.id,
+                note_id=origin,
+                author=by,
+                text=f"[Handed in, changed: {names}]",
+                references=references,
+            )
+        debate = await facts.debate(debate.id)
+        asked = debate.clarifications.get(review.ASKING.key)
+        put = {item.number for item in asked.items} if asked else set[int]()
+        left = [item.number for item in open_questions(debate) if item.number in put]
+        await self.answer.skip(debate.id, left, by, f"{origin}/skip")
+        return await facts.debate(debate.id)
