@@ -928,8 +928,6 @@ class CitationStatus(StrEnum):
     VERIFIED = "verified"
     #: They do not, or there is no such source.
     UNVERIFIED = "unverified"
-    #: A claim without a source.
-    ASSUMED = "assumed"
 
 
 class Citation(Value):
@@ -946,19 +944,6 @@ class Citation(Value):
     address: str = ""
     #: Why it is not verified, in words for people.
     fault: str = ""
-
-
-class EvidenceUsed(Value):
-    """A claim the verdict rests on, and what shows it."""
-
-    claim: str
-    #: None: nothing shows it, it is assumed.
-    citation: Citation | None = None
-
-    @property
-    def status(self) -> CitationStatus:
-        """Verified, unverified, or assumed where no source is named."""
-        return self.citation.status if self.citation else CitationStatus.ASSUMED
 
 
 class Severity(StrEnum):
@@ -1536,8 +1521,6 @@ class Verdict(Value):
     dissent: str = ""
     overturned_by: tuple[str, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
-    #: The claims it rests on; empty where the debate had no sources.
-    evidence: tuple[EvidenceUsed, ...] = ()
     #: What its texts quote.
     citations: tuple[Citation, ...] = ()
     #: How it stands to what was decided earlier.

@@ -49,7 +49,6 @@ from bot.views.words import (
 )
 from core.figures import percent
 from core.models import (
-    CitationStatus,
     Debate,
     NoteOutcome,
     Relation,
@@ -57,7 +56,7 @@ from core.models import (
     VerdictSource,
 )
 from core.rules.options import held_by, leading
-from core.transcript.cited import cited_verdict, evidence_rows
+from core.transcript.cited import check_words, cited_verdict
 from core.transcript.models_used import judge_words
 from core.transcript.options import criteria_table, criteria_title
 from core.transcript.single_answer import single_answer_section
@@ -94,7 +93,6 @@ def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> li
         reached: The verdict.
         assumed: What was taken for granted where people gave no answer; Markdown.
     """
-    reached = cited_verdict(reached)
     banner = shortcomings(reached)
     sections_of = _parts(debate, reached, assumed)
     text = "\n\n".join([*([banner] if banner else []), *sections_of])
@@ -196,7 +194,7 @@ def _argued(debate: Debate, reached: Verdict) -> Iterator[str]:
     """What stands above the vote: what is decided and why."""
     if lacks := shortcomings(reached):
         yield lacks
-    reached = cited_verdict(reached)
+    reached = cited_verdict(debate, reached)
     yield f"*{decided_on(debate, reached, _DECISION_LIMIT)}*"
     yield f"> {gist(debate.setup.question, _NOTE_LIMIT)}"
     if findings := findings_in_short(debate, reached.findings):
@@ -223,10 +221,9 @@ def _weighed(debate: Debate, reached: Verdict) -> Iterator[str]:
     if checked.startswith(":warning:"):
         yield checked
     yield from filter(None, (how_it_ended(debate), single_answer(debate)))
-    cited = cited_verdict(reached)
-    sure = f"*Confidence*: {confidence(cited)}"
-    if cited.confidence is not None and cited.rests_on:
-        sure = f"{sure}: {gist('; '.join(cited.rests_on), _RESTS_LIMIT)}"
+    sure = f"*Confidence*: {confidence(reached)}"
+    if reached.confidence is not None and reached.rests_on:
+        sure = f"{sure}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}"
     sure = f"{sure}."
     yield sure if debate.setup.quiet else f"{sure} The whole reasoning is in the thread."
     if debate.decision:
@@ -268,12 +265,14 @@ def disclaimer(debate: Debate) -> str:
 
 
 def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator[str]:
+    reached = cited_verdict(debate, reached)
     yield _titled("Decision", mrkdwn(reached.decision))
     if reached.findings:
         lines = (f"• {finding_line(debate, one, whole=True)}" for one in reached.findings)
         yield _titled("Findings", "\n".join(lines))
     if reached.reasons:
-        yield _titled("Reasons", _listed(reached.reasons))
+        listed_reasons = (_listed(reached.reasons), check_words(debate))
+        yield _titled("Reasons", "\n".join(filter(None, listed_reasons)))
     # The solution without a first paragraph that only says the decision again.
     first, _, rest = reached.solution.strip().partition("\n\n")
     said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
@@ -298,8 +297,6 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
         ("What would overturn it", reached.overturned_by),
     )
     yield from (_titled(name, _listed(items)) for name, items in lists if items)
-    if reached.evidence:
-        yield _titled("Evidence", "\n".join(_evidence_lines(reached)))
     minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
     if minority.strip():
         yield _titled("Minority report", minority)
@@ -356,18 +353,6 @@ def _held_out(debate: Debate, reached: Verdict) -> str:
 
 def _listed(items: Sequence[str]) -> str:
     return "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items)
-
-
-def _evidence_lines(reached: Verdict) -> Iterator[str]:
-    """What each reason rests on, with a link to where the words stand."""
-    marks = {
-        "verified": ":white_check_mark:",
-        "unverified": ":warning:",
-        "assumed": ":grey_question:",
-    }
-    for claim, status, shown in evidence_rows(reached):
-        rest = f": {mrkdwn(shown)}" if status != CitationStatus.ASSUMED else ""
-        yield f"{marks[status]} {gist(claim, _NOTE_LIMIT)} – *{status}*{rest}"
 
 
 def _titled(name: str, text: str) -> str:

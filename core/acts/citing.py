@@ -16,7 +16,6 @@ from core.models import (
     CitationStatus,
     Contribution,
     Debate,
-    EvidenceUsed,
     Turn,
     Verdict,
     once_per_sources,
@@ -155,7 +154,7 @@ def with_checked_quotes(debate: Debate, made: Contribution) -> Contribution:
 
 
 def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with its quotes checked, and its reasons as verified, unverified or assumed."""
+    """The verdict with its quotes checked, and those not found struck out."""
     citations, changes = list[Citation](), dict[str, object]()
 
     def check(text: str) -> str:
@@ -171,14 +170,6 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
         one.model_copy(update={"text": check(one.text)}) for one in verdict.sections
     )
     changes["citations"] = tuple(dict.fromkeys(citations))
-    if debate.evidence:
-        used = list[EvidenceUsed]()
-        for claim in verdict.reasons:
-            found = checked(claim, debate.evidence)[1]
-            verified = [one for one in found if one.status is CitationStatus.VERIFIED]
-            best = next(iter((*verified, *found)), None)  # of what it quotes
-            used.append(EvidenceUsed(claim=without_quotes(claim), citation=best))
-        changes["evidence"] = tuple(used)
     return verdict.model_copy(update=changes)
 
 

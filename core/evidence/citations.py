@@ -225,6 +225,9 @@ def _place(quote: str, text: str) -> tuple[int, int] | None:
 
 def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
     """Where a piece's first and last words begin, from that position of the text on."""
+    exact = _exact_at(piece.strip(), text, after)
+    if exact:
+        return exact
     for rejoined in (False, True):
         wanted, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
         first = bisect_left(source.places, after)
@@ -242,6 +245,23 @@ def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
     if near is None and LOST_LETTER in source.joined:
         near = _with_lost_letters(wanted, source, first)
     return (source.places[near[0]], source.places[near[1]]) if near else None
+
+
+def _exact_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
+    """Where the first and last words of a piece begin that stands there sign by sign."""
+    position = text.find(piece, after)
+    if position < 0:
+        return None
+    wanted, source = words_in(piece), words_in(text)
+    while position >= 0:
+        number = bisect_left(source.places, position + wanted.places[0])
+        # "5" stands in "−5" sign by sign and is another number: the words have to be the same.
+        if number < len(source.places) and source.joined.startswith(
+            wanted.joined, source.starts[number] - 1
+        ):
+            return source.places[number], source.places[number + len(wanted.places) - 1]
+        position = text.find(piece, position + 1)
+    return None
 
 
 def _near(wanted: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:

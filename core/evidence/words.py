@@ -50,6 +50,8 @@ _OTHERS = (
     r"|(?<=\d) ?/ ?(?=\d)"
     "|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]"  # written without spaces
     r"|(?P<arrow><[-=]{1,16}>|[-=]{1,16}>|<-{1,16}|[→⇒⟶➔➜←⇐↔⇔↑↓])"
+    # Of a formula: `a + b` is not `a - b`. A dash between two words is punctuation.
+    r"|(?<=[\w)\]])(?: [+*] |\+)(?=[\w(\[])"
     r"|!=|[<>]=?|[$€£¥%‰°≤≥≠=±≈∈∉∋∌⊂⊄¬]"
 )
 _SUFFIX = r"(?:\+\+|\+(?![\w+])|#(?![\w#]))?"

@@ -24,7 +24,7 @@ _TITLE_MAX_CHARS = 80
 
 def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
-    verdict = debate.verdict and cited_verdict(debate.verdict)
+    verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     decided = list[str]()
     if newest := debate.decision:
         at = debate.times.get(f"decision/{newest.origin}", debate.now)

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from core.evidence.citations import Found, rendered
+from core.evidence.citations import Found, citations_in, rendered
 from core.figures import counted
-from core.models import Citation, CitationStatus, Debate, Source, Verdict
+from core.models import Citation, Debate, Source, Verdict
 from core.transcript.words import table
 
 _TEXTS = ("decision", "solution", "implementation", "dissent")
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
-_WORDS = 160
+_CHECKED = (
+    "Only quotes were checked: one with its place was found there, one struck out was not found."
+)
 
 
 def cited(text: str, citations: Iterable[Citation]) -> str:
@@ -33,8 +35,11 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
     return rendered(text, show)
 
 
-def cited_verdict(verdict: Verdict) -> Verdict:
-    """The verdict with the quotes in its texts as people read them."""
+def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
+    """The verdict with the quotes in its texts as people read them.
+
+    A reason is whole, with its quotes in place; where it quotes no source, it says so.
+    """
     known = verdict.citations
     texts = {field: cited(getattr(verdict, field), known) for field in _TEXTS}
     lists = {
@@ -42,6 +47,11 @@ def cited_verdict(verdict: Verdict) -> Verdict:
     }
     sections = tuple(
         one.model_copy(update={"text": cited(one.text, known)}) for one in verdict.sections
+    )
+    bare = " (no source quoted)" if debate.evidence else ""
+    lists["reasons"] = tuple(
+        shown if citations_in(text) else f"{shown}{bare}"
+        for text, shown in zip(verdict.reasons, lists["reasons"], strict=True)
     )
     return verdict.model_copy(update={**texts, **lists, "sections": sections})
 
@@ -55,19 +65,10 @@ def where(citation: Citation) -> str:
     return f"[{words}]({quote(citation.address, safe=':/?#@!$&*+,;=%~-._')})"
 
 
-def evidence_rows(verdict: Verdict) -> Sequence[tuple[str, str, str]]:
-    """Each claim the verdict rests on: the claim, verified or not, and what shows it."""
-    rows = list[tuple[str, str, str]]()
-    for used in verdict.evidence:
-        shown = "nothing"
-        if used.citation:
-            words = used.citation.words
-            words = words if len(words) <= _WORDS else f"{words[:_WORDS].rstrip()}…"
-            shown = f"“{words}” ({where(used.citation)})"
-            if used.status is not CitationStatus.VERIFIED:
-                shown = f"“{words}”: {used.citation.fault}"
-        rows.append((used.claim, used.status.value, shown))
-    return rows
+def check_words(debate: Debate) -> str:
+    """What was checked of the reasons, in a sentence; empty where they quote nothing."""
+    verdict = debate.verdict
+    return _CHECKED if verdict and any(map(citations_in, verdict.reasons)) else ""
 
 
 def source_words(source: Source) -> str:

@@ -7,7 +7,7 @@ from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
 from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_lines
-from core.transcript.cited import cited_verdict, earlier_words, evidence_rows
+from core.transcript.cited import check_words, cited_verdict, earlier_words
 from core.transcript.found import findings_table
 from core.transcript.markdown import inert, inert_line
 from core.transcript.options import criteria_table, criteria_title
@@ -42,7 +42,7 @@ def decision_text(debate: Debate, *, judged: bool = True) -> str:
         judged: With the judge's confidence, the vote and what went wrong on the way; whoever scores
             the decision itself must see none of these.
     """
-    verdict = debate.verdict and cited_verdict(debate.verdict)
+    verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
         return _why_none(debate)
     notes: list[str] = []
@@ -73,7 +73,7 @@ def judged_text(debate: Debate) -> str:
 
     Who scores a decision is not to know how sure others were of it.
     """
-    verdict = debate.verdict and cited_verdict(debate.verdict)
+    verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
         return ""
     return "\n\n".join([inert(verdict.decision), *_sections(debate, verdict, level=1)])
@@ -87,7 +87,7 @@ def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> st
         level: That of its heading.
         asked: With the question.
     """
-    verdict, mark = debate.verdict and cited_verdict(debate.verdict), "#" * level
+    verdict, mark = debate.verdict and cited_verdict(debate, debate.verdict), "#" * level
     question = [quoted(debate.setup.question)] if asked else []
     if verdict is None:
         return "\n\n".join([f"{mark} Decision", _why_none(debate), *question, *_ending(debate)])
@@ -149,11 +149,9 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
             who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
             by = f" (asked by {who})" if who else ""
             assumptions.append(f"{item.question}{by} Nobody answered; assumed: {assumed}")
-    rests = evidence_rows(verdict)  # none where the debate had no sources
     texts: Sequence[tuple[str, str]] = (
         ("Findings", findings_table(debate)),
-        ("Why", bullets(verdict.reasons)),
-        ("Evidence", table(("Reason", "Status", "Words that show it"), rests) if rests else ""),
+        ("Why", "\n\n".join(filter(None, (bullets(verdict.reasons), check_words(debate))))),
         *((inert_line(one.title), nested(one.text, level)) for one in verdict.sections),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),

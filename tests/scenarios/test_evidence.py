@@ -84,23 +84,22 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
     ]
     assert debate.evidence[1].reference.by.name == "alex"
     assert debate.verdict
-    found = [
-        (one.status.value, one.citation and one.citation.place) for one in debate.verdict.evidence
-    ]
+    found = [(one.status.value, one.place) for one in debate.verdict.citations]
     assert found == [
         ("verified", debate.evidence[0].marks[58].label),
         ("verified", "page 2"),
         ("verified", "row 3"),
         ("unverified", ""),
     ]
-    link = debate.verdict.evidence[0].citation
-    assert link
+    link = debate.verdict.citations[0]
     assert f"/archives/{lost['channel']}/p{lost['ts'].replace('.', '')}" in link.address
     # In Slack: a link to the message and to the file, and the fake struck out.
     assert link.address.replace("&", "&amp;") in said
     assert "|e2, page 2>" in said
     assert "~“costs $1,480 per month”~ (not found in e2)" in said
-    assert ":white_check_mark: So it is" in said
+    # A reason is whole, with its quotes in place, and is never called verified itself.
+    assert "Only quotes were checked" in said
+    assert "verified*" not in said
 
 
 async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
@@ -177,7 +176,7 @@ async def test_links_pasted_into_the_form_become_sources() -> None:
     assert titles == ["a thread of this channel", "load.csv"]
     assert "Redis restarts too often." in debate.evidence[0].text
     assert debate.verdict
-    assert {one.status.value for one in debate.verdict.evidence} == {"verified"}
+    assert {one.status.value for one in debate.verdict.citations} == {"verified"}
 
 
 async def test_what_cannot_be_read_is_said_to_who_brought_it() -> None:

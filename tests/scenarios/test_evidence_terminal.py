@@ -104,9 +104,9 @@ async def test_a_folder_and_files_are_sources_and_the_verdict_leads_to_their_pla
     assert ".hidden" not in err
     assert "“costs $1,840 per month” (e2, section “Cost”)" in out
     assert "~~“costs $1,480 per month”~~ (not found in e2)" in out
-    assert "| verified |" in out
-    assert "| unverified |" in out
-    assert "| assumed |" in out
+    assert "(no source quoted)" in out
+    assert "Only quotes were checked" in out
+    assert "| verified |" not in out
     report = (folder / "report.md").read_text(encoding="utf-8")
     assert "## Sources" in report
     assert "deep/offer.docx" in report

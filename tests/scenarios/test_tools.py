@@ -37,7 +37,7 @@ async def test_what_a_tool_answers_is_quoted_and_checked() -> None:
 
     assert [one.reference.title for one in debate.evidence] == ["Price list"]
     assert debate.verdict
-    assert [one.status.value for one in debate.verdict.evidence] == ["verified", "unverified"]
+    assert [one.status.value for one in debate.verdict.citations] == ["verified", "unverified"]
     assert "Agents quote Price list as `e1`: 41 characters read." in said
     assert "“costs $1,840 per month” (e1, line 1)" in said
     assert "~“costs $1,480 per month”~ (not found in e1)" in said

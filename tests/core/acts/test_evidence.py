@@ -43,6 +43,7 @@ from core.testing import (
     a_verdict_reply,
     plausible_reply,
 )
+from core.transcript.cited import check_words, cited_verdict
 from core.transcript.report import report
 
 ANN = Person(id="U1", name="Ann")
@@ -195,15 +196,19 @@ async def test_authors_and_judge_are_told_what_was_struck_out() -> None:
     assert "Architect: 4 quotes verified, 4 struck out" in told_judge.text
 
 
-async def test_the_verdict_says_what_is_verified_unverified_or_assumed() -> None:
+async def test_a_reason_is_whole_and_each_of_its_quotes_is_checked() -> None:
     debate = await Held(Shelf({"load": LOAD}), "load").run()
 
     assert debate.verdict
-    assert [(one.claim, one.status.value) for one in debate.verdict.evidence] == [
-        ("It is fast .", "verified"),
-        ("It is faster .", "unverified"),
-        ("The team knows it.", "assumed"),
-    ]
+    fast, faster, known = cited_verdict(debate, debate.verdict).reasons
+    link = "[e1, line 3](https://f.test/load)"
+    assert fast == f"It is fast {TRUE.replace('[e1: "', '“').replace('"]', '”')} ({link})."
+    assert faster.startswith("It is faster ~~“")
+    assert faster.endswith("”~~ (not found in e1).")
+    assert known == "The team knows it. (no source quoted)"
+    shown = report(debate)
+    assert check_words(debate) in shown
+    assert "| verified |" not in shown, "a reason is never verified"
     assert f"~~{FAKE}~~" in debate.verdict.solution
 
 

@@ -374,6 +374,10 @@ def test_surfaces_write_citations_their_way() -> None:
         ("data flows A -> B at night", "data flows A B at night"),
         ("the price fell ↓ by a lot", "the price fell ↑ by a lot"),
         ("it costs 30 % of the rest", "it costs 30"),
+        ("the sum is a - b here", "the sum is a + b here"),
+        ("the sum is a + b here", "the sum is a - b here"),
+        ("the sum is a+b here", "the sum is a*b here"),
+        ("it is width * height", "it is width + height"),
         ("it costs $30 of the rest", "costs 30 of"),
         ("it took 5 ms of the time", "it took 5"),
         ("it holds 2.5 GB of the rest", "it holds 2.5"),
@@ -401,6 +405,9 @@ def test_a_sign_that_turns_the_meaning_is_part_of_a_quote(source: str, quote: st
         ("it costs 30\u202f% of the rest", "costs 30% of the rest"),
         ("it costs $1,840 per month", "costs $1,840 per month"),
         ("status != 200 is an error", "status ≠ 200"),
+        ("the sum is a+b here", "the sum is a + b"),
+        ("use *foo* and **bar** now", "use foo and bar now"),
+        ("a dash – as here – divides", "a dash - as here - divides"),
         ("data flows A → B at night", "data flows A -> B at night"),
         ("x >= 30 and y <= 5 hold", "x ≥ 30 and y ≤ 5"),
         ("> latency of 30 ms was rare", "latency of 30 ms was rare"),
@@ -428,6 +435,15 @@ def test_the_exact_place_of_a_quote_goes_before_a_near_one() -> None:
     exact = near.replace("producton", "production")
     found = check("e1", exact, [a_source(1, f"{near}\n{exact}")])
     assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 2")
+
+
+def test_the_same_signs_go_before_the_same_words() -> None:
+    text = "return Total\nnothing\nreturn total\nreturn total;"
+    found = check("e1", "return total", [a_source(1, text)])
+    assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 3")
+    # Sign by sign 5 stands in -5, which is another number.
+    found = check("e1", "set to 5", [a_source(1, "it is set to 50\nset to 5 %\nSet to 5")])
+    assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 3")
 
 
 def test_a_hostile_quote_costs_no_more_than_others() -> None:
