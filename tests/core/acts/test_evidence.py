@@ -202,7 +202,7 @@ async def test_a_reason_is_whole_and_each_of_its_quotes_is_checked() -> None:
     assert debate.verdict
     fast, faster, known = cited_verdict(debate, debate.verdict).reasons
     link = "[e1, line 3](https://f.test/load)"
-    assert fast == f"It is fast {TRUE.replace('[e1: "', '“').replace('"]', '”')} ({link})."
+    assert fast == f"It is fast “The queue took 2,000 jobs/s” ({link})."
     assert faster.startswith("It is faster ~~“")
     assert faster.endswith("”~~ (not found in e1).")
     assert known == "The team knows it. (no source quoted)"
