@@ -77,7 +77,7 @@ from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed
 from core.transcript.report import report
 from core.transcript.words import nested, quoted
 from core.use_cases.choices import cost_cap
-from core.use_cases.reply_parsing import answer_in, is_remark, parse_reply
+from core.use_cases.reply_parsing import answer_in, parse_reply
 
 #: Packages whose patterns and functions meet text of others; the local Slack gets it from bots.
 PACKAGES = ("core", "bot", "slack_on_loopback")
@@ -645,7 +645,6 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.payloads.plain": unescaped,
     "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "core.use_cases.reply_parsing.answer_in": answer_in,
-    "core.use_cases.reply_parsing.is_remark": is_remark,
     "bot.slack.typed_text.readable": lambda text: readable(text, {}),
     "bot.views.start_form.question_in": question_in,
     "bot.terminal.screen.news": _whole(

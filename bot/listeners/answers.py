@@ -25,10 +25,14 @@ COMMANDS = {
     "/debate --when always <question>": "hold the rounds even where all agree at once; `split`: "
     "where first answers differ, `never`: vote at once",
     **{f"/debate {row.form}": row.does for row in SUBCOMMANDS},
-    "a reply in the thread": "an answer to what agents ask, or a note while the debate runs",
+    "other words after /debate": "you are asked what you meant where they begin like a command, or "
+    "are fewer than three",
+    "N: text": "in the thread: the answer to question N; any other reply is a note, which a button "
+    "makes an answer",
     "stop, pause, resume, vote now": "alone in a line of the thread: as the board's buttons",
     "Debate this": "a shortcut on any message: its text becomes the question",
-    "@Moot <question>": "the same as /debate",
+    "@Moot <question>": "as /debate; without a question mark or a choice you are asked first",
+    "@Moot in a decided thread": "a question to its judge; without the mention a button offers it",
 }
 IN_DIRECT_MESSAGE = (
     "Debates are held in channels, where your team can follow them. "

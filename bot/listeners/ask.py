@@ -1,17 +1,20 @@
-"""Asking about a decided debate: a mention in its thread, or the button below the verdict."""
+"""Asking about a decided debate: a mention in its thread, or a button."""
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import Clicked, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted
-from bot.views.follow_up import ask_form
+from bot.views.follow_up import ask_form, offered
+from bot.views.message import MessageView
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the button and its form."""
     on_click(app, context, ActionId.ASK, open_ask_form)
+    on_click(app, context, ActionId.ASK_THIS, ask_what_was_written)
     on_form(app, context, CallbackId.ASK_FORM, take_question)
 
 
@@ -24,6 +27,16 @@ async def open_ask_form(context: ListenerContext, found: Clicked) -> None:
     debate = await context.debate(found.click.value, found.click)
     context.ask.check(debate)
     await found.open(ask_form(debate))
+
+
+async def ask_what_was_written(context: ListenerContext, found: Clicked) -> MessageView:
+    """Put what somebody wrote in the thread to the judge, once however often it is clicked."""
+    asked = offered(found.click.value)
+    debate = await context.debate(asked["debate"], found.click)
+    await context.ask.ask(
+        debate.id, question_id=asked["message"], by=person(found.click), text=asked["text"]
+    )
+    return answers.words("The judge answers in the thread.")
 
 
 async def take_question(context: ListenerContext, form: FormSubmitted) -> None:

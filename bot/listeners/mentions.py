@@ -21,9 +21,10 @@ from bot.listeners.messages import (
 from bot.listeners.typed import (
     MOST_ORDER_CHARS,
     AskBack,
-    OpenForm,
     Order,
+    Reading,
     TypedQuestion,
+    is_greeted,
     read,
     says_nothing,
 )
@@ -112,38 +113,45 @@ async def _answer(context: ListenerContext, event: MessageEvent, origin: str) ->
         as_told(context, event.team_id, said), context.access.of(event.team_id).name_of(said.user)
     )
     text = "".join(words)
-    reading = read(text)
-    has_more = bool(said.files or said.forwarded)
-    if isinstance(reading, AskBack) and has_more:
+    reading, by = read(text), Person(id=said.user, name=name)
+    if isinstance(reading, AskBack) and (said.files or said.forwarded):
         reading = TypedQuestion(reading.text)  # a file beside two words makes a question
-    is_in_thread = bool(said.thread_ts)
-    if says_nothing(text) or isinstance(reading, OpenForm):
+    if is_greeted(text, reading):
         return greeting()
     if isinstance(reading, TypedQuestion):
-        is_sure = reading.asks or reading.has_options or is_in_thread or has_more
-        is_sure = is_sure or asks_what_was_decided(reading.text)
-        if not is_sure and len(text) <= MOST_ORDER_CHARS:
+        if not _is_sure(reading, said) and len(text) <= MOST_ORDER_CHARS:
             return preview(reading.text, origin=origin, ts=said.ts)
-        by = Person(id=said.user, name=name)
         return await _debate_mention(context, event, reading, by, origin=origin)
     if isinstance(reading, AskBack):
-        form, command_words = reading.subcommand.form, reading.command
+        form, command = reading.subcommand.form, reading.command
         return asked_back(
-            reading.text, form, command_words, origin=origin, ts=said.ts, thread=said.thread_ts
+            reading.text, form, command, origin=origin, ts=said.ts, thread=said.thread_ts
         )
-    if isinstance(reading, Order) and (
-        reading.subcommand.opens_form or reading.subcommand.is_private
-    ):
-        return answers.words(answers.command_only(text))
     command = Command(
         command="/debate",
         text=text,
-        user_id=said.user,
-        user_name=name,
+        user_id=by.id,
+        user_name=by.name,
         channel_id=said.channel,
         team_id=event.team_id,
         trigger_id=event.event_id,
     )
+    return await _do_command(context, command, reading)
+
+
+def _is_sure(reading: TypedQuestion, said: PostedMessage) -> bool:
+    """Whether a mention is surely to be debated, or asks what was decided."""
+    if reading.asks or reading.has_options or asks_what_was_decided(reading.text):
+        return True
+    return bool(said.thread_ts or said.files or said.forwarded)
+
+
+async def _do_command(context: ListenerContext, command: Command, reading: Reading) -> MessageView:
+    """Do what `/debate` and the same words would, as far as a mention can."""
+    if isinstance(reading, Order) and (
+        reading.subcommand.opens_form or reading.subcommand.is_private
+    ):
+        return answers.words(answers.command_only(command.text))
     try:
         return await answer_to(context, command, reading)
     except BadInput as refusal:
@@ -203,10 +211,16 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
         return  # a line of it steered the debate
     debate = await context.ask.facts.debate(debate_id)
     words = " ".join("".join(await as_told(context, team, said)).split())
-    if isinstance(read(words), Order) or says_nothing(words):
+    reading = read(words)
+    is_over = debate.status is not Status.RUNNING and debate.verdict is not None
+    if (
+        isinstance(reading, Order)
+        or says_nothing(words)
+        or (is_over and is_greeted(words, reading))
+    ):
         await _answer_mention(context, event, origin)
         return
-    if debate.status is Status.RUNNING or not debate.verdict:
+    if not is_over:
         return
     by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
     try:

@@ -16,6 +16,7 @@ from bot.listeners.linked import take_links
 from bot.listeners.typed import (
     Order,
     Steering,
+    has_question_mark,
     read,
     says_nothing,
     steering,
@@ -40,6 +41,7 @@ from bot.slack.typed_text import (
 )
 from bot.store.channel import Channel
 from bot.views.clarifications import which_question
+from bot.views.follow_up import MOST_OFFERED, ask_offer
 from core.errors import BadInput, LogBroken, MootError, StoreError
 from core.models import Person, Status
 from core.redaction import redact
@@ -206,8 +208,11 @@ async def _take(
     if outcome is ReplyOutcome.AFTER_END and debate.verdict and message.mentions(bot):
         return True  # it is a question: Slack delivers it once more, as a mention
     if outcome is ReplyOutcome.AFTER_END:
-        # By its key each person hears it once.
-        payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
+        is_question = debate.verdict and has_question_mark(text) and len(text) <= MOST_OFFERED
+        if is_question:
+            payload, key = ask_offer(debate, reply.origin, text).payload, f"{version}/ask"
+        else:  # by its key each person hears it once
+            payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
         await whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif open_questions(debate):
         asking = which_question(debate, reply.origin, redact(reply.text)).payload

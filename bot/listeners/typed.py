@@ -10,14 +10,12 @@ from enum import StrEnum
 from bot.listeners.subcommands import SUBCOMMANDS, WORDS, Name, Subcommand
 from core.models import When
 
-#: Fewer words are no question.
-LEAST_WORDS = 3
+#: Fewer words are no question; two letters of a script without spaces are a word.
+LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
 #: A longer text is a question, whatever it begins with.
 MOST_ORDER_CHARS = 300
-#: Letters of a script without spaces that count as a word.
-_LETTERS_OF_A_WORD = 2
 #: How like a subcommand the first word of a short text must be to be offered.
-_LIKENESS = 0.6
+_LIKENESS = 0.7
 #: An option before the question. Phones make one long dash of two hyphens.
 _OPTION = re.compile(
     r"(?:--(?=[a-z])|[—–](?=(?:format|playbook|when|rounds|agents|sources?)\b))"
@@ -27,8 +25,9 @@ _OPTION = re.compile(
 _ID = re.compile(r"\bd[a-z2-7]{7}\b")
 _EMOJI_CODE = re.compile(r":[a-z0-9_+'-]{1,60}:(?::skin-tone-[2-6]:)?")
 _QUOTES = "\"'`“”„’"
-#: A question mark, or a choice between two things.
-_ASKS = re.compile(r"[?？؟]|\b(?:or|oder|vs|versus)\b", re.IGNORECASE)  # noqa: RUF001
+_QUESTION_MARK = re.compile("[?？؟]")  # noqa: RUF001
+#: A choice between two things.
+_CHOICE = re.compile(r"\b(?:or|oder|vs|versus)\b", re.IGNORECASE)
 
 
 class Steering(StrEnum):
@@ -61,9 +60,8 @@ class Order:
 
 @dataclass(frozen=True)
 class OpenForm:
-    """The form to start a debate."""
+    """The form to start a debate, with the kind of debate that was named if any."""
 
-    #: The kind of debate that was named; empty: none.
     playbook: str = ""
 
 
@@ -72,10 +70,11 @@ class AskBack:
     """Neither a subcommand nor surely a question: the person chooses with a button."""
 
     text: str
-    #: The subcommand it resembles.
     subcommand: Subcommand
-    #: That subcommand as it can be run, with the id that was typed; empty: its argument is missing.
+    #: The subcommand as it can be run, with the id that was typed; empty: its argument is missing.
     command: str
+    #: Its first word is that of the subcommand, or like it.
+    is_like: bool = True
 
 
 @dataclass(frozen=True)
@@ -105,18 +104,14 @@ class TypedQuestion:
     @property
     def asks(self) -> bool:
         """Whether it has a question mark, or names a choice with "or", "oder" or "vs"."""
-        return bool(_ASKS.search(self.text))
+        return has_question_mark(self.text) or bool(_CHOICE.search(self.text))
 
 
 Reading = Order | OpenForm | AskBack | UnknownOption | TypedQuestion
 
 
 def read(text: str) -> Reading:
-    """What was typed after `/debate`, or to the bot.
-
-    Args:
-        text: As people read it: names and addresses in place of Slack's marks.
-    """
+    """What was typed after `/debate` or to the bot, as people read it: without Slack's marks."""
     options = _options(text.strip())
     if isinstance(options, UnknownOption):
         return options
@@ -165,12 +160,20 @@ def says_nothing(text: str) -> bool:
     return not any(map(str.isalnum, _EMOJI_CODE.sub("", text)))
 
 
-def steering(text: str) -> tuple[Steering | None, str]:
-    """What a message in a debate's thread does to the debate, and the rest of its words.
+def has_question_mark(text: str) -> bool:
+    """Whether a question mark of any script is in a text."""
+    return bool(_QUESTION_MARK.search(text))
 
-    Args:
-        text: The message, without the mention of the bot before it.
-    """
+
+def is_greeted(text: str, reading: Reading) -> bool:
+    """Whether a mention asks nothing of the bot: emoji alone, or a word or two such as thanks."""
+    if isinstance(reading, AskBack):
+        return says_nothing(text) or not (reading.is_like or has_question_mark(text))
+    return says_nothing(text) or isinstance(reading, OpenForm)
+
+
+def steering(text: str) -> tuple[Steering | None, str]:
+    """What a message in a debate's thread, without a mention, does to it, and its other words."""
     lines = text.splitlines()
     orders = [line for line in lines if line.strip().lower() in set(Steering)]
     if not orders:
@@ -183,6 +186,7 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     """The subcommand that the first word names or resembles, with the id that was typed."""
     first = words[0].lower()
     close = get_close_matches(first, WORDS, n=1, cutoff=_LIKENESS)
+    is_like = first in WORDS or bool(close)
     word = first if first in WORDS else next(iter(close), Name.HELP.value)
     # Of several with the same first word, the one most of whose fixed words were typed.
     typed = {word, *(later.lower() for later in words[1:])}
@@ -192,4 +196,4 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     command = row.form.replace("ID", found[0]) if found else row.form
     # What the doctor finds comes later, beside the command itself.
     is_whole = command.islower() and row.name is not Name.DOCTOR
-    return AskBack(text, row, command if is_whole else "")
+    return AskBack(text, row, command if is_whole else "", is_like)

@@ -35,6 +35,8 @@ class ActionId(StrEnum):
     BALLOT = "people_ballot"
     #: Below the verdict: ask about the debate, or start one that goes on from it.
     ASK = "ask_about_debate"
+    #: Asks what somebody wrote in the thread; its value is in `bot.views.follow_up`.
+    ASK_THIS = "ask_what_was_written"
     DEBATE_ON = "debate_it_on"
     #: Makes a link to the debate's page.
     SHARE_PAGE = "share_page"
@@ -91,6 +93,7 @@ class BlockId(StrEnum):
     FEEDBACK = "feedback"
     BALLOT = "ballot"
     SKIPPED = "skipped"
+    ASK_THIS = "ask_this"
     HOME = "home"
     ASKED_BACK = "asked_back"
 

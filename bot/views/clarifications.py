@@ -29,6 +29,8 @@ _MOST_CHOICES = 25
 _PLAYBOOK = "the playbook"
 _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
+#: What becomes of a reply that names no question.
+_WITHOUT_NUMBER = "Without the number it is a note, until you say which question it answers."
 
 
 def card(debate: Debate, asked: Clarifications) -> MessageView:
@@ -121,11 +123,6 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
             "thread reaches them as a note."
         )
     number = waiting[0].number
-    alone = (
-        "Without a number your reply answers the only open question."
-        if len(waiting) == 1
-        else "Put the number of the question first; without one I ask you which you mean."
-    )
     wants = "wants" if _who_asks(asked) == _PLAYBOOK else "want"
     until = (
         f"Waiting until {moment(asked.until)}. Where nobody has answered by then, what it says "
@@ -139,7 +136,7 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
     return (
         f"{person(debate.setup.asked_by)}, {_who_asks(asked)} {wants} to know this before "
         f"{'they' if wants == 'want' else 'the agents'} begin. "
-        f"Reply in this thread: `{number}: your answer`. {alone}\n{until}"
+        f"Reply in this thread: `{number}: your answer`. {_WITHOUT_NUMBER}\n{until}"
     )
 
 
@@ -214,7 +211,7 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
     )
     elements = [
         ButtonElement(
-            text=f"Question {item.number}",
+            text=f"Use it as the answer to {item.number}",
             action_id=f"{ActionId.CHOOSE.value}_{item.number}",
             value=f"{debate.id}/{item.number}/{note}",
             accessibility_label=f"Take it as the answer to question {item.number}",

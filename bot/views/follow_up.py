@@ -1,5 +1,8 @@
 """Asking on after the verdict: the buttons, the form, a question and its answer (pure)."""
 
+import json
+from collections.abc import Mapping
+
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
@@ -21,10 +24,13 @@ from bot.views.words import cost, icon, person, title
 from core.acts.act import ACTS
 from core.evidence.citations import Found, rendered
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, FollowUp, FollowUpAnswer
+from core.redaction import redact
 from core.transcript.cited import where
 
 _QUESTION_LIMIT = 300
 _FAULT_LIMIT = 400
+#: Slack keeps 2,000 characters with a button; each may take two.
+MOST_OFFERED = 900
 _NOT_FOUND = "No answer was found in the record of this debate."
 _NO_VERDICT = "It is not part of the verdict."
 
@@ -58,6 +64,35 @@ def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
     )
     elements = [ask, go_on, *([share] if pages else ())]
     return [as_json(ActionsBlock(block_id=BlockId.AFTER.value, elements=elements))]
+
+
+def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
+    """Return what offers to put to the judge what somebody wrote in a decided thread.
+
+    Args:
+        debate: The debate that was decided.
+        message: Id of the message: it is asked once, however often the button is pressed.
+        text: The question, at most `MOST_OFFERED` characters.
+    """
+    # What only one person sees is stored as well: no secret may be in it.
+    said = redact(text)
+    words = (
+        f"Debate `{debate.id}` has ended: its agents do not read this. Shall its judge answer, "
+        f"from what was said in the debate?\n> {plain(' '.join(said.split()))}"
+    )
+    button = ButtonElement(
+        text="Ask about it",
+        action_id=ActionId.ASK_THIS.value,
+        value=json.dumps({"debate": debate.id, "message": message, "text": said}),
+        accessibility_label="Put what you wrote to the judge of this debate",
+    )
+    actions = as_json(ActionsBlock(block_id=BlockId.ASK_THIS.value, elements=[button]))
+    return MessageView(text=words, blocks=[*sections(words), actions])
+
+
+def offered(value: str) -> Mapping[str, str]:
+    """The values of that button: `debate`, `message` and `text`."""
+    return {key: str(kept) for key, kept in json.loads(value).items()}
 
 
 def ask_form(debate: Debate) -> Form:

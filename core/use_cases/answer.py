@@ -1,7 +1,7 @@
 """People answer what agents ask, in the thread or in a form, and correct their answers.
 
-What comes too late is a note, and so is what names no question where several are open, until
-somebody chooses which one it answers.
+What comes too late is a note, and so is what names no question, until somebody chooses which one it
+answers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,6 @@ from core.use_cases.reply_parsing import (
     GivenAnswer,
     ParsedReply,
     answer_in,
-    is_remark,
     parse_reply,
 )
 
@@ -84,8 +83,7 @@ class AnswerQuestions:
         if not said.edited and said.origin in debate.edits:
             return ReplyOutcome.TAKEN  # its edit came first: it does not say this any more
         parsed = _parsed(debate, said.text)
-        if _was_taken(debate, said.origin) and not parsed.is_numbered:
-            # Delivered again. Its question is answered: it must not answer the next one.
+        if _was_taken(debate, said.origin) and not parsed.is_numbered:  # delivered again
             is_note = any(note.id == said.origin for note in debate.notes)
             return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
         check_size(said.text, self.bounds)
@@ -93,11 +91,8 @@ class AnswerQuestions:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
         left = [parsed.rest and f"{said.to}{parsed.rest}"]
         for answer in parsed.answers:
-            if await self._record(debate, said, answer, corrects=parsed.is_numbered):
+            if await self._record(debate, said, answer, corrects=True):
                 continue
-            if parsed.is_plain:
-                # Somebody else answered the question meanwhile.
-                return await self.reply(said)
             if answer.text:
                 left.append(_about(debate, answer))
         if note := "\n".join(filter(None, left)):
@@ -152,10 +147,8 @@ class AnswerQuestions:
         elif note:
             await self._add_note(said, note)
         await self._remember_edit(said)
-        # Whether it answers what is open by now, only its author knows; of a note that has words
-        # they were asked when they wrote it, unless one question is left.
-        asks = parsed.is_plain or (parsed.is_unclear and not (noted and noted.text))
-        return ReplyOutcome.UNCLEAR if asks and not given else ReplyOutcome.TAKEN
+        # Whether it answers what is open by now, only its author knows.
+        return ReplyOutcome.UNCLEAR if parsed.is_unclear and not given else ReplyOutcome.TAKEN
 
     async def withdraw(self, debate_id: str, origin: str) -> None:
         """Take back what a deleted message said: its questions are open again, its note is gone.
@@ -301,8 +294,7 @@ def _parsed(debate: Debate, text: str) -> ParsedReply:
     unanswered = open_numbers(debate)
     if not unanswered and asked:
         numbered = parse_reply(text, asked, sorted(asked))
-        is_free = numbered.is_plain or numbered.is_unclear
-        return ParsedReply(rest=text) if is_free else numbered
+        return ParsedReply(rest=text) if numbered.is_unclear else numbered
     return parse_reply(text, asked, unanswered)
 
 
@@ -350,10 +342,10 @@ def _said_now(
     ((number, before),) = known.items()
     # What came too late is a note, and no words besides.
     is_alone = not note or note.startswith(_about(debate, GivenAnswer(number, "")))
-    # Somebody may have chosen a remark as the answer, with whom it was for.
-    is_same = before in {redact(text) for text in (said.text, said.to + said.text)}
-    if not is_alone or (is_remark(said.text) and not is_same):
+    if not is_alone:
         return (), said.text
+    # Somebody may have chosen as the answer what says whom it is for.
+    is_same = before in {redact(text) for text in (said.text, said.to + said.text)}
     return [GivenAnswer(number, before if is_same else answer_in(said.text))], ""
 
 

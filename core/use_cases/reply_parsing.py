@@ -1,7 +1,7 @@
 """What a reply means while agents wait for answers (pure).
 
 `2: about 10k rps` answers question 2, several such lines answer several, `skip all` lets all
-assumptions hold. Anything else is an answer only if one question is open and it is no mere remark.
+assumptions hold. Anything else is a note, until its author says with a button what it answers.
 """
 
 import re
@@ -23,20 +23,6 @@ _MEANT = re.compile(
 )
 _SKIP = re.compile(r"(?:skip|pass|n/?a)[.!]?", re.IGNORECASE)
 _SKIP_ALL = re.compile(r"skip\s+(?:all|everything|the rest)[.!]?", re.IGNORECASE)
-_EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
-#: Words that say nothing about any question.
-_IDLE = re.compile(
-    r"ah|aha|brb|cool|funny|great|(?:ha){1,9}|(?:he){1,9}h?|hm{1,9}|interesting|lmao|lol|moment|"
-    r"nice|oh|oops|rofl|thanks?|thx|uh|um|wait|well|wow|you"
-)
-#: How somebody begins who will know later: "hmm, let me ask Jane first".
-_LATER = re.compile(
-    r"(?:(?:hm+|um+|uh|oh|well|ok|okay|sorry|wait)[\s,.!…]{1,5}){0,3}"
-    r"(?:(?:please )?(?:let|give) (?:me|us)|gimme|hold on|hang on|one (?:moment|minute|sec)|"
-    r"(?:i|we)(?:'ll|’ll| will| must| need to| have to| should)"
-    r" (?:ask|check|look|find|see|think|get back|talk|come back))\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -56,9 +42,7 @@ class ParsedReply:
     rest: str = ""
     #: It names its questions; one that it says nothing of, as `2:` alone, has no answer.
     is_numbered: bool = False
-    #: It names no question: its answer is to the only one that is open.
-    is_plain: bool = False
-    #: Nobody can tell which question it answers, if any; all of it is the rest.
+    #: It names no question while some are open; all of it is the rest.
     is_unclear: bool = False
     #: Numbers it names that no question has.
     unknown: Sequence[int] = ()
@@ -89,23 +73,12 @@ def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) ->
             rest,
             is_numbered=True,
         )
-    if len(unanswered) > 1 or is_remark(said):
-        return ParsedReply(rest=said, is_unclear=True)
-    return ParsedReply([GivenAnswer(unanswered[0], answer_in(said))], is_plain=True)
+    return ParsedReply(rest=said, is_unclear=True)
 
 
 def answer_in(words: str) -> str:
     """Return the answer these words give; empty where they let the assumption hold."""
     return "" if _SKIP.fullmatch(words.strip()) else words.strip()
-
-
-def is_remark(text: str) -> bool:
-    """Whether a text is surely no answer: a laugh, thanks, "let me ask first", a question back."""
-    said = _EMOJI.sub(" ", text).strip()
-    words = [word.strip(".,!?…;:-–()*_~'’\"“”").casefold() for word in said.split()]
-    if all(_IDLE.fullmatch(word) or not any(map(str.isalnum, word)) for word in words):
-        return True
-    return said.endswith("?") or _LATER.match(said) is not None
 
 
 def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:

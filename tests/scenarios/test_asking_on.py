@@ -87,6 +87,28 @@ async def test_a_question_reaches_the_judge_though_it_begins_like_a_command() ->
     assert "Would you accept this?" in prompts[1]
 
 
+async def test_a_question_without_a_mention_is_offered_to_the_judge_and_asked_once() -> None:
+    provider = ScriptedProvider(answering)
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
+        board = await team.debate(QUESTION)
+        ended = await team.wait_for_end(board)
+        await team.say(ASKED, board, user="alex")
+        await team.workspace.wait_for(lambda: team.told("alex"))
+        (offer,) = team.workspace.ephemeral("alex", team.channel)
+        assert (
+            f"Shall its judge answer, from what was said in the debate?\n> {ASKED}" in offer["text"]
+        )
+        assert offer["thread_ts"] == board
+        assert (await log_of(team, ended)).follow_ups == ()
+        await team.workspace.click("alex", team.channel, offer["ts"], ActionId.ASK_THIS.value)
+        (answer,) = await answers(team, board)
+        assert f"“{ASKED}”" in answer["text"]
+        assert team.told("alex") == ["The judge answers in the thread."]
+        await team.say("@Moot Thanks!", board, user="alex")
+        await team.workspace.wait_for(lambda: "Mention me" in team.told("alex")[-1])
+    assert len(provider.asked(Act.FOLLOW_UP)) == 1
+
+
 async def test_an_answer_may_quote_the_debates_sources() -> None:
     quotes = (
         'It is [e1: "costs $1,840 per month"], not [e1: "costs $840 per month"]: '

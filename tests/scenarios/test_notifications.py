@@ -52,7 +52,7 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
         return [one for one in team.replies(board) if key_of(one).endswith("/card")]
 
     await team.workspace.wait_for(cards)
-    await team.say("A thousand a second.", board, user="alex")
+    await team.say("1: A thousand a second.", board, user="alex")
     debate = await team.wait_for_end(board, seconds=60)
     assert debate.setup.quiet != every_turn
     assert len(debate.answers) == 1

@@ -156,7 +156,7 @@ async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
     ):
         there = keys_in(team)
         running = await team.wait_for_end(note["running_board"])
-        await team.say("About a thousand a day.", note["parked_board"])
+        await team.say("1: About a thousand a day.", note["parked_board"])
         parked = await team.wait_for_end(note["parked_board"])
         await workspace.wait_for(lambda: len(records.taken) == 2)
         await team.wait_until_sent()

@@ -52,7 +52,7 @@ async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
         assert session.title == QUESTION
         assert calls(team)[0].args["initiator_user_id"] == team.workspace.user("dana").id
         models.hold(Act.CRITIQUE)
-        await team.say("A thousand a second.", board, user="alex")
+        await team.say("1: A thousand a second.", board, user="alex")
         await status_is(team, board, "processing")
         models.let_go()
         await team.wait_for_end(board)

@@ -130,7 +130,7 @@ async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
     board = await team.debate(QUESTION)
     debate = await team.wait_for_end(board)
     team.workspace.faults.double_next_events(1)
-    for words in ("Thanks!", "And what about SQS?"):
+    for words in ("Thanks!", "I like SQS more."):
         await team.say(words, board, user="alex")
     await team.say("Indeed.", board, user="sam")
     await team.workspace.wait_for(lambda: team.told("sam"))

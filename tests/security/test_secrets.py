@@ -60,7 +60,7 @@ async def a_whole_debate(team: Team) -> None:
     await team.workspace.wait_for(
         lambda: any("How many" in one["text"] for one in team.replies(board))
     )
-    await team.say(f"A thousand, with {ANSWER}.", board)
+    await team.say(f"1: A thousand, with {ANSWER}.", board)
     await team.say(f"Mind {NOTE}.", board)
     debate = await team.wait_for_end(board)
     assert debate.status is Status.CONCLUDED

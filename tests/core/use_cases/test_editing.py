@@ -31,21 +31,6 @@ async def test_a_note_that_an_edit_empties_speaks_again_when_it_has_words_again(
     assert await notes(log) == ["We are four."]
 
 
-@pytest.mark.parametrize("number", [1, 2])
-async def test_words_edited_away_from_an_answer_are_a_note(number: int) -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-    await answer.reply(reply("\n".join(f"{one}: Ten" for one in range(1, number + 1))))
-
-    for _ in range(2):  # delivered twice
-        said = edited("hmm, let me ask Jane first")
-        assert await answer.edit(said) in {ReplyOutcome.UNCLEAR, ReplyOutcome.TAKEN}
-
-    assert texts(await log.debate()) == {}
-    assert await notes(log) == ["hmm, let me ask Jane first"]
-
-
 async def test_whoever_edits_an_answer_away_is_asked_which_question_it_answers() -> None:
     log = Recording()
     await log.begin(questions(3))
@@ -79,7 +64,7 @@ async def test_an_answer_edited_again_after_the_questions_are_closed_is_one_note
     log = Recording()
     await log.begin(questions(1))
     answer = answering(log)
-    await answer.reply(reply("Ten"))
+    await answer.reply(reply("1: Ten"))
 
     await answer.edit(edited("Twenty", at="5"))
     await answer.edit(edited("Thirty", at="6"))
@@ -298,7 +283,7 @@ async def test_an_answer_that_agents_may_have_read_stays_in_the_record() -> None
     log = Recording()
     await log.begin(questions(1))
     answer = answering(log)
-    await answer.reply(reply("Ten"))
+    await answer.reply(reply("1: Ten"))
 
     await answer.withdraw(DEBATE, "m1")
 
@@ -326,7 +311,7 @@ async def test_whoever_edits_what_was_never_heard_after_the_end_is_told() -> Non
     log = Recording()
     await log.begin(questions(1))
     answer = answering(log)
-    await answer.reply(reply("Ten"))
+    await answer.reply(reply("1: Ten"))
     await log.facts.record(DEBATE, DebateConcluded())
 
     assert await answer.edit(edited("Twenty")) is ReplyOutcome.TAKEN
