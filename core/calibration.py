@@ -14,6 +14,7 @@ from core.models import Debate, OutcomeKind
 from core.rules.confidence import BANDS
 from core.rules.options import held_by, leading, options_of
 from core.rules.shadow import agrees
+from core.rules.voting import was_overruled
 from core.rules.wanting import was_skipped
 from core.statistics import ALPHA, Interval, exact_p, holm, wilson
 
@@ -24,12 +25,23 @@ SURE_FROM = 60
 #: Smaller ones are told as below this.
 _LEAST_P = 0.01
 ALL, CONFIDENCE, GATE, SHADOW = "All", "Confidence", "Gate", "One answer alone"
+JUDGE = "Judge"
 FOR_MODEL, AGAINST_MODEL = "Model, for the decision", "Model, against it"
 FOR_ROLE, AGAINST_ROLE = "Role, for the decision", "Role, against it"
 #: How the gate's two rows are called.
 DEBATED, SKIPPED = "debated", "not debated"
 #: And those of the shadow answer: whether one model alone would have said the same.
 SAME, OTHERWISE = "said the same", "said otherwise"
+#: And those of the judge: whether it took the option that the vote chose.
+FOLLOWED, OVERRULED = "followed the vote", "overruled the vote"
+
+
+#: Groups of two rows: the field of a case, and what its values are called.
+_YES_OR_NO: Sequence[tuple[str, str, Mapping[bool, str]]] = (
+    (GATE, "was_skipped", {False: DEBATED, True: SKIPPED}),
+    (SHADOW, "alone_agrees", {True: SAME, False: OTHERWISE}),
+    (JUDGE, "overruled", {False: FOLLOWED, True: OVERRULED}),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +75,8 @@ class Case:
     alone_agrees: bool | None
     #: Agents of whom it is known what they held best.
     voices: tuple[Voice, ...]
+    #: Whether the judge took another option than the vote chose; None: nobody can say.
+    overruled: bool | None = None
 
     @property
     def is_known(self) -> bool:
@@ -134,6 +148,7 @@ def case_of(debate: Debate) -> Case | None:
             for agent in debate.setup.agents
             if decided and best[agent.id]
         ),
+        overruled=was_overruled(debate),
     )
 
 
@@ -189,12 +204,10 @@ def _rows(known: Sequence[Case]) -> Iterable[Row]:
         upper = least - 1
     if unsure := [case for case in known if case.confidence is None]:
         yield _row(CONFIDENCE, "none computed", unsure)
-    for name, skipped in ((DEBATED, False), (SKIPPED, True)):
-        if those := [case for case in known if case.was_skipped is skipped]:
-            yield _row(GATE, name, those)
-    for name, agreed in ((SAME, True), (OTHERWISE, False)):
-        if those := [case for case in known if case.alone_agrees is agreed]:
-            yield _row(SHADOW, name, those)
+    for group, field, names in _YES_OR_NO:
+        for value, name in names.items():
+            if those := [case for case in known if getattr(case, field) is value]:
+                yield _row(group, name, those)
     for group, is_for, by in (
         (FOR_MODEL, True, "model"),
         (AGAINST_MODEL, False, "model"),

@@ -1499,6 +1499,24 @@ class CrossCheck(Value):
 NOT_DECIDED = "Not decided: no model was asked"
 
 
+class Overrule(Value):
+    """That a judge decided for another option than the vote chose, and on what ground."""
+
+    #: Ids of the options that the vote and the judge chose; the judge's may be empty: none of them.
+    vote: str
+    judge: str
+    #: The major requirement that the vote's option breaks, or the quote that shows it; empty: the
+    #: judge named none that is there, and the vote stands.
+    ground: str = ""
+    #: Id of the source that is quoted; empty: a requirement.
+    source: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the verdict is the judge's."""
+        return bool(self.ground)
+
+
 class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
@@ -1523,6 +1541,8 @@ class Verdict(Value):
     notes: tuple[NoteOutcome, ...] = ()
     #: What its texts quote.
     citations: tuple[Citation, ...] = ()
+    #: None: the judge decided for the option that the vote chose, or the vote chose none.
+    overrule: Overrule | None = None
     #: How it stands to what was decided earlier.
     earlier: tuple[EarlierDecision, ...] = ()
     #: Of a review: every finding that counts, as it stood at the end.

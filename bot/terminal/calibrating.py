@@ -119,6 +119,7 @@ def cases_csv(cases: Sequence[Case]) -> str:
 _COLUMNS = (
     *("debate", "accepted_at", "asked", "replaced", "outcome", "said_at", "confidence"),
     *("was_skipped", "alone_agrees", "models_for", "models_against", "roles_for", "roles_against"),
+    "overruled",
 )
 
 
@@ -138,6 +139,7 @@ def _values(case: Case) -> dict[str, Any]:
         "models_against": [one.model for one in case.voices if not one.is_for],
         "roles_for": [one.role for one in case.voices if one.is_for],
         "roles_against": [one.role for one in case.voices if not one.is_for],
+        "overruled": case.overruled,
     }
 
 

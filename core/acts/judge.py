@@ -20,11 +20,13 @@ from core.acts.context import (
     options_shown,
     told_in_short,
 )
+from core.acts.overruling import binding_option, bound_by_vote
 from core.acts.playbook_part import judges_parts
 from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
 from core.acts.verdict_replies import (
+    VerdictOnVoteReply,
     VerdictReply,
     relations_in,
     verdict_from,
@@ -102,8 +104,14 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     playbook = debate.setup.playbook
-    named = {"criteria": tuple(criteria_of(playbook)), "parts": tuple(parts_of(playbook))}
-    form = verdict_reply(labels, options_shown(debate), earlier_shown(debate), **named)
+    form = verdict_reply(
+        labels,
+        options_shown(debate),
+        earlier_shown(debate),
+        criteria=tuple(criteria_of(playbook)),
+        parts=tuple(parts_of(playbook)),
+        voted=bool(binding_option(debate)),
+    )
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
         if terms.patient and not any(is_outage(error) for error in failed):
@@ -119,6 +127,8 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             continue
         else:
             verdict = _with_earlier(debate, verdict_from(reply, note_ids, playbook), reply)
+            ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
+            verdict = bound_by_vote(debate, verdict, ground)
         stands_in = call and call.stands_in_for and terms.patient
         found = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": found})
@@ -393,6 +403,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "earlier": ", ".join(earlier_shown(debate)),
         "ended": in_words(debate, ended) if ended else "",
         "winner": _winner_words(debate),
+        "voted": binding_option(debate),
         "partial": cut_words(debate, who=lambda _: "A person"),
         "review": debate.setup.format == review.NAME,
         "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,

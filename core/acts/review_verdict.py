@@ -8,7 +8,7 @@ from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANG
 from core.rules.options import options_of
 from core.rules.schedule import is_cut_short
 from core.rules.subject import subject
-from core.rules.voting import winning_options
+from core.rules.voting import option_voted_for
 
 _NOT_READY = (
     "The judge called it ready while findings that weigh are open, so it is ready with changes at "
@@ -35,7 +35,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         return verdict
     options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
     is_weighty = any(one.is_open for one in weighs)
-    chosen = options.resolve(verdict.option) or _only_winner(debate)
+    chosen = options.resolve(verdict.option) or option_voted_for(debate)
     if not chosen and is_cut_short(debate):  # not all have said what they found
         name = "Stopped before it was done" if debate.stop else "Not finished"
         decision = ": ".join(filter(None, (name, counted_words(found))))
@@ -61,12 +61,6 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
             "warnings": warnings,
         }
     )
-
-
-def _only_winner(debate: Debate) -> str:
-    """The option that won the vote alone; empty: none did."""
-    won = winning_options(debate.tally.options) if debate.tally else ()
-    return won[0] if len(won) == 1 else ""
 
 
 def _opened(verdict: Verdict) -> str:

@@ -119,6 +119,13 @@ class VerdictOnEarlierReply(VerdictReply):
     earlier: list[EarlierReply] = []
 
 
+class VerdictOnVoteReply(VerdictReply):
+    """What the judge answers where the vote chose an option."""
+
+    #: The requirement or quote for which it decides otherwise; empty: it does not.
+    overrules: str = ""
+
+
 @cache
 def verdict_reply(
     notes: tuple[str, ...],
@@ -127,6 +134,7 @@ def verdict_reply(
     *,
     criteria: tuple[str, ...] = (),
     parts: tuple[str, ...] = (),
+    voted: bool = False,
 ) -> type[VerdictReply]:
     """The form of a verdict that answers for notes of these labels and chooses among options.
 
@@ -136,6 +144,7 @@ def verdict_reply(
         earlier: How earlier decisions are cited.
         criteria: Labels of what the playbook compares options by; empty: the judge chooses.
         parts: Labels of the sections that the playbook asks for.
+        voted: Whether the vote chose an option.
     """
     fields: dict[str, Any] = {}
     bases: tuple[type[VerdictReply], ...] = ()
@@ -152,6 +161,8 @@ def verdict_reply(
         one = create_model("EarlierReply", __base__=EarlierReply, **stands)
         fields["earlier"] = (list[one], [])
         bases = (*bases, VerdictOnEarlierReply)
+    if voted:
+        bases = (*bases, VerdictOnVoteReply)
     if notes:
         label: dict[str, Any] = {"note": (one_of(notes), ...)}
         note = create_model("NoteReply", __base__=NoteReply, **label)
@@ -163,7 +174,7 @@ def verdict_reply(
         judgement = create_model("JudgementReply", __base__=JudgementReply, **which)
         fields["criteria"] = (list[judgement], [])
         fields["option"] = (one_of((*options, NOBODY)), NOBODY)
-    if not fields:
+    if not fields and not bases:
         return VerdictReply
     return create_model("VerdictReply", __base__=bases or VerdictReply, **fields)
 

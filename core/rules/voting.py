@@ -7,7 +7,7 @@ Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 from collections.abc import Mapping, Sequence
 
 from core.models import Ballot, Debate, DecisionKind, OptionScore, Score, Tally, VoteRules
-from core.rules.options import OptionList, leading
+from core.rules.options import OptionList, leading, options_of
 
 #: A vote is close when the best two options' mean probabilities are no further apart than this.
 CLOSE_WITHIN = 0.10
@@ -94,6 +94,20 @@ def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
         if (one.first_choices, one.mean_probability)
         == (best[0].first_choices, best[0].mean_probability)
     )
+
+
+def option_voted_for(debate: Debate) -> str:
+    """Id of the option that won the vote alone; empty: none did."""
+    won = winning_options(debate.tally.options) if debate.tally else ()
+    return options_of(debate).resolve(won[0]) if len(won) == 1 else ""
+
+
+def was_overruled(debate: Debate) -> bool | None:
+    """Whether the verdict takes another option than the vote chose; None: nobody can say."""
+    voted = option_voted_for(debate)
+    if not voted or debate.verdict is None or debate.verdict.is_undecided:
+        return None
+    return options_of(debate).resolve(debate.verdict.option) != voted
 
 
 def best_texts(tally: Tally) -> tuple[str, ...]:

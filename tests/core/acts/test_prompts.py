@@ -58,6 +58,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
         Act.SYNTHESIS: {
             "words": 500,
             "winner": "the winner of the vote, the position of Security",
+            "voted": "o2",
             "partial": "a person stopped it.",
             "notes": "note1, note2",
             "several": False,
@@ -87,7 +88,14 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
         },
     },
 }
-OF_A_REVIEW = {"review": True, "options": "o1, o2, o3", "before": "", "earlier": "", "ended": ""}
+OF_A_REVIEW = {
+    "review": True,
+    "options": "o1, o2, o3",
+    "before": "",
+    "earlier": "",
+    "ended": "",
+    "voted": "",
+}
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
 #: prompt is the role's persona and then the act's text, so that nothing else can go wrong.
 ROLE, ACT = "architect", Act.PROPOSAL

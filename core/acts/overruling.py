@@ -1,0 +1,141 @@
+"""A judge that leaves the option which the vote chose: only on a ground that is there (pure).
+
+A judge that overturns a majority without new evidence loses on balance (arXiv:2606.29270). So it
+names the requirement that the vote's option breaks, in the team's words, or a quote; whether these
+words exist is looked up here. Else the vote's option stands, and the objection becomes the dissent.
+"""
+
+from collections.abc import Sequence
+
+from core.acts.citing import without_quotes
+from core.acts.replies import first_sentence, label_in
+from core.evidence.citations import checked
+from core.evidence.words import words_of
+from core.models import (
+    CitationStatus,
+    Debate,
+    Overrule,
+    RequirementStatus,
+    Verdict,
+    VerdictSection,
+)
+from core.rules.formats import review
+from core.rules.formats.registry import format_of
+from core.rules.options import options_of
+from core.rules.playbook import criteria_of
+from core.rules.voting import best_texts, counted, option_voted_for
+
+#: A requirement is named by at least so many of the team's words in a row.
+_LEAST_WORDS = 3
+#: Reasons that the voters' ballots lend to a verdict.
+_MOST_REASONS = 3
+
+
+def binding_option(debate: Debate) -> str:
+    """Id of the option that the judge may leave on a ground only; empty: it is free to choose.
+
+    The verdict of a review is bound by its findings instead.
+    """
+    return "" if debate.setup.format == review.NAME else option_voted_for(debate)
+
+
+def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
+    """The judge's verdict, or what the vote chose where the judge left that without a ground.
+
+    Args:
+        debate: The debate, with its vote.
+        verdict: As the judge wrote it.
+        ground: The broken requirement or the quote that the judge names for leaving the vote.
+    """
+    voted = binding_option(debate)
+    if not voted or verdict.is_undecided or options_of(debate).resolve(verdict.option) == voted:
+        return verdict
+    words, source = checked_ground(debate, ground)
+    overrule = Overrule(vote=voted, judge=verdict.option, ground=words, source=source)
+    said = overrule_words(debate, overrule)
+    if overrule.stands:
+        verdict = verdict.model_copy(update={"overrule": overrule})
+    else:
+        verdict = _as_voted(debate, verdict.model_copy(update={"overrule": overrule}), voted)
+    return verdict.model_copy(update={"warnings": (said, *verdict.warnings)})
+
+
+def overrule_words(debate: Debate, overrule: Overrule) -> str:
+    """That the judge left the option which the vote chose, and what became of that."""
+    options = options_of(debate)
+    vote = options.name(overrule.vote)
+    judge = f'"{options.name(overrule.judge)}"' if overrule.judge else "none of the options"
+    if not overrule.stands:
+        return (
+            f'The judge would have decided for {judge}, but named no requirement that "{vote}" '
+            "breaks and no quote that is there: the vote stands, and the objection is the dissent."
+        )
+    why = f"{overrule.source} says" if overrule.source else "it breaks the requirement"
+    return f'The judge overruled the vote for "{vote}": {why} "{overrule.ground}".'
+
+
+def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
+    """The words that a ground rests on and the id of their source, if they are there; else empty.
+
+    A requirement has no source: it stands in what the team wrote, or the playbook names it.
+    """
+    citations = checked(ground, debate.evidence)[1]
+    quoted = (one for one in citations if one.status is CitationStatus.VERIFIED)
+    if quote := next(quoted, None):
+        return quote.words, quote.source
+    criteria = criteria_of(debate.setup.playbook)
+    musts = {label: one.name for label, one in criteria.items() if one.must}
+    label = label_in(ground, tuple(musts))
+    if label in musts:
+        return musts[str(label)], ""
+    named = without_quotes(ground).strip(" \"'“”„")
+    words = words_of(named)
+    if len(words) < _LEAST_WORDS:
+        return "", ""
+    texts = (*_texts_of_team(debate), *musts.values())
+    is_there = any(_holds(words_of(text), words) for text in texts)
+    return (named, "") if is_there else ("", "")
+
+
+def _texts_of_team(debate: Debate) -> Sequence[str]:
+    """What the team wrote: the question, its context, notes and answers."""
+    notes = (note.text for note in debate.notes)
+    answers = (answer.text for answer in debate.answers.values())
+    return (debate.setup.question, debate.setup.context, *notes, *answers)
+
+
+def _holds(text: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether a text has these words in a row."""
+    count = len(words)
+    return any(text[at : at + count] == words for at in range(len(text) - count + 1))
+
+
+def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
+    """What the vote chose, in the words of the best text for it, with the judge's as the dissent.
+
+    What the judge says of its own decision does not hold of this one: a requirement that nobody
+    judged is unknown.
+    """
+    tally, positions = debate.tally, format_of(debate).positions(debate)
+    best = best_texts(tally)[0] if tally else next(iter(positions))
+    position = positions[best]
+    ballots = counted(debate, tally) if tally else ()
+    reasons = (ballot.reasons[best] for ballot in ballots if ballot.ranking[:1] == (best,))
+    objection = " ".join((verdict.decision, *verdict.reasons))
+    unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}
+    own = VerdictSection(title="The judge's objection in full", text=verdict.solution)
+    changes: dict[str, object] = {
+        "decision": position.answer or first_sentence(position.text),
+        "option": voted,
+        "reasons": tuple(reasons)[:_MOST_REASONS],
+        "solution": position.text,
+        "implementation": "",
+        "tradeoffs": (),
+        "recommendations": (),
+        "overturned_by": (),
+        "unmet_requirements": (),
+        "requirements": tuple(one.model_copy(update=unknown) for one in verdict.requirements),
+        "dissent": f"The judge: {objection}",
+        "sections": (own,) if verdict.solution else (),
+    }
+    return verdict.model_copy(update=changes)

@@ -1,0 +1,129 @@
+"""A judge leaves the option that the vote chose only on a ground that is there."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.acts.overruling import checked_ground
+from core.calibration import FOLLOWED, JUDGE, OVERRULED, calibration, case_of
+from core.models import (
+    ENGINE,
+    Act,
+    Debate,
+    DecisionOutcome,
+    OutcomeKind,
+    Person,
+    RequirementStatus,
+    Source,
+    SourceKind,
+    SourceReference,
+    Turn,
+    When,
+)
+from core.request import ModelRequest
+from core.rules.voting import was_overruled
+from core.testing import ScriptedProvider, a_setup, a_verdict_reply
+from core.transcript.report import report
+from tests.core.bench import Bench
+from tests.core.test_debated_options import AGREED, a_script
+
+DANA = Person(id="U1", name="Dana")
+IN_DOUBT = "the objection is the dissent"
+
+
+async def judged(option: str, ground: str, *, when: When = When.SPLIT) -> Debate:
+    """A debate whose agents all vote for Kafka (o1), and whose judge takes this option."""
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.SYNTHESIS:
+            said = {"decision": "Use PostgreSQL.", "solution": "It fits.", "option": option}
+            return json.dumps(a_verdict_reply(**said, overrules=ground))
+        return a_script(AGREED)(request)
+
+    setup = a_setup(rounds=1).model_copy(update={"when": when})
+    return await Bench(ScriptedProvider(script)).run(setup)
+
+
+async def test_a_judge_that_stays_with_the_vote_needs_no_ground() -> None:
+    debate = await judged("o1", "")
+    assert debate.verdict
+    assert debate.verdict.overrule is None
+    assert was_overruled(debate) is False
+
+
+@pytest.mark.parametrize(
+    "ground", ["It must keep every job.", "must keep EVERY job", '"It must keep every job"']
+)
+async def test_a_judge_overrules_for_a_requirement_in_the_teams_words(ground: str) -> None:
+    debate = await judged("o2", ground)
+    verdict = debate.verdict
+    assert verdict
+    assert (verdict.option, verdict.decision) == ("o2", "Use PostgreSQL.")
+    assert verdict.overrule
+    assert verdict.overrule.stands
+    assert was_overruled(debate)
+    said = verdict.warnings[0]
+    assert said.startswith('The judge overruled the vote for "Kafka": it breaks the requirement')
+    text = report(debate)
+    assert text.index("The judge overruled") < text.index("**Use PostgreSQL.**"), "above the answer"
+
+
+@pytest.mark.parametrize("option", ["o2", "none"])
+@pytest.mark.parametrize(
+    "ground",
+    ["", "I like it better.", "It must cost nothing at all.", 'As [e1: "nobody said so"] shows.'],
+)
+async def test_without_a_ground_that_is_there_the_vote_stands_and_the_judge_dissents(
+    option: str, ground: str
+) -> None:
+    debate = await judged(option, ground)
+    verdict = debate.verdict
+    assert verdict
+    assert verdict.option == "o1"
+    assert verdict.decision.startswith("Kafka")
+    assert verdict.dissent == "The judge: Use PostgreSQL. The team runs PostgreSQL already."
+    assert verdict.sections[0].text == "It fits.", "nothing of the objection is lost"
+    assert {one.status for one in verdict.requirements} == {RequirementStatus.UNKNOWN}
+    assert verdict.overrule
+    assert not verdict.overrule.stands
+    assert IN_DOUBT in verdict.warnings[0]
+    assert was_overruled(debate) is False
+
+
+async def test_words_of_a_quote_or_requirement_are_looked_up() -> None:
+    debate = await judged("o1", "")
+    reference = SourceReference(
+        kind=SourceKind.TEXT, title="Load test", by=DANA, fetch="", address=""
+    )
+    source = Source(
+        turn=Turn(act=Act.READING, round=0, agent=ENGINE, target="1"),
+        reference=reference,
+        text="The broker lost 12 jobs when the disk was full.",
+    )
+    debate = replace(debate, sources=(source,))
+    assert checked_ground(debate, 'See [e1: "lost 12 jobs"].') == ("lost 12 jobs", "e1")
+    assert checked_ground(debate, 'See [e1: "lost 99 jobs"].') == ("", "")
+    assert checked_ground(debate, "It must keep every job.") == ("It must keep every job.", "")
+    assert checked_ground(debate, "every job") == ("", ""), "too few words to mean a requirement"
+
+
+async def test_overrules_are_counted_by_how_they_turned_out() -> None:
+    followed, overruled = await judged("o1", ""), await judged("o2", "It must keep every job.")
+    cases = [
+        case
+        for debate, kind in ((followed, OutcomeKind.HELD), (overruled, OutcomeKind.REVERSED))
+        if (case := case_of(with_outcome(debate, kind)))
+    ]
+    rows = [row for row in calibration(cases).rows if row.group == JUDGE]
+    assert [(row.name, row.held, row.count) for row in rows] == [
+        (FOLLOWED, 1, 1),
+        (OVERRULED, 0, 1),
+    ]
+
+
+def with_outcome(debate: Debate, kind: OutcomeKind) -> Debate:
+    outcome = DecisionOutcome(kind=kind, by=DANA, origin="A1")
+    return replace(
+        debate, outcomes=(outcome,), times={**debate.times, "outcome/A1": debate.times["verdict"]}
+    )
