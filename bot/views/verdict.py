@@ -55,6 +55,7 @@ from core.models import (
     Verdict,
     VerdictSource,
 )
+from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading
 from core.transcript.cited import check_words, cited_verdict
 from core.transcript.models_used import judge_words
@@ -226,6 +227,8 @@ def _weighed(debate: Debate, reached: Verdict) -> Iterator[str]:
         sure = f"{sure}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}"
     sure = f"{sure}."
     yield sure if debate.setup.quiet else f"{sure} The whole reasoning is in the thread."
+    if hangs_on := hinge_words(debate, cited):
+        yield literal(hangs_on)
     if debate.decision:
         yield standing(debate)
 

@@ -6,6 +6,7 @@ from core.figures import money
 from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
 from core.rules.formats.review import questions_put
+from core.rules.hinges import hinge_words
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, earlier_words
 from core.transcript.found import findings_table
@@ -117,6 +118,8 @@ def _why_none(debate: Debate) -> str:
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
+    if hangs_on := hinge_words(debate, verdict):
+        yield inert_line(hangs_on)
     if playbook := debate.setup.playbook:
         yield f"Playbook: {inert_line(playbook.title)}"
     yield from vote_lines(debate)

@@ -1,0 +1,51 @@
+"""What a verdict hangs on: one voter of the first ballots, or one source (pure)."""
+
+from collections.abc import Sequence
+
+from core.models import CitationStatus, Debate, Verdict
+from core.rules.agreement import mean
+from core.rules.options import leading, options_of
+
+#: Of two voters each one decides.
+_LEAST_VOTERS = 3
+
+
+def decisive_voters(debate: Debate) -> Sequence[tuple[str, str]]:
+    """Ids of agents without whose first ballot another option led, each with that option's id.
+
+    First ballots were cast before anybody had read the others'. Every model counts once.
+    """
+    options, models = options_of(debate), debate.setup.models
+    votes = {
+        ballot.voter: probabilities
+        for ballot in debate.ballots.values()
+        if not ballot.turn.round and (probabilities := options.probabilities(ballot.probabilities))
+    }
+    lead = leading(mean(votes, models)) if len(votes) >= _LEAST_VOTERS else ""
+    if not lead:
+        return ()
+    without = {
+        voter: leading(mean({other: votes[other] for other in votes if other != voter}, models))
+        for voter in votes
+    }
+    return tuple((voter, other) for voter, other in without.items() if other not in {"", lead})
+
+
+def only_source(verdict: Verdict) -> str:
+    """Id of the one source that all verified quotes of the verdict come from; empty: there is none.
+
+    Empty as well where nothing is quoted.
+    """
+    quoted = {one.source for one in verdict.citations if one.status is CitationStatus.VERIFIED}
+    return next(iter(quoted)) if len(quoted) == 1 else ""
+
+
+def hinge_words(debate: Debate, verdict: Verdict) -> str:
+    """What the verdict hangs on, in a sentence or two; empty: on nothing in particular."""
+    said = list[str]()
+    for voter, other in decisive_voters(debate):
+        name, option = debate.setup.agent(voter).name, options_of(debate).name(other)
+        said.append(f'Without {name} the first answers lean to "{option}".')
+    if source := only_source(verdict):
+        said.append(f"All its verified quotes come from one source: {source}.")
+    return " ".join(said)
