@@ -61,7 +61,7 @@ from core.rules.ending import cut_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.gate import closing_gate, in_words
+from core.rules.gate import agreed_at_once, closing_gate, in_words
 from core.rules.history.strategies import judge_summary
 from core.rules.judging import judge_of
 from core.rules.mind_changes import mind_changes, mover
@@ -152,7 +152,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     }
     written = reviewed(debate, verdict.model_copy(update=marks))
     verdict = await asyncio.to_thread(with_checked_evidence, debate, written)
-    verdict = _with_confidence(debate, verdict)
+    verdict = _with_confidence(debate, _with_case_against(debate, verdict))
     return VerdictReached(verdict=verdict, edition=debate.edition)
 
 
@@ -183,6 +183,29 @@ def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
     own = None if is_example else verdict.judge_confidence
     figures = {"confidence": computed.percent, "rests_on": computed.rests_on}
     return verdict.model_copy(update={**figures, "judge_confidence": own})
+
+
+def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
+    """The verdict with what speaks against it where all agreed at once and its writer says nothing.
+
+    Unanimous advice is followed by most people whether it is right or not (arXiv:2603.22152).
+    """
+    if verdict.dissent or verdict.is_undecided or not agreed_at_once(debate):
+        return verdict
+    options = options_of(debate)
+    ballots = voting.counted(debate, debate.tally) if debate.tally else ()
+    shares = {
+        one.voter: options.probabilities(one.probabilities).get(options.resolve(verdict.option), 0)
+        for one in ballots
+        if one.probabilities
+    }
+    if not shares:
+        return verdict
+    least = min(shares, key=lambda voter: shares[voter])
+    doubt = f"Least sure was {_name_of(debate, least)}, at {percent(shares[least])}."
+    return verdict.model_copy(
+        update={"dissent": f"The verdict names no objection, though all agreed at once. {doubt}"}
+    )
 
 
 def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, CallOptions]]:
@@ -404,6 +427,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "ended": in_words(debate, ended) if ended else "",
         "winner": _winner_words(debate),
         "voted": binding_option(debate),
+        "unanimous": agreed_at_once(debate),
         "partial": cut_words(debate, who=lambda _: "A person"),
         "review": debate.setup.format == review.NAME,
         "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,

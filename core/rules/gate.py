@@ -59,6 +59,12 @@ def closing_gate(debate: Debate) -> Gate | None:
     return next((one for one in found if one.turn.round or not debate.wanted_by), None)
 
 
+def agreed_at_once(debate: Debate) -> bool:
+    """Whether all agreed on their first answers, so that nobody has argued against them."""
+    gate = closing_gate(debate)
+    return gate is not None and not gate.turn.round and gate.reason is GateReason.AGREED
+
+
 def votes_blind(debate: Debate) -> bool:
     """Whether agents vote on the first answers before they have read the others'."""
     return debate.setup.blind_ballot and format_of(debate).compares_drafts

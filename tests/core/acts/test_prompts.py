@@ -59,6 +59,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "words": 500,
             "winner": "the winner of the vote, the position of Security",
             "voted": "o2",
+            "unanimous": False,
             "partial": "a person stopped it.",
             "notes": "note1, note2",
             "several": False,
