@@ -1,5 +1,7 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
+from collections.abc import Iterator
+
 from core.figures import day
 from core.models import Debate, Status, Verdict
 from core.rules.ending import how_it_ended, why_held
@@ -46,6 +48,8 @@ def adr(debate: Debate) -> str:
     ]
     if debate.setup.context:
         parts.append(nested(debate.setup.context, 2))
+    if read := [*_sources(debate)]:
+        parts.append(f"## Sources\n\n{bullets(read)}")
     if considered := [*positions_words(debate)]:
         parts.append(f"## Options considered\n\n{bullets(considered)}")
     if debate.status is Status.RUNNING and verdict is None:
@@ -68,6 +72,14 @@ def adr(debate: Debate) -> str:
     )
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sources(debate: Debate) -> Iterator[str]:
+    """What was read, by the names by which it is cited."""
+    for source in debate.evidence:
+        title, address = source.reference.title, source.reference.address
+        is_link = address.startswith(("https://", "http://")) and address != title
+        yield inert_line(f"{source.id}: {title}" + (f" ({address})" if is_link else ""))
 
 
 def title_of(debate: Debate) -> str:

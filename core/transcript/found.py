@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.errors import BadInput
+from core.evidence.citations import Found, rendered
 from core.figures import counted
 from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding
 from core.redaction import clean
@@ -98,12 +99,20 @@ def task_list(debate: Debate) -> str:
 
 
 def in_text(text: str) -> str:
-    """Foreign text as one line of GitHub's Markdown that only reads as it was written."""
-    line = " ".join(clean(text).split())[:_FIELD_MAX_CHARS]
+    """Foreign text as one line of GitHub's Markdown that only reads as it was written.
+
+    Quotes in it read as in reports, without the marks of their check.
+    """
+    line = " ".join(clean(rendered(text, _quote)).split())[:_FIELD_MAX_CHARS]
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _ACTIVE.sub(lambda found: f"{found[0]}{_JOINER}", line)
     # A dollar as an entity opens no formula, and a backslash before it would be shown.
     return _MARKS.sub(lambda found: f"\\{found[0]}", line).replace("$", "&#36;")
+
+
+def _quote(quote: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+    words = f"“{quote.words}” " if quote.words else ""
+    return f"{words}({quote.source})" if is_verified else f"{words}(not found in {quote.source})"
 
 
 def as_code(text: str) -> str:

@@ -120,6 +120,12 @@ def test_words_stand_in_code_that_they_cannot_close(words: str, code: str) -> No
     assert as_code(words) == code
 
 
+def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
+    said = 'It says [e1: "jobs are lost"], not ~~[e1: "all is well"]~~ (not found in e1).'
+    shown = "It says “jobs are lost” (e1), not “all is well” (not found in e1)."
+    assert in_text(said) == shown
+
+
 def test_plain_words_stay_as_they_are() -> None:
     assert in_text("Use 2.5 GB (or more): it's fine.") == "Use 2.5 GB (or more): it's fine."
 
