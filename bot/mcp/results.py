@@ -12,7 +12,7 @@ from core.llm.caps import firm_cap
 from core.models import Debate, FindingStatus, Severity, Value
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of, state_words
-from core.rules.findings import standing
+from core.rules.findings import not_put_words, standing
 from core.rules.options import options_of
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
@@ -266,6 +266,8 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
     for one in asked:
         lines += [f"Question {one.number}:", *_quoted(one.question)]
         lines += ["Assumed without an answer:", *_quoted(one.assumption or "nothing in particular")]
+    if asked and (beyond := not_put_words(debate)):
+        lines.append(f"Of the findings {beyond}")
     if asked and due:
         lines.append(f"Answer until {when(due)}; then the assumptions hold.")
     if address:

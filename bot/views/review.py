@@ -12,6 +12,7 @@ from core.rules.findings import (
     WEIGHTY,
     answered_words,
     counted_words,
+    not_put_words,
     standing,
     struck,
     struck_words,
@@ -99,6 +100,7 @@ def card_head(debate: Debate, who: str, number: int, until: str) -> str:
     rest = sum(one.severity not in WEIGHTY for one in items)
     more = f" {counted(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
     more = more or (" One lighter finding is in the agents' posts." if rest else "")
+    more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
     return (
         f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
         f"`{number}: we do it because …`. If you changed the text, attach it to a reply *before* "

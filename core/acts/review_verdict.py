@@ -2,9 +2,9 @@
 
 from core.acts.citing import left_out
 from core.figures import counted
-from core.models import Debate, Severity, Verdict
+from core.models import Debate, Verdict
 from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
-from core.rules.formats.review import NAME, NOT_YET, READY, VERDICTS, WITH_CHANGES
+from core.rules.formats.review import FORMAT, NAME, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
 from core.rules.schedule import is_cut_short
 from core.rules.subject import subject
@@ -36,13 +36,11 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
     is_weighty = any(one.is_open for one in weighs)
     chosen = options.resolve(verdict.option) or option_voted_for(debate)
-    if not chosen and is_cut_short(debate):  # not all have said what they found
-        name = "Stopped before it was done" if debate.stop else "Not finished"
-        decision = ": ".join(filter(None, (name, counted_words(found))))
-        return verdict.model_copy(update={"decision": decision, "solution": _opened(verdict)})
-    if not chosen:  # nobody chose: what is open says it
-        blocked = any(one.is_open and one.severity is Severity.BLOCKER for one in weighs)
-        chosen = NOT_YET if blocked else WITH_CHANGES if counted_words(found) else READY
+    count = ", ".join(filter(None, (counted_words(found), answered_words(found))))
+    if why_none := _why_no_verdict(debate, chosen):
+        decision = ": ".join(filter(None, (why_none, count)))
+        none = {"option": "", "decision": decision, "solution": _opened(verdict), "criteria": ()}
+        return verdict.model_copy(update=none)
     warnings = verdict.warnings
     if chosen == READY and is_weighty:
         chosen, warnings = WITH_CHANGES, (*warnings, _NOT_READY)
@@ -51,7 +49,6 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     judged |= {one.criterion: one for one in verdict.criteria if one.option == verdict.option}
     row = (one.model_copy(update={"option": chosen}) for one in judged.values())
     name = options.name(chosen) or VERDICTS.get(chosen, "")
-    count = ", ".join(filter(None, (counted_words(found), answered_words(found))))
     return verdict.model_copy(
         update={
             "option": options.resolve(chosen),
@@ -61,6 +58,22 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
             "warnings": warnings,
         }
     )
+
+
+def _why_no_verdict(debate: Debate, chosen: str) -> str:
+    """Why the review has none of the three verdicts, as a headline; empty where it has one.
+
+    Args:
+        debate: The review.
+        chosen: The verdict that the judge, or the vote, gave; empty: none.
+    """
+    if debate.stop and not debate.tally:
+        return "Stopped before it was done"
+    if chosen:
+        return ""
+    if len(FORMAT.positions(debate)) <= 1:  # there are no options, and nobody votes
+        return "No verdict, as only one agent reviewed it"
+    return "Not finished" if is_cut_short(debate) else "No verdict"
 
 
 def _opened(verdict: Verdict) -> str:

@@ -105,6 +105,21 @@ def to_put(debate: Debate) -> Sequence[ReviewFinding]:
     return [one for one in items if one.severity in WEIGHTY][:MOST_PUT]
 
 
+def not_put(debate: Debate) -> int:
+    """How many findings matter and are not put to the author, because there are too many."""
+    items = debate.findings.items if debate.findings else ()
+    return max(0, sum(one.severity in WEIGHTY for one in items) - MOST_PUT)
+
+
+def not_put_words(debate: Debate) -> str:
+    """That findings that matter are not asked about, in a sentence; empty where all are."""
+    left = not_put(debate)
+    if not left:
+        return ""
+    what = "1 more that matters is" if left == 1 else f"{left} more that matter are"
+    return f"{what} not asked about: nobody answers for them, and they stand in the verdict."
+
+
 def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
     """The merged findings that this agent raised."""
     items = debate.findings.items if debate.findings else ()

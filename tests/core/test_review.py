@@ -10,7 +10,14 @@ from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput, ProviderError, RequestRejected
-from core.events import ClarificationAnswered, ClarificationsClosed, DebateStarted, Event, NoteAdded
+from core.events import (
+    ClarificationAnswered,
+    ClarificationsClosed,
+    DebateStarted,
+    Event,
+    NoteAdded,
+    StopRequested,
+)
 from core.evidence.diffs import with_hunks
 from core.llm.call import ModelCalls
 from core.models import (
@@ -25,6 +32,7 @@ from core.models import (
     SourceReference,
     SourceText,
     Status,
+    Stop,
     VerdictSource,
     When,
 )
@@ -358,6 +366,41 @@ async def test_a_judge_that_calls_it_ready_while_a_blocker_is_open_is_corrected(
         "Ready with changes: 1 blocker",
     )
     assert any("ready with changes at most" in one for one in debate.verdict.warnings)
+
+
+async def test_a_review_that_was_stopped_is_stopped_whatever_its_judge_says() -> None:
+    script = scripted({"architect": a_review(LOSING)})
+
+    def lenient(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(option="o1", decision="It can go."))
+        return script(request)
+
+    held = Held(lenient)
+    await held.run()
+    debate = await held.on(StopRequested(stop=Stop(by=DANA)))
+
+    assert debate.verdict
+    assert debate.verdict.option == ""
+    assert debate.verdict.decision == "Stopped before it was done: 1 blocker"
+    assert debate.verdict.solution.startswith("It can go.")
+
+
+async def test_one_agent_that_finds_nothing_makes_nothing_ready() -> None:
+    script = scripted({})
+
+    def alone(request: ModelRequest) -> str | ProviderError:
+        if request.act is Act.REVIEW and request.role != "architect":
+            return RequestRejected("not today")
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(option="o1", decision="It can go."))
+        return script(request)
+
+    debate = await Held(alone).run()
+
+    assert debate.verdict
+    assert debate.verdict.option == ""
+    assert debate.verdict.decision == "No verdict, as only one agent reviewed it"
 
 
 async def test_without_a_judge_the_verdict_still_lists_the_findings() -> None:

@@ -27,7 +27,7 @@ from core.models import (
     ReviewFinding,
     Severity,
 )
-from core.rules import schedule
+from core.rules import findings, schedule
 from core.rules.findings import merged, raised, standing
 from core.rules.formats import clarifying, review
 from tests.core.rules.formats.told import (
@@ -143,6 +143,9 @@ def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
     items = debate.clarifications[review.ASKING.key].items
     assert len(items) == 8
     assert items[0].question.startswith("blocker: “end”")
+    assert findings.not_put(debate) == 2
+    assert findings.not_put_words(debate).startswith("2 more that matter are not asked about")
+    assert findings.not_put_words(a_review(*ALL)) == ""
 
 
 def test_a_finding_is_resolved_where_all_who_looked_again_say_so() -> None:
