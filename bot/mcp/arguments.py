@@ -130,7 +130,7 @@ class GivenArgument(_Arguments):
 
     number: Annotated[int, Field(ge=1, le=999)] = Field(description="The question's number.")
     answer: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
-        description="The person's answer; empty: let the agents' assumption hold."
+        description="The person's answer; empty: skip, the agents' assumption holds."
     )
 
 

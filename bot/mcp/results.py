@@ -9,7 +9,7 @@ from bot.views.progress import progress, stage
 from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
 from core.llm.caps import firm_cap
-from core.models import Debate, FindingStatus, Severity, Value
+from core.models import Debate, FindingStatus, RequirementStatus, Severity, Value
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of, state_words
 from core.rules.findings import not_put_words, standing
@@ -64,6 +64,7 @@ class StatusResult(Value):
     stage: Shown = Field(description="Round and phase in words; empty once it has ended.")
     turns_done: int
     turns_total: int = Field(description="As far as can be foreseen.")
+    waits_for: Shown = Field(description="Who or what the debate waits for; empty: it has ended.")
     open_questions: tuple[OpenQuestion, ...] = ()
     answer_until: str | None = Field(description="When the assumptions hold, in UTC.")
     options: tuple[Shown, ...] = Field(description="What may be chosen, as far as it is known.")
@@ -127,6 +128,22 @@ class FoundFault(Value):
     raised_by: tuple[Shown, ...]
 
 
+class JudgedRequirement(Value):
+    """How the verdict stands to a requirement of the question."""
+
+    requirement: Shown
+    status: RequirementStatus
+    shown_by: Shown = Field(description="Words of the solution that show it; empty: none.")
+
+
+class CountedOption(Value):
+    """An option in the vote of the agents, the best first."""
+
+    option: Shown
+    first_choices: float
+    mean_probability: float = Field(description="How likely the agents hold it the best, 0 to 1.")
+
+
 class VerdictResult(Value):
     """Of `get_verdict`."""
 
@@ -139,6 +156,13 @@ class VerdictResult(Value):
     confidence: int | None = Field(description="0 to 100; null: none can be given.")
     confidence_words: Shown
     reasons: tuple[Shown, ...] = ()
+    solution: Shown = Field(
+        default="", description="The judge's reasoning; of a review it opens with the sentence."
+    )
+    steps: Shown = Field(default="", description="How to carry it out.")
+    vote: tuple[CountedOption, ...] = ()
+    requirements: tuple[JudgedRequirement, ...] = ()
+    unmet_requirements: tuple[Shown, ...] = ()
     tradeoffs: tuple[Shown, ...] = ()
     dissent: Shown = ""
     findings: tuple[FoundFault, ...] = Field(
@@ -240,6 +264,7 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
         stage="" if state.has_ended else stage(debate),
         turns_done=reached.done,
         turns_total=reached.total,
+        waits_for=_waits_for(debate, state),
         open_questions=tuple(
             OpenQuestion(
                 number=one.number,
@@ -259,6 +284,7 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
     lines += [f"Playbook: {playbook.name}."] if playbook else []
     if not state.has_ended:
         lines.append(f"{result.stage}, {reached.words}. Cost so far: {money(cost)}.")
+        lines.append(f"It waits for {result.waits_for}.")
     if debate.outage and not state.has_ended:
         lines.append(f"No model can be reached; it goes on by itself. {debate.outage}")
     if options:
@@ -273,6 +299,24 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
     if address:
         lines.append(f"People read it here: {address}")
     return result, "\n".join([*lines, _next(debate.id, state)])
+
+
+def _waits_for(debate: Debate, state: DebateState) -> str:
+    """Who or what the debate waits for; empty where it has ended."""
+    match state:
+        case DebateState.WAITING_FOR_ANSWERS:
+            numbers = ", ".join(str(one.number) for one in schedule.open_questions(debate))
+            due = schedule.due(debate)
+            until = f" until {when(due)}" if due else ""
+            return f"people's answers to {numbers}{until}"
+        case DebateState.PAUSED:
+            return "whoever paused it"
+        case DebateState.WAITING_FOR_MODELS:
+            return "a model that can be reached"
+        case DebateState.RUNNING:
+            return "agents that are at work"
+        case DebateState.CONCLUDED | DebateState.FAILED | DebateState.STOPPED:
+            return ""
 
 
 def _next(debate_id: str, state: DebateState) -> str:
@@ -301,6 +345,14 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         confidence=found.confidence if found else None,
         confidence_words=confidence(found) if found else "",
         reasons=found.reasons if found else (),
+        solution=found.solution if found else "",
+        steps=found.implementation if found else "",
+        vote=_counted(debate),
+        requirements=tuple(
+            JudgedRequirement(requirement=one.text, status=one.status, shown_by=one.words)
+            for one in (found.requirements if found else ())
+        ),
+        unmet_requirements=found.unmet_requirements if found else (),
         tradeoffs=found.tradeoffs if found else (),
         dissent=found.dissent if found else "",
         findings=tuple(
@@ -335,6 +387,18 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         head += f" Agents wrote this verdict; with the team it stands so: {adr_status(debate)}."
     told = [head, *_quoted(decision_text(debate))]
     return result, "\n".join([*told, f"All of it: {result.documents[0]}"])
+
+
+def _counted(debate: Debate) -> tuple[CountedOption, ...]:
+    options = options_of(debate)
+    return tuple(
+        CountedOption(
+            option=options.name(one.option) or one.option,
+            first_choices=one.first_choices,
+            mean_probability=round(one.mean_probability, 4),
+        )
+        for one in (debate.tally.options if debate.tally else ())
+    )
 
 
 def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult, str]:

@@ -268,7 +268,8 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         name="debate_status",
         title="See how far a debate is",
         description="How far a debate has come, what its agents ask the person, its options and "
-        "its cost. With wait_seconds it answers as soon as there is news.",
+        "its cost. With wait_seconds it answers as soon as there is news, and after 50 seconds at "
+        "most; waits_for says who or what the debate waits for.",
         arguments=StatusArguments,
         result=results.StatusResult,
         reads_only=True,
@@ -278,7 +279,8 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         name="answer_question",
         title="Answer the agents' questions",
         description="Record the person's answers to open questions of a debate, one or several. "
-        "Ask the person; where they do not know, leave the question: its assumption holds.",
+        "Ask the person. An empty text is *skip*: the question is closed at once and its "
+        "assumption holds. A question that is left holds the debate up until its time is over.",
         arguments=AnswerArguments,
         result=results.AnswerResult,
         perform=_answer,
@@ -306,8 +308,9 @@ TOOLS: tuple[ToolKind[Any], ...] = (
     ToolKind(
         name="get_verdict",
         title="Read the verdict",
-        description="The decision of a debate with reasons, dissent and confidence; of a review "
-        "the findings, too. It is the agents' verdict; people accept or reject it.",
+        description="The decision of a debate with reasons, steps, requirements, vote, dissent and "
+        "confidence; of a review the findings, too. It is the agents' verdict; people accept or "
+        "reject it.",
         arguments=DebateArguments,
         result=results.VerdictResult,
         reads_only=True,

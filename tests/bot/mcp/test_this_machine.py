@@ -25,6 +25,11 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         assert ended["turns_done"] == ended["turns_total"] > 0
         assert verdict["decision"] == ended["decision"] != ""
         assert verdict["question"] == QUESTION
+        assert (begun["debate_id"], ended["waits_for"]) == (debate_id, "")
+        assert verdict["solution"]
+        assert verdict["steps"]
+        assert {one["status"] for one in verdict["requirements"]} <= {"met", "not met", "unknown"}
+        assert sum(one["first_choices"] for one in verdict["vote"]) > 0
 
         found = await kim.calls("search_decisions", query="what was decided about the job queue?")
         assert [one["debate_id"] for one in found["found"]] == [debate_id]
@@ -49,6 +54,7 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
         (asked,) = found["open_questions"]
         assert asked["question"] == "How many jobs a second?"
         assert asked["assumption"] == "A hundred."
+        assert found["waits_for"].startswith("people's answers to 1 until ")
 
         given = {"number": asked["number"], "answer": "Nine thousand."}
         answered = await kim.calls("answer_question", debate_id=debate_id, answers=[given])
