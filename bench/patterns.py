@@ -33,7 +33,14 @@ from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.debate_page.html import html
-from bot.listeners.typed import read, says_nothing, steering, word_count
+from bot.listeners.typed import (
+    has_question_mark,
+    is_greeted,
+    read,
+    says_nothing,
+    steering,
+    word_count,
+)
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
     bare_gist,
@@ -627,6 +634,8 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.ids.addressed": addressed,
     "bot.slack.ids.fill_in": lambda text: fill_in(text, defaultdict(str)),
     "bot.slack.ids.note_ts": note_ts,
+    "bot.listeners.typed.has_question_mark": has_question_mark,
+    "bot.listeners.typed.is_greeted": lambda text: is_greeted(text, read(text)),
     "bot.listeners.typed.read": read,
     "bot.listeners.typed.says_nothing": says_nothing,
     "bot.listeners.typed.steering": steering,

@@ -2,6 +2,7 @@
 
     MootError
     ├── BadInput                what a person typed cannot be used; says what to do
+    │   └── AskedAlready        a debate on the same question runs in the channel
     ├── ConfigurationBroken     settings cannot be used; names the file and the key
     ├── CallFailed              a question put to models came to nothing; says what it cost
     │   ├── ProviderError       a model could not be asked, or answered uselessly
@@ -46,6 +47,21 @@ class MootError(Exception):
 
 class BadInput(MootError):
     """What was typed cannot be used."""
+
+
+class AskedAlready(BadInput):
+    """Somebody else asked the same question in the channel a moment ago, and it is debated."""
+
+    def __init__(self, words: str, *, debate_id: str, where: str = "") -> None:
+        """Say so, and where it is debated.
+
+        Args:
+            words: That it is debated, and what to do.
+            debate_id: The debate that runs.
+            where: A link to it, as the surface writes links; empty: none is known.
+        """
+        super().__init__(" ".join(filter(None, (words, where))))
+        self.words, self.debate_id = words, debate_id
 
 
 class ConfigurationBroken(MootError):

@@ -10,9 +10,9 @@ from bot.listeners.context import ListenerContext, PersonsAct, person
 from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.payloads import FormSubmitted
-from bot.views.decision import decision_form
+from bot.views.decision import already_decided, decision_form
 from bot.views.feedback import comment_form, thanks
-from bot.views.forms import Form
+from bot.views.forms import Form, said
 from bot.views.message import MessageView
 from bot.views.outcome import BUTTONS, outcome_form, recorded
 from bot.views.people_vote import ballot_form, places_of
@@ -26,6 +26,7 @@ from core.models import (
     OutcomeKind,
     PeopleBallot,
 )
+from core.use_cases.decide import says_the_same
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -102,14 +103,18 @@ async def open_to_supersede(context: ListenerContext, found: Clicked) -> None:
     await found.open(form)
 
 
-async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
-    """Record a decision with who and why, once however often the form arrives."""
+async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form | None:
+    """Record a decision with who and why, once however often the form arrives.
+
+    Somebody who was a moment slower than another is shown what stands, and sends the form again to
+    replace it.
+    """
     debate = await context.debate(form.kept.get("debate", ""), form)
     try:
         kind = DecisionKind(form.kept.get("kind", ""))
     except ValueError:
         raise BadInput(answers.FORM_UNREADABLE) from None
-    newer, day = form.chosen(FieldId.NEWER.value), None
+    newer, day, instead = form.chosen(FieldId.NEWER.value), None, None
     if kind is DecisionKind.SUPERSEDE:
         instead = await context.debate(newer, form)
         try:
@@ -131,7 +136,16 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> None:
         superseded_by=newer or None,
         origin=form.view_id,
     )
-    await context.decide.decide(debate, decision)
+    seen = form.kept.get("stands", "")
+    standing = await context.decide.decide(debate, decision, seen=seen)
+    if standing.origin == decision.origin:
+        return None
+    if says_the_same(standing, decision):
+        return said("Decided already", already_decided(standing, decision.why))
+    debate = await context.debate(debate.id, form)
+    newer_ones = [context.decide.stand_in(debate, instead)] if instead else ()
+    today = await _today(context, form)
+    return decision_form(debate, kind, today=today, newer=newer_ones, chosen=decision)
 
 
 def _turned_out(kind: OutcomeKind) -> OnClick:
@@ -139,8 +153,8 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
 
     async def clicked(context: ListenerContext, found: Clicked) -> MessageView | None:
         debate = await context.debate(found.click.value, found.click)
-        said = DecisionOutcome(kind=kind, by=person(found.click), origin=found.click.trigger_id)
-        standing = await context.decide.say_outcome(debate, said)
+        outcome = DecisionOutcome(kind=kind, by=person(found.click), origin=found.click.trigger_id)
+        standing = await context.decide.say_outcome(debate, outcome)
         try:
             await found.open(form_for_outcome(context, debate, standing))
         except BadInput:  # it is recorded all the same
@@ -157,7 +171,7 @@ async def change_outcome(context: ListenerContext, found: Clicked) -> None:
 
 
 def form_for_outcome(
-    context: ListenerContext, debate: Debate, said: DecisionOutcome | None
+    context: ListenerContext, debate: Debate, outcome: DecisionOutcome | None
 ) -> Form:
     """Return the form to say how a decision turned out.
 
@@ -167,7 +181,7 @@ def form_for_outcome(
     context.decide.check_outcome(debate)
     dates = context.remind.dates
     again = dates.again_after_days if dates.ask_after_days else 0
-    return outcome_form(debate, said, again_after=again)
+    return outcome_form(debate, outcome, again_after=again)
 
 
 async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
@@ -177,10 +191,10 @@ async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
         kind = OutcomeKind(form.chosen(FieldId.OUTCOME.value))
     except ValueError:
         raise FieldWrong(FieldId.OUTCOME.value, answers.NO_OUTCOME) from None
-    said = DecisionOutcome(
+    outcome = DecisionOutcome(
         kind=kind, by=person(form), why=form.typed(FieldId.WHY.value), origin=form.view_id
     )
-    await context.decide.give_outcome(debate, said)
+    await context.decide.give_outcome(debate, outcome)
 
 
 async def take_feedback(context: ListenerContext, found: Clicked) -> MessageView:

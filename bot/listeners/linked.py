@@ -10,7 +10,7 @@ from bot.slack.evidence import WrittenLinks, written_links
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn.escape import plain
 from bot.slack.typed_text import links_in
-from core.errors import BadInput
+from core.errors import AskedAlready, BadInput
 from core.models import Debate, Person, Place, Status
 from core.opening import DebateRequest
 from core.rules.formats.review import NAME as REVIEW
@@ -71,18 +71,30 @@ async def start_with_links(
         thread: The first message of the thread it was written in; empty: in none.
 
     Raises:
+        AskedAlready: Somebody else asked the same in the channel a moment ago.
         BadInput: The question cannot be used, or too many debates run; nothing was started.
     """
     here, by = request.place, request.asked_by
     found = await linked_in(context, here, text, by, thread=thread)
-    begun = await context.start.start(
-        replace(request, linked=found.references), origin=origin, choices=choices or Choices()
-    )
+    whole = replace(request, linked=found.references)
+    try:
+        begun = await context.start.start(whole, origin=origin, choices=choices or Choices())
+    except AskedAlready as asked:
+        where = await _board_of(context, here, asked.debate_id)
+        raise AskedAlready(asked.words, debate_id=asked.debate_id, where=where) from None
     refusals = list(found.refusals)
     if linked_anew(found.references, begun.setup.references):
         refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
     await tell_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
     return begun
+
+
+async def _board_of(context: ListenerContext, here: Place, debate_id: str) -> str:
+    """A link to the board of a debate in this channel; empty while it is on its way."""
+    board = await context.posts.row_by_key(board_key(debate_id))
+    if board is None or not board.ts:
+        return ""
+    return f"<{await context.access.of(here.workspace).link_to(here.channel, board.ts)}|The board>."
 
 
 async def take_links(

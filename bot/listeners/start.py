@@ -36,7 +36,7 @@ from bot.views.start_form import (
     question_in,
     start_form,
 )
-from core.errors import BadInput
+from core.errors import AskedAlready, BadInput
 from core.evidence.earlier import decision_reference
 from core.models import MOST_ROUNDS, Person, Place, SourceReference
 from core.opening import DebateRequest, check_question
@@ -268,7 +268,11 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         continues=target.continues,
     )
     typed, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
-    await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
+    try:
+        await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
+    except AskedAlready as asked:  # the form stays open with all that was typed
+        words = answers.without_marks(asked.words)
+        raise FieldWrong(FieldId.QUESTION.value, words) from None
 
 
 async def _long_message(

@@ -11,7 +11,7 @@ from slack_sdk.models.blocks import (
 
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare
+from bot.slack.mrkdwn.escape import bare, plain
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
 from bot.views.message import Block, MessageView, as_json, notice_of, sections
 from bot.views.outcome import turned_out
@@ -19,6 +19,7 @@ from bot.views.words import moment, person
 from core.figures import day
 from core.models import Debate, Decision, DecisionKind, Relation
 from core.ports import DebateEntry
+from core.redaction import redact
 
 _WHY_LIMIT = 600
 #: Earlier decisions that can be superseded with a button.
@@ -97,17 +98,30 @@ def earlier_buttons(debate: Debate) -> list[Block]:
 
 
 def decision_form(
-    debate: Debate, kind: DecisionKind, *, today: date, newer: Sequence[DebateEntry] = ()
+    debate: Debate,
+    kind: DecisionKind,
+    *,
+    today: date,
+    newer: Sequence[DebateEntry] = (),
+    chosen: Decision | None = None,
 ) -> Form:
     """Return the form that asks why, and on which date or by which debate.
+
+    It shows the decision that stands, and remembers which one that was.
 
     Args:
         debate: The debate with the verdict.
         kind: What is to be recorded.
         today: The day from which on a date makes sense.
         newer: Debates that may stand in its place; with `SUPERSEDE` at least one.
+        chosen: What this person sent when another one had just decided; None: nothing yet.
     """
     title, submit = _FORMS[kind]
+    stands = debate.decision
+    now = [standing(debate)] if stands else []
+    if chosen:
+        submit = "Replace it"
+        now.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
     why = Field(
         id=FieldId.WHY.value,
@@ -121,11 +135,23 @@ def decision_form(
         submit=submit,
         blocks=[
             *sections(f"*The agents' verdict*\n{gist(verdict, _DECISION_LIMIT)}"),
-            *_more(kind, today, newer),
-            text_input(why, multiline=True, most=_WHY_LIMIT),
+            *sections("\n".join(now)),
+            *_more(kind, today, newer, chosen.revisit_on if chosen else None),
+            text_input(why, multiline=True, most=_WHY_LIMIT, value=chosen.why if chosen else ""),
         ],
-        metadata={"debate": debate.id, "kind": kind.value},
+        metadata={
+            "debate": debate.id,
+            "kind": kind.value,
+            "stands": stands.origin if stands else "",
+        },
     )
+
+
+def already_decided(standing: Decision, why: str) -> str:
+    """Return that a decision stands already, with the reason that was not recorded."""
+    told = f"{_decided(standing)} already: nothing more was recorded.{_why(standing)}"
+    wrote = f"\nYou wrote:\n>>> {plain(redact(why))}" if why.strip() else ""
+    return told + wrote
 
 
 def standing(debate: Debate) -> str:
@@ -174,15 +200,17 @@ def _why(decision: Decision) -> str:
     return f"\nWhy: {gist(decision.why, _WHY_LIMIT)}" if decision.why.strip() else ""
 
 
-def _more(kind: DecisionKind, today: date, newer: Sequence[DebateEntry]) -> Sequence[Block]:
+def _more(
+    kind: DecisionKind, today: date, newer: Sequence[DebateEntry], chosen: date | None
+) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
         field = Field(
             id=FieldId.DATE.value,
             label="On which day?",
             hint="A reminder comes to the thread at 8 that morning, in your time zone.",
         )
-        in_a_month = today + timedelta(days=30)
-        picker = DatePickerElement(action_id=field.id, initial_date=in_a_month.isoformat())
+        day_shown = chosen or today + timedelta(days=30)
+        picker = DatePickerElement(action_id=field.id, initial_date=day_shown.isoformat())
         return [labelled(field, picker)]
     if kind is DecisionKind.SUPERSEDE:
         options = {

@@ -1,7 +1,8 @@
 """People choose between the options, decide on the verdict, and say how it turned out."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta, tzinfo
 
 from core.errors import BadInput, DebateUnknown, LogBroken
@@ -38,6 +39,11 @@ class DecideOnVerdict:
     """
 
     facts: FactLog
+    #: Decisions are compared with what stands and recorded one after another: of two at once the
+    #: second is told of the first, within this process.
+    _deciding: asyncio.Lock = field(
+        default_factory=asyncio.Lock, init=False, repr=False, compare=False
+    )
 
     def check_ballot(self, debate: Debate, by: Person) -> None:
         """Make sure that this person can choose between options, for the first time or anew."""
@@ -89,11 +95,34 @@ class DecideOnVerdict:
                 "To go on, press *Debate it on*."
             )
 
-    async def decide(self, debate: Debate, decision: Decision) -> None:
-        """Record what the team decides, once per form; its reason without secrets."""
+    async def decide(
+        self, debate: Debate, decision: Decision, *, seen: str | None = None
+    ) -> Decision:
+        """Record what the team decides, once per form; its reason without secrets.
+
+        The decision that stands already is not recorded again.
+
+        Args:
+            debate: The debate with the verdict.
+            decision: What is decided.
+            seen: Origin of the decision that stood when the person chose; empty: none did. Another
+                one that stands by now is not replaced. None: whatever stands is.
+
+        Returns:
+            The decision that stands now.
+        """
         self.check_decidable(debate)
-        kept = decision.model_copy(update={"why": redact(decision.why)})
-        await self.facts.record(debate.id, DecisionRecorded(decision=kept))
+        async with self._deciding:
+            debate = await self.facts.debate(debate.id)
+            standing = debate.decision
+            is_repeated = any(one.origin == decision.origin for one in debate.decisions)
+            if standing and (is_repeated or says_the_same(standing, decision)):
+                return standing
+            if standing and seen is not None and standing.origin != seen:
+                return standing
+            kept = decision.model_copy(update={"why": redact(decision.why)})
+            await self.facts.record(debate.id, DecisionRecorded(decision=kept))
+            return kept
 
     async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
         """Return debates of the same channel that decided something, started later, newest first.
@@ -234,3 +263,12 @@ def _can_stand_in(debate: Debate) -> bool:
     """Whether it ended with a verdict that decides something."""
     decides = debate.verdict is not None and not debate.verdict.is_undecided
     return decides and debate.status is Status.CONCLUDED
+
+
+def says_the_same(standing: Decision, decision: Decision) -> bool:
+    """Whether two decisions are the same but for who took them, when and why."""
+    return (standing.kind, standing.revisit_on, standing.superseded_by) == (
+        decision.kind,
+        decision.revisit_on,
+        decision.superseded_by,
+    )

@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from core.errors import DebateUnknown, LogBroken
+from core.errors import AskedAlready, DebateUnknown, LogBroken
 from core.estimate import Estimate
 from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
+from core.figures import counted
 from core.models import DaySpending, Debate, Place, Setup, ShadowWhen
 from core.opening import DebateRequest, find_agent, find_playbook, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
@@ -132,6 +133,7 @@ class StartDebate:
         settings, it is the debate that has begun.
 
         Raises:
+            AskedAlready: Somebody else asked the same in the channel a moment ago.
             BadInput: Too many debates run, or a cap on money is used up; nothing was started.
         """
         store, place = self.facts.store, setup.place
@@ -142,6 +144,7 @@ class StartDebate:
                 entries = await store.find(running)
                 if (begun := await self._begun_before(setup, entries)) is not None:
                     return begun
+                self._check_asked(setup, entries)
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
                     day, by = self.facts.clock.now().date(), setup.asked_by.id
@@ -201,6 +204,22 @@ class StartDebate:
                     return StartedDebate(debate_id=one.debate_id, setup=first, fresh=False)
         return None
 
+    def _check_asked(self, setup: Setup, running: Sequence[DebateEntry]) -> None:
+        """Refuse a question that somebody else asked in the channel a moment ago."""
+        now, place = self.facts.clock.now(), setup.place
+        for entry in running:
+            is_recent = entry.started_at >= now - REPEATED_WITHIN
+            is_elsewhere = entry.channel != place.channel or entry.asked_by == setup.asked_by.id
+            if is_elsewhere or not is_recent or _bare(entry.question) != _bare(setup.question):
+                continue
+            ago = counted(max(1, (now - entry.started_at) // timedelta(minutes=1)), "minute")
+            words = (
+                f"The same question was asked here {ago} ago: debate `{entry.debate_id}` runs on "
+                "it. Reply in its thread to add what its agents should know, or change a word of "
+                "the question for a debate of its own."
+            )
+            raise AskedAlready(words, debate_id=entry.debate_id)
+
     async def estimate(self, request: DebateRequest, choices: Choices) -> Estimate:
         """Return what the debate would probably take.
 
@@ -258,3 +277,8 @@ class StartDebate:
 def new_debate_id() -> str:
     """Return a fresh id: "d" and seven characters that cannot be misread."""
     return "d" + "".join(secrets.choice(_BASE32) for _ in range(_ID_LENGTH))
+
+
+def _bare(question: str) -> str:
+    """A question without what people type differently: case, spaces, marks at its end."""
+    return " ".join(question.casefold().split()).rstrip(" ?!.")

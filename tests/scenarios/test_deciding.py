@@ -356,6 +356,48 @@ async def test_a_later_decision_stands_in_the_place_of_an_earlier_one(team: Team
     assert len((await debate_at(team, board)).decisions) == 2
 
 
+async def opened(team: Team, board: str, action: ActionId, user: str) -> str:
+    """Open the form of a button below the verdict; return its id."""
+    await team.click(team.verdict(board), action.value, user=user)
+    return str((await form_of(team, user))["id"])
+
+
+async def test_of_two_who_decide_at_once_the_second_is_told_and_confirms(team: Team):
+    board, _ = await ended(team)
+    accepts = await opened(team, board, ActionId.ACCEPT, "dana")
+    rejects = await opened(team, board, ActionId.REJECT, "alex")
+    submit = team.workspace.submit
+    await submit("dana", accepts, chosen_why("We know it."))
+    answer = await submit("alex", rejects, chosen_why("Too slow."))
+    assert answer["response_action"] == "update"
+    told = json.dumps(team.workspace.views("alex")[-1])
+    dana = team.workspace.user("dana").id
+    assert f"*Accepted* by <@{dana}>" in told
+    assert "That was decided just now. Nothing of yours was recorded yet." in told
+    assert "Too slow." in told
+    assert [one.kind for one in (await debate_at(team, board)).decisions] == [DecisionKind.ACCEPT]
+    await submit("alex", rejects, chosen_why("Too slow."))
+    await board_saying(team, board, "*Rejected*")
+    decisions = (await debate_at(team, board)).decisions
+    assert [one.kind for one in decisions] == [DecisionKind.ACCEPT, DecisionKind.REJECT]
+
+
+async def test_the_same_decision_of_two_is_one_post_and_one_record(team: Team):
+    board, _ = await ended(team)
+    first = await opened(team, board, ActionId.ACCEPT, "dana")
+    second = await opened(team, board, ActionId.ACCEPT, "alex")
+    await team.workspace.submit("dana", first, chosen_why("We know it."))
+    await board_saying(team, board, "*Accepted*")
+    await team.workspace.submit("alex", second, chosen_why("It is cheap."))
+    told = json.dumps(team.workspace.views("alex")[-1])
+    assert "already: nothing more was recorded" in told
+    assert "It is cheap." in told
+    await team.wait_until_sent()
+    assert len((await debate_at(team, board)).decisions) == 1
+    lines = [one for one in team.replies(board) if ":classical_building:" in one["text"]]
+    assert len(lines) == 1
+
+
 async def test_a_date_in_the_past_is_refused_at_its_field(team: Team):
     board, _ = await ended(team)
     past = {"date": {"date": {"selected_date": "2020-01-01"}}}

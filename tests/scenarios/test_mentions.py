@@ -256,10 +256,10 @@ async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_
 async def test_a_usage_error_in_a_thread_is_told_in_that_thread():
     async with team_at_work() as team:
         root = await team.say("We lose jobs.", user="alex")
-        await team.say("@Moot votes", root["ts"])
+        await team.say("@Moot votes?", root["ts"])
         told = await team.workspace.wait_for(
             lambda: team.workspace.ephemeral(team.user, team.channel)
         )
     assert told[0]["thread_ts"] == root["ts"]
-    assert "“votes”: nothing was started yet. What did you mean?" in told[0]["text"]
+    assert "“votes?”: nothing was started yet. What did you mean?" in told[0]["text"]
     assert "`/debate" not in told[0]["text"]  # Slack takes no commands in threads

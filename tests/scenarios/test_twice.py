@@ -62,6 +62,27 @@ async def test_a_mention_delivered_twice_starts_one_debate(team: Team):
     assert len([one for one in team.workspace.messages(team.channel) if key_of(one)]) == 2
 
 
+async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_led_to(
+    team: Team, models: ScriptedProvider
+):
+    models.hold(Act.PROPOSAL)
+    board = await team.debate("Kafka or PostgreSQL for jobs?")
+    for words in ("kafka or  PostgreSQL for jobs", "Kafka or PostgreSQL for jobs?!"):
+        await team.type(words, user="alex")
+        told = team.told("alex")[-1]
+        assert "The same question was asked here 1 minute ago: debate `d" in told
+        assert f"p{board.replace('.', '')}" in told  # the link to the board
+        assert "Nothing was started." in told
+    await team.say("@Moot Kafka or PostgreSQL for jobs?", user="sam")
+    await team.workspace.wait_for(lambda: team.told("sam"))
+    assert "The same question was asked here" in team.told("sam")[-1]
+    await team.type("Kafka or PostgreSQL for our jobs?", user="alex")
+    assert "begins" in team.told("alex")[-1]
+    models.let_go()
+    await team.wait_for_end(board)
+    assert len(await team.moot.store.find(DebateFilter(limit=10))) == 2
+
+
 async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedProvider):
     board = await debate_at_leisure(team, models)
     team.workspace.faults.double_next_events(1)
