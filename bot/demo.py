@@ -17,6 +17,7 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, build_tools, load_settings, model_sets
+from bot.demo_screen import print_decision
 from bot.demo_settings import (
     WAIT_SECONDS,
     asking,
@@ -81,7 +82,7 @@ class Demo:
     port: int = PORT
     #: No pauses between posts and turns.
     fast: bool = False
-    #: Print what happens and end with the decision, instead of waiting for Ctrl-C.
+    #: Print what happens and end with the decision on one screen, instead of waiting for Ctrl-C.
     once: bool = False
     #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
     folder: Path | None = None
@@ -228,7 +229,7 @@ class Stage:
         return bool(await self._debates())
 
     async def follow(self, debate_id: str, say: Say) -> Debate:
-        """Print what happens, the decision last; return the debate when all is posted, too."""
+        """Print what happens; return the debate when all is posted, too."""
         shown = 0
         while True:
             log = await self.moot.store.events(debate_id)
@@ -244,7 +245,6 @@ class Stage:
                 and not await self.moot.posts.lanes_with_work()
             )
             if over:
-                say(f"\n{visible(decision_text(debate))}")
                 return debate
             await asyncio.sleep(_GLANCE_SECONDS)
 
@@ -354,7 +354,13 @@ async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
         following.cancel()
         typer.echo("Stopped.")
         return 1
-    return 0 if following.result().status is Status.CONCLUDED else 1
+    debate = following.result()
+    typer.echo()
+    if not demo.examples:
+        # Nobody has it but here: the demonstration's database goes with it.
+        typer.echo(f"{visible(decision_text(debate))}\n")
+    print_decision(debate)
+    return 0 if debate.status is Status.CONCLUDED else 1
 
 
 def _agreed(chosen: Settings, *, yes: bool) -> Settings:

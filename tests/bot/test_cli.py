@@ -88,7 +88,32 @@ def test_the_demonstration_plays_an_example_and_spends_nothing(
     assert "Export only what changed: 2 of 3 agents" in done.stdout
     for name in ("Architect", "Performance", "Simplicity"):
         assert f"  {name}: refinement, round 1: done" in done.stdout
+    assert "\x1b" not in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.timeout(90)
+def test_the_last_forty_lines_of_an_example_tell_what_was_decided_and_why(
+    environment: dict[str, str], tmp_path: Path
+):
+    env = {**environment, "COLUMNS": "80"}
+    done = moot("demo", "--once", "--fast", "--port", "0", env=env, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    last = " ".join(" ".join(done.stdout.splitlines()[-40:]).split())
+    for words in (
+        "The agents' verdict",
+        "Split it over several workers, export only what changed, or rewrite it in Rust?",
+        "→ Export only what changed since the last good night",
+        "Why · Exporting only what changed should take about 15 minutes instead of 5 hours",
+        "2 of 3 agents",
+        "Architect: from Split it over workers (65%) to Export only what changed (80%)",
+        "“processor 22 % busy” does not stand in e1",
+        "Dissent · Performance: one sequential pass over the replica",
+        "more than a third of the orders change on usual days",
+        "no AI model was asked",
+    ):
+        assert words in last
+    assert "127.0.0.1" not in last, "the local Slack is gone when this is read"
 
 
 @pytest.mark.timeout(90)

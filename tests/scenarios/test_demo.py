@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
+from rich.console import Console
 
 from bot.building import build_calls
 from bot.demo import CHANNEL, USER, Demo, Stage
+from bot.demo_screen import print_decision
 from bot.examples import example_provider, written_examples
 from bot.settings import BotSettings
 from bot.views.words import EXAMPLE_NOTE
@@ -83,3 +86,16 @@ async def test_a_question_of_a_persons_own_is_debated_beside_the_examples(playin
     debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
     debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 60)
     assert {agent.provider for agent in debate.setup.agents} == {"offline"}
+
+
+async def test_the_decision_is_printed_in_colours_on_a_terminal(playing: Stage):
+    debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
+    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 60)
+    assert debate.verdict is not None
+    terminal, pipe = StringIO(), StringIO()
+    print_decision(debate, Console(file=terminal, force_terminal=True, color_system="standard"))
+    print_decision(debate, Console(file=pipe))
+    assert "\x1b[1;32m→ " in terminal.getvalue()
+    assert "\x1b" not in pipe.getvalue()
+    for shown in (terminal, pipe):
+        assert len(shown.getvalue().splitlines()) <= 40

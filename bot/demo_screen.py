@@ -1,0 +1,69 @@
+"""The last screen of `moot demo --once`: what was decided, and why, on one terminal page."""
+
+from collections.abc import Iterator, Sequence
+from textwrap import shorten
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from core.figures import money
+from core.models import CitationStatus, Debate, Verdict
+from core.transcript.ballots import vote_words
+from core.transcript.cited import cited_verdict
+from core.transcript.markdown import visible
+from core.transcript.options import moves_words
+from core.transcript.words import confidence_words, name_of
+
+#: Items of a list, and characters of each, so that all of it fits 40 lines of 80 columns.
+_MOST_ITEMS = 3
+_MOST_CHARACTERS = 200
+
+
+def print_decision(debate: Debate, console: Console | None = None) -> None:
+    """Print the decision and what it rests on; in colours on a terminal.
+
+    Args:
+        debate: The debate, at its end.
+        console: Where to print; None: standard output.
+    """
+    console = console or Console(highlight=False)
+    verdict = debate.verdict
+    if verdict is None:
+        console.print(Text(f"There is no decision. {visible(debate.failure)}", style="bold red"))
+        return
+    console.rule("The agents' verdict", style="green")
+    console.print(Text(visible(debate.setup.question), style="dim"))
+    console.print(Text(f"→ {visible(verdict.decision)}", style="bold green"))
+    for title, style, items in _sections(debate, verdict):
+        if not items:
+            continue
+        console.print(Text(title, style=f"bold {style}"))
+        for item in items[:_MOST_ITEMS]:
+            text = Text(f"· {shorten(visible(item), _MOST_CHARACTERS, placeholder=' …')}")
+            console.print(Padding(text, (0, 0, 0, 2)))
+    cost = money(debate.usage.cost)
+    console.print(Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim"))
+
+
+def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Each section's title, colour and items."""
+    # Addresses in the local Slack are gone when this is read.
+    citations = tuple(
+        citation.model_copy(update={"address": ""}) for citation in recorded.citations
+    )
+    verdict = cited_verdict(recorded.model_copy(update={"citations": citations}))
+    yield "Why", "cyan", verdict.reasons
+    yield "The vote", "cyan", [vote_words(debate)] if debate.tally else []
+    yield "Who changed their mind", "cyan", moves_words(debate)
+    yield "Quotes struck out", "red", list(_struck_out(debate))
+    yield "Dissent", "yellow", [verdict.dissent] if verdict.dissent else []
+    yield "What would overturn it", "yellow", verdict.overturned_by
+
+
+def _struck_out(debate: Debate) -> Iterator[str]:
+    for contribution in debate.contributions.values():
+        for citation in contribution.citations:
+            if citation.status is CitationStatus.UNVERIFIED:
+                name = name_of(debate, contribution.turn.agent)
+                yield f"{name}: “{citation.words}” does not stand in {citation.source}"
