@@ -50,6 +50,7 @@ class PageApi:
             "delete": self.delete,
             "edit": self.edit,
             "home": self.home,
+            "guide": self.guide,
             "channels": self.channels,
             "files": self.files,
         }
@@ -77,6 +78,7 @@ class PageApi:
             "recent": channels.recent(self.runtime, user.id),
             "apps": page_apps(self.runtime),
             "emoji": EMOJI,
+            "guide": self.runtime.guide.event()["guide"],
             "views": copy({"stack": self.runtime.modals.get(user.id, [])})["stack"],
         }
 
@@ -196,6 +198,13 @@ class PageApi:
         if app is None:
             raise PersonRefusal("no_app", "There is no such app.")
         return {"view": interactions.open_home(self.runtime, user, app)}
+
+    async def guide(self, user: User, body: Json) -> Json:
+        """A button of the line at the top."""
+        del user
+        if not self.runtime.guide.press(text_at(body, "name")):
+            raise PersonRefusal("no_button", "This button is gone. Reload the page.")
+        return {}
 
     async def channels(self, user: User, body: Json) -> Json:
         """Create or change a channel."""

@@ -9,6 +9,7 @@ from slack_on_loopback.delivery import Dispatcher
 from slack_on_loopback.errors import RateLimited
 from slack_on_loopback.faults import Faults
 from slack_on_loopback.feed import ChangeSignal, PageFeed
+from slack_on_loopback.guide import Guide
 from slack_on_loopback.http_mode import HttpTransport
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import Bucket, Rate, draw, full
@@ -42,6 +43,7 @@ class Runtime:
     state: WorkspaceState
     faults: Faults
     base_url: str = ""
+    guide: Guide = field(default_factory=Guide)
     feed: PageFeed = field(default_factory=PageFeed)
     change_signal: ChangeSignal = field(default_factory=ChangeSignal)
     calls: CallLog = field(default_factory=CallLog)

@@ -9,6 +9,7 @@ from slack_on_loopback.call_log import CallLog
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.delivery import DeliveryAttempt
 from slack_on_loopback.faults import Faults
+from slack_on_loopback.guide import GuideLine
 from slack_on_loopback.initial_state import load_state
 from slack_on_loopback.json_values import Json, child, copy
 from slack_on_loopback.methods import agents
@@ -270,6 +271,15 @@ class Workspace:
     async def until_watched(self) -> None:
         """Wait until somebody has opened the page, for as long as it takes."""
         await self.runtime.feed.watched.wait()
+
+    def show_guide(self, line: GuideLine | None) -> None:
+        """Show a line at the top of every page, and open its thread; None takes it away."""
+        self.runtime.guide.line = line
+        self.runtime.feed.tell_each(lambda _: self.runtime.guide.event())
+
+    async def guide_pressed(self) -> str:
+        """Wait until somebody presses a button of the line that has a name; return the name."""
+        return await self.runtime.guide.pressed.get()
 
     async def wait_for(
         self,

@@ -7,6 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from slack_on_loopback import GuideButton, GuideLine
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.workspace import Workspace
 from tests.bots import Client, Page, actions, bolt_app, button, modal, on_socket
@@ -310,3 +311,19 @@ async def test_only_files_of_the_page_are_served(
 async def test_the_page_itself_is_served(ws: Workspace, http: aiohttp.ClientSession) -> None:
     async with http.get(ws.url) as answer:
         assert (answer.status, answer.content_type) == (200, "text/html")
+
+
+async def test_the_guide_is_told_to_open_pages_and_its_buttons_are_heard(
+    dana: Page, ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    assert (await dana.get("state"))["guide"] is None
+    page = await live(ws, http, "dana")
+    buttons = [GuideButton(label="Watch another", name="another", shows=("C1", "1.0"))]
+    ws.show_guide(GuideLine(text="Look.", thread=("C1", "1.0"), buttons=buttons))
+    event = await page.next("guide")
+    assert event["guide"] == (await dana.get("state"))["guide"]
+    assert (event["guide"]["text"], event["guide"]["thread"]) == ("Look.", ["C1", "1.0"])
+    assert event["guide"]["buttons"][0]["shows"] == "#/C1?m=1.0"
+    assert (await dana.post("guide", name="other"))["error"] == "no_button"
+    assert (await dana.post("guide", name="another"))["ok"]
+    assert await asyncio.wait_for(ws.guide_pressed(), 30) == "another"

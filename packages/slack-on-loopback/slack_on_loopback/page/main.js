@@ -5,6 +5,7 @@ import { Api, Refusal } from "./api.js";
 import { authorOf } from "./authors.js";
 import { ChannelPane } from "./channel.js";
 import { fill, h } from "./dom.js";
+import { GuideBar } from "./guide.js";
 import { HomePane } from "./home.js";
 import { Live } from "./live.js";
 import { excerpt } from "./message.js";
@@ -31,7 +32,7 @@ class Page {
   }
 
   async start() {
-    const { views } = await this.#loadState();
+    const { views, guide } = await this.#loadState();
     this.api.user = this.store.me;
     document.title = `${this.store.team?.name ?? "Workspace"} · local workspace`;
     this.sidebar = new Sidebar(document.getElementById("sidebar"), this.ctx);
@@ -40,6 +41,8 @@ class Page {
     document.getElementById("skip").addEventListener("click", (event) => this.#skip(event));
     startRouter((route) => this.#go(route));
     this.modals.restore(views);
+    this.guide = new GuideBar(this.ctx);
+    this.guide.show(guide);
     this.#listen();
   }
 
@@ -73,13 +76,14 @@ class Page {
     showConnection(false);
     const panes = [this.#main, this.#thread].filter((pane) => pane && (again || pane.list));
     await attempt(async () => {
-      if (again) await this.#loadState();
+      if (again) this.guide.show((await this.#loadState()).guide);
       await Promise.all(panes.map((pane) => pane.refresh()));
     });
   }
 
   #apply(event) {
-    if (event.type === "command_failed") toast(event.text, { error: true });
+    if (event.type === "guide") this.guide.show(event.guide);
+    else if (event.type === "command_failed") toast(event.text, { error: true });
     else if (!this.modals.apply(event)) this.store.apply(event);
     if (event.type === "message") this.#announce(event.message);
   }

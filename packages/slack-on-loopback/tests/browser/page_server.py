@@ -154,6 +154,7 @@ class PageServer:
             emoji=sample.EMOJI,
             recent=self.recent,
             views=[],
+            guide=None,
         )
 
     async def _channel(self, request: web.Request) -> web.Response:

@@ -793,3 +793,34 @@ async def test_dark_follows_the_system_and_the_switch(open_page: Open) -> None:
     await page.reload()
     await page.locator("#thread .row").first.wait_for()
     assert await page.evaluate(lightness) > 240
+
+
+async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/C1")
+    bar = page.get_by_role("region", name="Guide")
+    await expect(bar).to_be_hidden()
+    plain = {"shows": "", "types": "", "name": ""}
+    buttons = [
+        {**plain, "label": "Ask your own", "types": "/debate "},
+        {**plain, "label": "Watch another", "name": "another"},
+    ]
+    guide = {"text": "Agents argue in the thread.", "thread": [], "buttons": buttons}
+    await server.emit({"type": "guide", "guide": {**guide, "thread": ["C1", sample.BOARD_TS]}})
+    await expect(bar).to_contain_text("Agents argue in the thread.")
+    await expect(page.locator("#thread")).to_be_visible()
+
+    await bar.get_by_role("button", name="Ask your own").click()
+    await expect(page.locator("#main textarea")).to_have_value("/debate ")
+    await expect(page.locator("#main textarea")).to_be_focused()
+    async with page.expect_request("**/page/api/guide") as asked:
+        await bar.get_by_role("button", name="Watch another").click()
+    assert (await asked.value).post_data_json["name"] == "another"
+
+    # What somebody closed, or types in, is left alone.
+    await page.get_by_role("link", name=re.compile("Close")).click()
+    await server.emit({"type": "guide", "guide": {**guide, "thread": ["C1", sample.BOARD_TS]}})
+    await expect(page.locator("#thread")).to_be_hidden()
+    await server.emit({"type": "guide", "guide": None})
+    await expect(bar).to_be_hidden()

@@ -1,0 +1,56 @@
+// The line at the top in which whoever runs the workspace says what to look at, and its buttons.
+
+import { button } from "./controls.js";
+import { fill, h } from "./dom.js";
+import { icon } from "./icons.js";
+import { attempt } from "./notices.js";
+
+// A thread has room beside its channel from here on.
+const WIDE = matchMedia("(min-width: 921px)");
+
+/** The line; `show` it whenever it changes. */
+export class GuideBar {
+  #opened = "";
+
+  /** @param {object} ctx drawing context */
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.bar = document.getElementById("guide-bar");
+  }
+
+  /** @param {{text: string, thread: string[], buttons: object[]}|null} guide */
+  show(guide) {
+    this.bar.hidden = !guide;
+    if (!guide) return;
+    const buttons = guide.buttons.map((one) => button(one.label, () => this.#press(one), "small"));
+    fill(this.bar, icon("info"), h("span", { role: "status" }, guide.text), buttons);
+    this.#openThread(guide.thread);
+  }
+
+  // Once for each thread, and only for who looks at its channel: nobody is taken away from elsewhere.
+  #openThread([channel, ts]) {
+    const address = `#/${channel}/${ts}`;
+    if (!ts || this.#opened === address) return;
+    this.#opened = address;
+    if (WIDE.matches && location.hash.split(/[/?]/)[1] === channel && !isTyping())
+      location.hash = address;
+  }
+
+  #press({ shows, types, name }) {
+    if (shows) location.hash = shows;
+    if (types) this.#type(types);
+    if (name) attempt(() => this.ctx.api.post("guide", { name }));
+  }
+
+  #type(words) {
+    const area = document.querySelector("#main .composer-text");
+    if (!area) return;
+    area.value = words;
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+    area.focus();
+  }
+}
+
+function isTyping() {
+  return Boolean(document.activeElement?.value);
+}
