@@ -145,7 +145,7 @@ class DebateStore(Protocol):
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:
-        """Write one event, durable when this returns. The key's first writer wins.
+        """Write one event without secrets, durable when this returns. The key's first writer wins.
 
         The engine passes its run token, checked in the same transaction; people's facts need none.
 

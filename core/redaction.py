@@ -3,6 +3,16 @@
 import hashlib
 import hmac
 import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from importlib.resources import files
+from typing import TypeVar, cast
+
+from pydantic import BaseModel
+
+T = TypeVar("T")
 
 _EMOJI = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935"
@@ -36,78 +46,105 @@ _KEEP_OR_DROP = re.compile(
 #: Stands where a secret was.
 REDACTED = "[redacted]"
 
-# Where a word could hold a prefix ("task-force" holds "sk-"), the secret must stand at the edge of
-# a word or look like nothing but a secret; others are found even with letters around them. Parts
-# are bounded or possessive, so that no text is read again from each of its characters.
-_SECRETS = re.compile(
-    r"""
-    (?:
-    -----BEGIN\ [A-Z0-9 ]{0,40}?(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-----
-        (?:[^"]*?-----END\ [A-Z0-9 ]{1,60}-----|[^"]*)      # PEM; one cut off goes to its end,
-                                                            # but not out of a quoted text
-    | (?<![A-Za-z0-9+/=\s])[A-Za-z0-9+/=\s]*+              # the end of a PEM that began elsewhere
-        -----END\ [A-Z0-9 ]{0,40}?(?:PRIVATE\ KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-----
-    | xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}              # Slack: bot, user, refresh tokens
-    | (?:(?<![A-Za-z0-9])xapp-|xapp-[0-9]-)[A-Za-z0-9-]{8,} # Slack: app-level tokens
-    | (?:(?<![A-Za-z0-9])sk-|sk-(?:proj|ant|or|svcacct|admin)-)[A-Za-z0-9_-]{16,}  # providers
-    | (?<![A-Za-z0-9])sk-(?=[A-Za-z_-]{0,64}[0-9])[A-Za-z0-9_-]{8,}  # short ones hold a digit
-    | (?:AKIA|ASIA)(?=[A-Z]{0,15}[0-9])[A-Z0-9]{16,}        # AWS access keys
-    | (?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])
-    | (?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]*?eyJ[A-Za-z0-9_-]{8})[A-Za-z0-9_-]++  # JWT
-        \.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*
-    | (?:(?<![A-Za-z0-9])gh[oprsu]_|github_pat_|glpat-)[A-Za-z0-9_-]{20,}  # GitHub, GitLab
-    | gh[oprsu]_[A-Za-z0-9]{20,}
-    | (?i:(?<=Authorization:\ Bearer\ )|(?<=Authorization:\ Basic\ ))[\w.~+/=-]{8,}  # HTTP headers
-    | (?i:(?<=Bearer\ ))(?=[A-Za-z._~+/=-]{0,64}\d)[\w.~+/=-]{8,}
-    | (?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{16,}  # Stripe
-    | [rs]k_(?:live|test)_(?=[A-Za-z]{0,40}[0-9])[A-Za-z0-9]{16,}
-    | AIza[A-Za-z0-9_-]{35,}                                # Google
-    | (?<![A-Za-z0-9])(?:hf|gsk|npm)_[A-Za-z0-9]{20,}       # Hugging Face, Groq, npm
-    | (?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,}                  # xAI
-    | (?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}  # SendGrid
-    | (?<![A-Za-z0-9])moot_[0-9a-f]{8,}_[0-9a-f]{16,}       # our own
-    | (?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}     # who knows it may post
+#: What stands at once behind a secret: another one may.
+_REST = r"(?:\.?[A-Za-z0-9_-]++)*+"
+#: Signs that count as one of these letters where case is ignored.
+_LIKE_ASCII = {ord("\u0130"): "i", ord("\u0131"): "i", ord("\u017f"): "s", ord("\u212a"): "k"}
+
+
+@dataclass(frozen=True)
+class SecretRule:
+    """A kind of secret."""
+
+    name: str
+    #: One of them is in every text that holds one, in lower case.
+    marks: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def hide(self, text: str) -> str:
+        """The text without secrets of this kind; what is named `kept` stays."""
+        return self.pattern.sub(self._hidden, text)
+
+    def _hidden(self, match: re.Match[str]) -> str:
+        return f"{match['kept'] if 'kept' in self.pattern.groupindex else ''}{REDACTED}"
+
+
+def _read_rules() -> tuple[SecretRule, ...]:
+    """The table of secrets, as the file has it."""
+    table = tomllib.loads(files("core").joinpath("secrets.toml").read_text("utf-8"))
+    return tuple(
+        SecretRule(
+            name=rule["name"],
+            marks=tuple(rule["marks"]),
+            pattern=re.compile(
+                rule["pattern"] if rule.get("alone") else f"(?:{rule['pattern']}){_REST}"
+            ),
+        )
+        for rule in table["rules"]
     )
-    (?:\.?[A-Za-z0-9_-]++)*+                                # another one may follow at once
-    | (?<=://)[^\s/:@]{0,64}:[^\s/]{1,256}(?=@)             # name and password in an address
-    | (?P<named>(?i:passwor[dt]|passwd|pwd|api[_-]?key|client_secret|(?:access|auth)_token)
-        ["']?[ ]?[:=][ ]?["']?)                             # what is said to be one, with a digit
-        (?=[^\s"'\d]{0,256}\d)[^\s"',;&<>\[\]()]{8,}
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-#: Every secret above holds one of these, in lower case. To look for them takes a hundredth of the
-#: time; signs of other scripts, which may count as these letters, are left to the pattern.
-_MARKS = (
-    *("-----", "xox", "xapp-", "sk-", "akia", "asia", "eyj", "github_pat_", "glpat-", "bearer "),
-    *("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "basic ", "k_live_", "k_test_", "aiza", "hf_"),
-    *("gsk_", "npm_", "xai-", "sg.", "moot_", "hooks.slack.com", "://", "passwor", "passwd"),
-    *("pwd", "api_key", "api-key", "apikey", "client_secret", "access_token", "auth_token"),
-)
-#: The name before a password stays, so that people see what is gone.
-_HIDDEN = rf"\g<named>{REDACTED}"
+
+
+#: Applied one after the other.
+SECRET_RULES = _read_rules()
 
 
 def redact(text: str) -> str:
     """The text with every known kind of secret replaced by `[redacted]`.
 
-    Known are Slack tokens (`xox?-`, `xapp-`) and webhooks, keys of model providers (`sk-`), AWS
-    access keys, JSON Web Tokens, what HTTP authorizes with, PEM blocks, tokens of GitHub, GitLab,
-    Stripe, Google, npm, SendGrid and Hugging Face, passwords in addresses, and what follows a name
-    such as `password:` or `api_key=` where a digit is in it. Redacting twice changes
-    nothing. Quotation marks stay: what was JSON still is. Where signs that nobody sees, which
-    copying can bring in, stand in a secret, they go from the whole text: it would be whole again
-    wherever they are left out.
+    `secrets.toml` has the kinds. Redacting twice changes nothing. Quotation marks stay: what was
+    JSON still is. Where signs that nobody sees, which copying can bring in, stand in a secret, they
+    go from the whole text: it would be whole again wherever they are left out.
     """
-    if _is_plain(text):
-        lower = text.lower()
-        if not any(mark in lower for mark in _MARKS):
-            return text
-    redacted = _SECRETS.sub(_HIDDEN, text)
-    if not _INVISIBLE_SIGN.search(text):
+    redacted = _hide(text)
+    if _is_plain(text) or not _INVISIBLE_SIGN.search(text):
         return redacted
-    bare = _SECRETS.sub(_HIDDEN, clean(text))
+    bare = _hide(clean(text))
     return redacted if bare == clean(redacted) else bare
+
+
+def _hide(text: str) -> str:
+    """The text without secrets; looking for marks takes a hundredth of the patterns' time."""
+    lower = text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
+    for rule in SECRET_RULES:
+        if any(mark in lower for mark in rule.marks):
+            text = rule.hide(text)
+    return text
+
+
+def without_secrets(value: T) -> T:
+    """The value with every text in it redacted; the same object where nothing is to be hidden.
+
+    Args:
+        value: A text, a record, a collection of such, or anything else. Keys of mappings stay.
+    """
+    return cast("T", _without_secrets(value))
+
+
+def _without_secrets(value: object) -> object:
+    match value:
+        case str() if not isinstance(value, Enum):
+            redacted = redact(value)
+            return value if redacted == value else redacted
+        case BaseModel():
+            changed = _changed({name: getattr(value, name) for name in type(value).model_fields})
+            return value.model_copy(update=changed) if changed else value
+        case Mapping():
+            parts = cast("Mapping[object, object]", value)
+            changed = _changed(parts)
+            return {**parts, **changed} if changed else parts
+        case list() | tuple():
+            items = cast("Sequence[object]", value)
+            new = [_without_secrets(item) for item in items]
+            if all(redacted is item for redacted, item in zip(new, items, strict=True)):
+                return items
+            return tuple(new) if isinstance(items, tuple) else new
+        case _:
+            return value
+
+
+def _changed(parts: Mapping[T, object]) -> dict[T, object]:
+    redacted = ((name, part, _without_secrets(part)) for name, part in parts.items())
+    return {name: new for name, old, new in redacted if new is not old}
 
 
 def clean(text: str) -> str:

@@ -26,6 +26,7 @@ from bot.store.newer_blocks import NewerBlocks
 from core.errors import StoreDown
 from core.ports import Clock
 from core.recent import Recent
+from core.redaction import without_secrets
 
 _log = logger(__name__)
 T = TypeVar("T")
@@ -108,7 +109,7 @@ class Outgoing:
     async def filled(
         self, row: PostRow, content: Mapping[str, Any], team_url: str, seq: int
     ) -> tuple[Mapping[str, Any], bool]:
-        """Put addresses of posts of ours in; of one that is not there, its channel's.
+        """Leave secrets out, and put addresses of our posts in; for a missing one, its channel's.
 
         Files hold what people and models wrote, as they wrote it: no link in them is ours.
 
@@ -121,6 +122,7 @@ class Outgoing:
         Returns:
             The content; and whether a post that it links to is on its way still.
         """
+        content = without_secrets(content)
         shown = {name: value for name, value in content.items() if name != "files"}
         text = json.dumps(shown)
         keys = addressed(text)

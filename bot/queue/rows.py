@@ -36,6 +36,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from bot.store.channel import Channel
 from bot.store.tables import LANES, QUEUE, UNSENT
+from core.redaction import without_secrets
 from core.store.columns import insert_new
 from core.store.database import Database
 
@@ -567,6 +568,7 @@ def _fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
     values = {field.name: getattr(post, field.name) for field in fields(NewPost)}
     return {
         **values,
+        "payload": without_secrets(post.payload),
         "post": post.post or None,
         "lane": post.lane,
         "edit_lane": post.edit_lane,

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select, update
 from bot.log import logger
 from bot.store.tables import CHANNEL_SETTINGS
 from core.models import Place
+from core.redaction import without_secrets
 from core.store.columns import insert_new
 from core.store.database import Database
 from core.use_cases.choices import ChannelChoices
@@ -39,7 +40,7 @@ class ChannelSettings:
 
     async def put(self, place: Place, chosen: ChannelChoices) -> None:
         """Set all of the channel's settings; the last writer wins."""
-        settings = chosen.model_dump(mode="json")
+        settings = without_secrets(chosen).model_dump(mode="json")
         row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
 
         def insert_or_update(connection: Connection) -> None:

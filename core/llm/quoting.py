@@ -35,11 +35,11 @@ def quote(part: Part, delimiter: str) -> str:
         ValueError: The delimiter is too short to be one.
     """
     if part.kind is PartKind.TASK:
-        return part.text
+        return redact(part.text)
     if len(delimiter) < _SHORTEST:
         raise ValueError("The delimiter is too short.")
     # No other text passes for the team's, whatever an agent is called.
-    label = re.sub(_BY_TEAM, "", " ".join(clean(part.label).split()), flags=re.IGNORECASE)
+    label = re.sub(_BY_TEAM, "", " ".join(redact(clean(part.label)).split()), flags=re.IGNORECASE)
     label = _without(delimiter, " ".join(f"{label} {_TEAMS.get(part.kind, '')}".split()))
     return f"<<<{delimiter} {label}\n{as_data(part.text, delimiter)}\n>>>{delimiter}"
 

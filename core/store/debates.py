@@ -36,6 +36,7 @@ from core.events import (
 )
 from core.models import Cap, DaySpending, Status
 from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
+from core.redaction import without_secrets
 from core.store import reservations
 from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Database
@@ -65,6 +66,7 @@ class SqlDebateStore:
         """
         if not isinstance(started, DebateStarted):
             raise TypeError(f"a debate begins with its start, not with {started.kind}")
+        started = without_secrets(started)
         first, setup = Recorded(debate_id, 1, at, started), started.setup
         values = {
             "id": debate_id,
@@ -99,7 +101,7 @@ class SqlDebateStore:
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:
-        """Write one event; the key's first writer wins."""
+        """Write one event without secrets; the key's first writer wins."""
 
         def write_or_find(connection: Connection) -> Appended:
             # The run is checked first: who lost the debate must not be told that its work is done.
@@ -111,7 +113,7 @@ class SqlDebateStore:
             if is_there:
                 standing = connection.execute(_STANDING, wanted).one()
                 return Appended(_recorded(standing), fresh=False)
-            recorded = Recorded(debate_id, (last or 0) + 1, at, event)
+            recorded = Recorded(debate_id, (last or 0) + 1, at, without_secrets(event))
             _insert(connection, recorded)
             book(connection, recorded, head)
             if has_reserved:

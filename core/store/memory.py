@@ -18,6 +18,7 @@ from core.events import (
 )
 from core.models import Act, Cap, Setup, Status
 from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
+from core.redaction import without_secrets
 
 
 @dataclass
@@ -87,6 +88,7 @@ class InMemoryStore:
             return Appended(self._by_origin[origin].log[0], fresh=False)
         if debate_id in self._debates:
             raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
+        started = without_secrets(started)
         first = Recorded(debate_id, 1, at, started)
         held = _Held(debate_id, origin, started.setup, at, [])
         held.add(first)
@@ -101,13 +103,13 @@ class InMemoryStore:
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> Appended:
-        """Write one event; the key's first writer wins."""
+        """Write one event without secrets; the key's first writer wins."""
         held = self._held(debate_id)
         if run is not None and run != RunToken(debate_id, held.run_number):
             raise RunLost(f"Another run holds the debate {debate_id} now.")
         if event.key in held.by_key:
             return Appended(held.by_key[event.key], fresh=False)
-        recorded = Recorded(debate_id, len(held.log) + 1, at, event)
+        recorded = Recorded(debate_id, len(held.log) + 1, at, without_secrets(event))
         held.add(recorded)
         # Reservations of the turn whose outcome is recorded end.
         ends = f"/{Act.SYNTHESIS.value}/" if isinstance(event, VerdictReached) else None

@@ -1,0 +1,196 @@
+"""Secrets of each kind, planted in every field that a person or a model can fill."""
+
+import json
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import pytest
+from pydantic import BaseModel
+
+import bot.store.tables
+import core.store.tables
+from bot.queue.rows import NewPost, Posts
+from bot.store.channel_choices import ChannelSettings
+from bot.testing import BotSpec, key_of, quick_workspace, running_bot
+from core.events import DebateStarted, Event, NoteAdded, event_from_json, event_to_json
+from core.llm.quoting import quote
+from core.models import Note, Person, Place
+from core.redaction import SECRET_RULES, redact, without_secrets
+from core.request import Part, PartKind
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from core.testing import ScriptedProvider, a_setup
+from slack_on_loopback import run_workspace
+from tests.security.planted_secrets import PLANTED
+from tests.security.test_secrets import content
+
+T = TypeVar("T")
+LOGS = Path(__file__).parents[1] / "golden" / "debates"
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+
+def planted(value: T, text: str) -> T:
+    """The value with the text at the end of each of its free texts."""
+
+    def plant(part: object) -> object:
+        match part:
+            case Enum():
+                return part
+            case str():
+                return f"{part} {text}"
+            case BaseModel():
+                names = type(part).model_fields
+                return part.model_copy(update={name: plant(getattr(part, name)) for name in names})
+            case Mapping():
+                parts = cast("Mapping[object, object]", part)
+                return {key: plant(item) for key, item in parts.items()}
+            case list() | tuple():
+                items = cast("Collection[object]", part)
+                made = [plant(item) for item in items]
+                return tuple(made) if isinstance(part, tuple) else made
+            case _:
+                return part
+
+    return cast("T", plant(value))
+
+
+def each_kind_of_event() -> Iterator[Event]:
+    """The fullest event of each kind in the logs of whole debates."""
+    fullest = dict[str, str]()
+    for file in sorted(LOGS.glob("*/log.json")):
+        for row in json.loads(file.read_text("utf-8"))["events"]:
+            text = json.dumps(row["event"])
+            kind = row["event"]["kind"]
+            fullest[kind] = max(fullest.get(kind, ""), text, key=len)
+    return (event_from_json(text) for text in fullest.values())
+
+
+EVENTS = list(each_kind_of_event())
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_secret_of_the_kind_is_known_in_any_text(kind: str) -> None:
+    text, heart = PLANTED[kind]
+
+    for around in ("{}", "It is {} today.", "({})", "a={}\nb=1", "„{}“ 中{}中"):
+        assert heart not in redact(around.replace("{}", text)), around
+    assert redact(redact(text)) == redact(text)
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_no_field_of_any_event_keeps_it(kind: str) -> None:
+    text, heart = PLANTED[kind]
+
+    for event in EVENTS:
+        sown = planted(event, text)
+        assert heart in event_to_json(sown) or not has_text(event), event.kind
+        assert heart not in event_to_json(without_secrets(sown)), event.kind
+
+
+def has_text(event: Event) -> bool:
+    return planted(event, "x") != event
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_neither_text_nor_label_of_any_part_brings_it_into_a_prompt(kind: str) -> None:
+    text, heart = PLANTED[kind]
+
+    for part in PartKind:
+        prompt = quote(Part(kind=part, label=f"Notes {text}", text=f"See {text}"), "k7f3q9zz")
+        assert heart not in prompt, part
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'moot.db'}") as opened:
+        await core.store.tables.prepare(opened)
+        await bot.store.tables.prepare(opened)
+        yield opened
+
+
+async def test_the_log_and_the_queue_and_settings_hold_no_kind_of_it(
+    database: Database, tmp_path: Path
+) -> None:
+    store, posts = SqlDebateStore(database), Posts(database)
+    place = Place(surface="slack", workspace="T1", channel="C1")
+    for number, (text, _) in enumerate(PLANTED.values()):
+        started = DebateStarted(setup=a_setup().model_copy(update={"question": text}))
+        await store.create(f"d{number}", started, origin=f"o{number}", at=NOON)
+        note = Note(id="n", author=Person(id="U1", name=text), text=text)
+        await store.append(f"d{number}", NoteAdded(note=note), at=NOON)
+        await posts.enqueue([a_post(number, {"text": text, "blocks": [{"text": {"text": text}}]})])
+        chosen = await ChannelSettings(database).get(place)
+        await ChannelSettings(database).put(place, planted(chosen, text))
+
+    stored = content(tmp_path / "moot.db")
+    assert b"[redacted]" in stored
+    assert [kind for kind, (_, heart) in PLANTED.items() if heart.encode() in stored] == []
+
+
+def a_post(number: int, payload: Mapping[str, Any]) -> NewPost:
+    key = f"d{number}/e1/0"
+    return NewPost(key=key, workspace="T1", channel="C1", method="post", payload=payload)
+
+
+async def test_a_token_in_a_files_name_reaches_no_prompt_no_post_and_no_database(
+    tmp_path: Path,
+) -> None:
+    token, heart = PLANTED["GitHub token"]
+    model = ScriptedProvider()
+    async with run_workspace(quick_workspace()) as workspace:
+        spec = BotSpec(provider=model)
+        async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+            await workspace.share_file(
+                "dana",
+                team.channel,
+                f"{token}.txt",
+                b"We lose about 20 jobs a week.",
+                text="@Moot Kafka or PostgreSQL?",
+            )
+            [board, *_] = await workspace.wait_for(
+                lambda: [one for one in workspace.messages(team.channel) if key_of(one)]
+            )
+            debate = await team.wait_for_end(board["ts"])
+            posts = json.dumps([board, *team.replies(board["ts"])])
+            stored = content(tmp_path / "moot.db")
+    prompts = "".join(f"{part.label}{quote(part, 'k7f3q9zz')}" for part in parts_of(model))
+
+    assert debate.evidence
+    assert debate.evidence[0].reference.title == "[redacted]"
+    assert heart not in posts
+    assert heart.encode() not in stored
+    assert heart not in prompts
+
+
+def parts_of(model: ScriptedProvider) -> Iterator[Part]:
+    return (part for request in model.requests for part in request.parts)
+
+
+def test_each_mark_stands_in_what_its_pattern_finds() -> None:
+    """A rule whose marks are wrong finds nothing: each planted kind is found by some rule."""
+    names = [rule.name for rule in SECRET_RULES]
+
+    assert len(names) == len(set(names))
+    for rule in SECRET_RULES:
+        assert rule.marks, rule.name
+        assert all(mark == mark.lower() for mark in rule.marks), rule.name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The token: a thing that opens doors.",
+        "token_limit=100000 and max_tokens: 128000",
+        "The password is required since 2019.",
+        "Secret: we meet at 12.",
+        "The commit is 4b1d0123456789abcdef0123456789abcdef0123",
+        "We use key-value stores, e.g. key-0123.",
+        "https://docs.example/page?signature=none",
+        "Its.namespace.v1alpha1 is no token.",
+    ],
+)
+def test_words_near_a_secrets_stay(text: str) -> None:
+    assert redact(text) == text
