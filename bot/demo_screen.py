@@ -52,7 +52,7 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
     citations = tuple(
         citation.model_copy(update={"address": ""}) for citation in recorded.citations
     )
-    verdict = cited_verdict(recorded.model_copy(update={"citations": citations}))
+    verdict = cited_verdict(debate, recorded.model_copy(update={"citations": citations}))
     yield "Why", "cyan", verdict.reasons
     yield "The vote", "cyan", [vote_words(debate)] if debate.tally else []
     yield "Who changed their mind", "cyan", moves_words(debate)

@@ -166,6 +166,24 @@ async def take_deletion(context: ListenerContext, team: str, message: PostedMess
         await context.answer.withdraw(debate_id, note_id(message.channel, message.ts))
 
 
+async def _reply_of(
+    context: ListenerContext, team: str, message: PostedMessage, debate_id: str
+) -> PersonsReply:
+    """What somebody wrote, with names in place of ids and the words that they forwarded."""
+    (to, text), name = await asyncio.gather(
+        as_told(context, team, message), context.access.of(team).name_of(message.user)
+    )
+    return PersonsReply(
+        debate_id=debate_id,
+        by=Person(id=message.user, name=name),
+        text="\n".join(filter(None, (text, await forwarded_to(context, team, message)))),
+        to=to,
+        origin=note_id(message.channel, message.ts),
+        edited=message.edited_at,
+        is_editable=True,
+    )
+
+
 async def _take(
     context: ListenerContext,
     team: str,
@@ -180,20 +198,7 @@ async def _take(
     debate_id = await debate_of_thread(context, team, message)
     if debate_id is None:
         return True
-    by = message.user
-    (to, text), name = await asyncio.gather(
-        as_told(context, team, message), context.access.of(team).name_of(by)
-    )
-    text = "\n".join(filter(None, (text, await forwarded_to(context, team, message))))
-    reply = PersonsReply(
-        debate_id=debate_id,
-        by=Person(id=by, name=name),
-        text=text,
-        to=to,
-        origin=note_id(message.channel, message.ts),
-        edited=message.edited_at,
-        is_editable=True,
-    )
+    reply = await _reply_of(context, team, message, debate_id)
     # By the message's own id: it is answered once, however often it is delivered or read.
     version = "/".join(filter(None, (reply.origin, reply.edited)))
     try:
@@ -208,11 +213,11 @@ async def _take(
     if outcome is ReplyOutcome.AFTER_END and debate.verdict and message.mentions(bot):
         return True  # it is a question: Slack delivers it once more, as a mention
     if outcome is ReplyOutcome.AFTER_END:
-        is_question = debate.verdict and has_question_mark(text) and len(text) <= MOST_OFFERED
-        if is_question:
-            payload, key = ask_offer(debate, reply.origin, text).payload, f"{version}/ask"
+        is_question = debate.verdict and has_question_mark(reply.text)
+        if is_question and len(reply.text) <= MOST_OFFERED:
+            payload, key = ask_offer(debate, reply.origin, reply.text).payload, f"{version}/ask"
         else:  # by its key each person hears it once
-            payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by)
+            payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, reply.by.id)
         await whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif open_questions(debate):
         asking = which_question(debate, reply.origin, redact(reply.text)).payload

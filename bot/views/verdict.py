@@ -227,7 +227,7 @@ def _weighed(debate: Debate, reached: Verdict) -> Iterator[str]:
         sure = f"{sure}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}"
     sure = f"{sure}."
     yield sure if debate.setup.quiet else f"{sure} The whole reasoning is in the thread."
-    if hangs_on := hinge_words(debate, cited):
+    if hangs_on := hinge_words(debate, reached):
         yield literal(hangs_on)
     if debate.decision:
         yield standing(debate)
