@@ -1202,9 +1202,11 @@ class Ballot(Value):
     probabilities: Mapping[str, float] = Field(default_factory=dict[str, float])
     #: 0 to 1; None: none was asked for.
     confidence: float | None = 0.5
-    #: What moved the voter away from the option it held best at first: key of a contribution, or
-    #: id of a source.
+    #: What the voter says moved it away from the option it held best at first: key of a critique,
+    #: id of a source or of an agent. Older versions recorded an agent's newest text.
     moved_by: str | None = None
+    #: What convinced it, in its own words.
+    why_moved: str = ""
     call: Call | None = None
 
     @property

@@ -12,7 +12,7 @@ from bot.views.options import option_name
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, turn_noun
 from core.figures import counted, percent
-from core.models import Debate, Source
+from core.models import Agent, Contribution, Debate, Source
 from core.rules.mind_changes import mind_changes, mover
 from core.rules.options import by_option, is_listed, options_of
 from core.rules.people_count import PeopleCount, count_people
@@ -22,6 +22,7 @@ _NAMES_LIMIT = 600
 _MOVES_LIMIT = 1400
 _QUESTION_LIMIT = 300
 _TITLE_LIMIT = 80
+_WHY_LIMIT = 200
 _OPTIONS_LIMIT = 1200
 _HOW = (
     "\nSay what you would choose first; the other places may stay empty. People's ballots are "
@@ -120,16 +121,18 @@ def moves(debate: Debate) -> str:
         before = f"{option_name(debate, change.before)} ({percent(change.first[change.before])})"
         after = f"{option_name(debate, change.after)} ({percent(change.final[change.after])})"
         moved = f"• {name_of(debate, change.voter)} moved from {before} to {after}"
-        by = mover(debate, change)
-        if by is None:
-            lines.append(f"{moved} and names nothing that moved it.")
-        elif isinstance(by, Source):
-            title = gist(by.reference.title, _TITLE_LIMIT)
-            lines.append(f"{moved}, moved by the source {by.id} ({title}).")
-        else:
-            where = address_of(post_key(debate, by.turn))
-            what = f"{name_of(debate, by.turn.agent)}'s {turn_noun(debate, by.turn)}"
-            lines.append(f"{moved}, moved by <{where}|{what}>.")
+        match mover(debate, change):
+            case Contribution(turn=turn):
+                where = address_of(post_key(debate, turn))
+                what = f"{name_of(debate, turn.agent)}'s {turn_noun(debate, turn)}"
+                moved += f", moved by <{where}|{what}>"
+            case Agent(id=agent):
+                moved += f", moved by {name_of(debate, agent)}"
+            case Source(id=number, reference=reference):
+                moved += f", moved by the source {number} ({gist(reference.title, _TITLE_LIMIT)})"
+            case None:
+                pass
+        lines.append(f"{moved}: “{gist(change.why, _WHY_LIMIT)}”" if change.why else f"{moved}.")
     lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
 

@@ -42,6 +42,8 @@ class BallotReply(BaseModel):
     probabilities: list[Annotated[float, BeforeValidator(figure_in)]] = []
     #: Label of what moved the voter, or `NOBODY`.
     moved_by: str = NOBODY
+    #: What convinced the voter, if it has moved.
+    why_moved: str = ""
 
 
 @cache
@@ -68,7 +70,11 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         LimitReached: A cap forbids the call.
     """
     shown = {one.label: one.position for one in candidates(debate, turn)}
-    movers = {label: one.turn.key for label, one in movers_shown(debate, turn).items()}
+    # A letter names an agent, and not which of its texts moved the voter.
+    movers = {
+        label: one.turn.key if one.turn.act is Act.CRITIQUE else one.turn.agent
+        for label, one in movers_shown(debate, turn).items()
+    }
     movers |= {source: source for source in sources_shown(debate)}
     options = options_shown(debate)
     try:
@@ -85,22 +91,22 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     if abstains(reply):
         abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)
         return BallotAbstained(abstention=abstention)
-    ranking = tuple(shown[label] for label in reply.ranking)
     reasons = reasons_by_label(reply, list(shown))
     given = as_shares(dict(zip(options, reply.probabilities, strict=True)))
     probabilities = options_of(debate).probabilities(given)
     # What moved the voter counts only if it has moved at all.
-    moved_by, before = None, held_before(debate, turn)
+    moved_by, why_moved, before = None, "", held_before(debate, turn)
     if before and before != leading(probabilities):
-        moved_by = movers.get(reply.moved_by)
+        moved_by, why_moved = movers.get(reply.moved_by), " ".join(reply.why_moved.split())
     return BallotCast(
         ballot=Ballot(
             turn=turn,
-            ranking=ranking,
+            ranking=tuple(shown[label] for label in reply.ranking),
             reasons={shown[label]: reason for label, reason in reasons.items()},
             probabilities=probabilities,
             confidence=None,
             moved_by=moved_by,
+            why_moved=why_moved,
             call=call,
         )
     )

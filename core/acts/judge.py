@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import structlog
 
-from core.acts.act import ACTS, ActSpec, always, declare
+from core.acts.act import ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_shown,
@@ -45,7 +45,6 @@ from core.models import (
     Debate,
     EarlierDecision,
     NoteOutcome,
-    Source,
     SourceKind,
     Turn,
     Usage,
@@ -64,7 +63,7 @@ from core.rules.formats.registry import format_of
 from core.rules.gate import agreed_at_once, closing_gate, in_words
 from core.rules.history.strategies import judge_summary
 from core.rules.judging import judge_of
-from core.rules.mind_changes import mind_changes, mover
+from core.rules.mind_changes import cause_words, mind_changes
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.schedule import is_cut_short
@@ -385,17 +384,9 @@ def _tally_part(debate: Debate) -> Sequence[Part]:
             for position, reason in ballot.reasons.items()
         ]
     for move in mind_changes(debate):
-        by = mover(debate, move)
-        what = (
-            f"source {by.id}"
-            if isinstance(by, Source)
-            else f"{_name_of(debate, by.turn.agent)}'s {ACTS[by.turn.act].noun}"
-            if by
-            else ""
-        )
-        cause = f", moved by {what}" if what else ""
         before, after = options.name(move.before), options.name(move.after)
         who = _name_of(debate, move.voter)
+        cause = cause_words(debate, move)
         lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 

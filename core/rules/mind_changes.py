@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.models import Contribution, Debate, Source
+from core.models import Act, Agent, Contribution, Debate, Source
 from core.rules.options import leading, options_of
 
 
@@ -17,8 +17,10 @@ class MindChange:
     #: How likely it held both before and after, 0 to 1 by option id.
     first: Mapping[str, float]
     final: Mapping[str, float]
-    #: What the voter says moved it: key of a contribution, or id of a source; None: nothing.
+    #: What it says moved it: key of a critique, id of a source or of an agent; None: nothing.
     moved_by: str | None
+    #: What convinced it, in its own words; empty: it said nothing.
+    why: str
 
 
 def mind_changes(debate: Debate) -> Sequence[MindChange]:
@@ -40,14 +42,45 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
         last = options.probabilities(final[agent.id].probabilities)
         before, after = leading(first), leading(last)
         if before and after and before != after:
-            moved_by = final[agent.id].moved_by
-            found.append(MindChange(agent.id, before, after, first, last, moved_by))
+            ballot = final[agent.id]
+            change = MindChange(
+                agent.id, before, after, first, last, ballot.moved_by, ballot.why_moved
+            )
+            found.append(change)
     return found
 
 
-def mover(debate: Debate, change: MindChange) -> Contribution | Source | None:
-    """What moved the voter: what another agent said, or a source; None where it names nothing."""
+def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent | None:
+    """What the voter says moved it: a critique, a source or another agent; None: nothing.
+
+    Where texts go by their author's letter only the agent is known: the text that older versions
+    recorded is its newest one, which the voter may have moved before.
+    """
     made = debate.contributions.get(change.moved_by or "")
-    if made:
-        return made if made.turn.agent != change.voter else None
+    named = made.turn.agent if made else change.moved_by
+    if named == change.voter:
+        return None
+    if made and made.turn.act is Act.CRITIQUE:
+        return made
+    for agent in debate.setup.agents:
+        if agent.id == named:
+            return agent
     return next((source for source in debate.evidence if source.id == change.moved_by), None)
+
+
+def cause_words(debate: Debate, change: MindChange) -> str:
+    """`, moved by the critique of Ann in round 1: “It is slow.”`; empty where nothing is named.
+
+    Plain text: the words are the agent's own.
+    """
+    match mover(debate, change):
+        case Contribution(turn=turn):
+            author = debate.setup.agent(turn.agent).name
+            by = f", moved by the critique of {author} in round {turn.round}"
+        case Agent(name=name):
+            by = f", moved by {name}"
+        case Source(id=number, reference=reference):
+            by = f", moved by the source {number} ({reference.title})"
+        case None:
+            by = ""
+    return by + (f": “{change.why}”" if change.why else "")

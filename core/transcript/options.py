@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.acts.act import ACTS
 from core.figures import number, percent
-from core.models import Contribution, Debate, OptionChange, OptionScore, Source, Verdict
+from core.models import Contribution, Debate, OptionChange, OptionScore, Verdict
 from core.rules import voting
 from core.rules.formats import review
-from core.rules.mind_changes import mind_changes, mover
+from core.rules.mind_changes import cause_words, mind_changes
 from core.rules.options import (
     NAMES_A_VERDICT,
     after_edits,
@@ -162,13 +161,7 @@ def moves_words(debate: Debate) -> Sequence[str]:
             for option, held in ((change.before, change.first), (change.after, change.final))
         )
         line = f"{name_of(debate, change.voter)}: from {before} to {after}"
-        by = mover(debate, change)
-        if isinstance(by, Source):
-            line += f", moved by the source {by.id} ({inert_line(by.reference.title)})"
-        elif by:
-            what, whose = ACTS[by.turn.act].label.lower(), name_of(debate, by.turn.agent)
-            line += f", moved by the {what} of {whose} in round {by.turn.round}"
-        lines.append(line)
+        lines.append(line + inert_line(cause_words(debate, change)))
     return lines
 
 

@@ -61,6 +61,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
                 "from": change.before,
                 "to": change.after,
                 "moved_by": change.moved_by,
+                "why": change.why,
             }
             for change in mind_changes(debate)
         ],

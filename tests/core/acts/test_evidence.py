@@ -103,7 +103,11 @@ def persuaded(request: ModelRequest) -> str:
     ballot = json.loads(plausible_reply(request))
     is_last = "Before the debate" in request.parts[-1].text
     ballot["probabilities"] = [80, 20, 0] if is_last else [20, 80, 0]
-    return json.dumps(ballot | {"moved_by": "E1, because it is fast" if is_last else "none"})
+    return json.dumps(
+        ballot
+        | {"moved_by": "E1, because it is fast" if is_last else "none"}
+        | {"why_moved": "It is fast\nenough."}
+    )
 
 
 class Held:
@@ -384,7 +388,8 @@ async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> 
     debate = await held.run()
 
     final = debate.ballots["r1/ballot/security"]
-    assert final.moved_by == "e1"
+    assert (final.moved_by, final.why_moved) == ("e1", "It is fast enough.")
+    assert {one.why_moved for one in debate.ballots.values() if one != final} == {""}
     asked = held.provider.asked(Act.BALLOT)[-1].parts[-1].text
     assert "or the id of the source (e1)" in asked
     (vote,) = [
@@ -393,5 +398,5 @@ async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> 
         if part.kind is PartKind.TALLY
     ]
     assert "Security held Kafka best before the debate, and PostgreSQL after it" in vote
-    assert "moved by source e1." in vote
-    assert "moved by the source e1 (load.md)" in report(debate)
+    assert "moved by the source e1 (load.md): “It is fast enough.”" in vote
+    assert "moved by the source e1 (load.md): “It is fast enough.”" in report(debate)

@@ -223,7 +223,8 @@ def test_the_form_of_a_ballot_names_every_label() -> None:
     form = answer_form(ballot_reply(("p1", "p2"), ("c1",), ("o1",)))
 
     assert form.name == "ballot"
-    assert list(form.schema["properties"]) == ["reasons", "ranking", "probabilities", "moved_by"]
+    fields = ["reasons", "ranking", "probabilities", "moved_by", "why_moved"]
+    assert list(form.schema["properties"]) == fields
     assert form.schema["required"] == list(form.schema["properties"])
     assert form.schema["properties"]["ranking"]["items"]["enum"] == ["p1", "p2"]
     assert form.schema["properties"]["moved_by"]["enum"] == ["c1", "none"]

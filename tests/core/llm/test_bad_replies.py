@@ -31,6 +31,7 @@ BALLOT: dict[str, Any] = {
     "ranking": ["p1", "p2"],
     "probabilities": [70.0, 30.0],
     "moved_by": "c1",
+    "why_moved": "It is simpler.",
 }
 GOOD = json.dumps(BALLOT)
 VERDICT: dict[str, Any] = {

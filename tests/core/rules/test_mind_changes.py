@@ -1,0 +1,54 @@
+"""Who changed their mind: what the voter named in its own ballot, and nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.events import fold
+from core.models import Act, Ballot, Contribution, Debate, Turn
+from core.rules.mind_changes import cause_words, mind_changes
+from tests.core.transcript.splits import split_log
+
+VOTER = "architect"
+
+
+def moved(moved_by: str | None, why: str = "") -> Debate:
+    """Architect goes from PostgreSQL to Kafka and names this cause."""
+    debate = fold(split_log())
+    ballots = dict(debate.ballots)
+    (final,) = [one for one in ballots.values() if one.voter == VOTER and one.turn.round]
+    changed: Ballot = final.model_copy(update={"moved_by": moved_by, "why_moved": why})
+    ballots[final.turn.key] = changed
+    turns = (
+        Turn(act=Act.CRITIQUE, round=1, agent="security", target=VOTER),
+        Turn(act=Act.REBUTTAL, round=2, agent="security"),
+    )
+    more = {turn.key: Contribution(turn=turn, text="No.", call=None) for turn in turns}
+    said = {**debate.contributions, **more}
+    return replace(debate, ballots=ballots, contributions=said)
+
+
+@pytest.mark.parametrize(
+    ("moved_by", "why", "words"),
+    [
+        (None, "", ""),
+        (None, "It scales.", ": “It scales.”"),
+        ("security", "It scales.", ", moved by Security: “It scales.”"),
+        # Old logs name the newest text of an agent, which the voter may have moved before.
+        ("r2/rebuttal/security", "", ", moved by Security"),
+        (
+            "r1/critique/security/architect",
+            "It scales.",
+            ", moved by the critique of Security in round 1: “It scales.”",
+        ),
+        (VOTER, "", ""),
+        ("gone", "", ""),
+    ],
+)
+def test_a_cause_is_what_the_voter_named_and_quotes_its_words(
+    moved_by: str | None, why: str, words: str
+) -> None:
+    debate = moved(moved_by, why)
+    (change,) = [one for one in mind_changes(debate) if one.voter == VOTER]
+
+    assert cause_words(debate, change) == words
