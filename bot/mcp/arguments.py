@@ -3,7 +3,8 @@
 import hashlib
 import json
 import re
-from typing import Annotated
+from datetime import date
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -155,6 +156,19 @@ class RevisionArguments(_Arguments):
     )
     text: Annotated[str, Field(max_length=_CONTEXT), AfterValidator(_readable)] = Field(
         default="", description="The whole changed text, where it is no file."
+    )
+
+
+class DecisionArguments(_Arguments):
+    """Of `decide_on_verdict`."""
+
+    debate_id: DebateId
+    decision: Literal["accept", "reject", "revisit"]
+    because: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
+        default="", description="Why, in the person's words."
+    )
+    revisit_on: date | None = Field(
+        default=None, description="With revisit: the day, as 2027-01-31."
     )
 
 

@@ -10,6 +10,7 @@ from core.events import Recorded
 from core.models import Debate, Person, SourceReference
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
+from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.note import AddNote
 from core.use_cases.recall import RecalledDecision
 from core.use_cases.start import StartedDebate
@@ -28,6 +29,7 @@ class Actions:
     answer: AnswerQuestions
     note: AddNote
     steer: SteerDebate
+    decide: DecideOnVerdict
 
 
 class CallerDebates(Protocol):

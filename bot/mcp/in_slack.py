@@ -52,6 +52,7 @@ class InSlack:
             answer=self.context.answer,
             note=self.context.steer.note,
             steer=replace(self.context.steer, mention=str),
+            decide=self.context.decide,
         )
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:

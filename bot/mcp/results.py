@@ -102,6 +102,13 @@ class NoteResult(Value):
     taken: bool = Field(description="False: the debate has ended; nobody will read the note.")
 
 
+class DecisionResult(Value):
+    """Of `decide_on_verdict`."""
+
+    debate_id: str
+    standing: Shown = Field(description="How the verdict stands with the team now.")
+
+
 class StopResult(Value):
     """Of `stop_debate`."""
 
@@ -217,6 +224,7 @@ Result = (
     | AnswerResult
     | RevisionResult
     | NoteResult
+    | DecisionResult
     | StopResult
     | VerdictResult
     | SearchResult

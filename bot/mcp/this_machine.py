@@ -48,6 +48,7 @@ from core.retry import RetryPolicy, retry
 from core.settings import Settings
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import Choices
+from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
@@ -272,6 +273,7 @@ class ThisMachine:
                     sources=self._sources,
                     answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
                     note=note,
+                    decide=DecideOnVerdict(facts=facts),
                     steer=SteerDebate(
                         facts=facts, note=note, stewards=only_steward(self.person), mention=str
                     ),

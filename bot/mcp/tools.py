@@ -11,6 +11,7 @@ from bot.mcp import results
 from bot.mcp.arguments import (
     AnswerArguments,
     DebateArguments,
+    DecisionArguments,
     ListArguments,
     NoteArguments,
     RevisionArguments,
@@ -24,10 +25,11 @@ from bot.mcp.results import Result
 from bot.views.progress import progress, stage
 from core.errors import BadInput
 from core.events import fold
-from core.models import Debate, SourceKind, SourceReference
+from core.models import Debate, Decision, DecisionKind, SourceKind, SourceReference
 from core.redaction import redact
 from core.rules.ending import DebateState, state_of
 from core.rules.schedule import open_questions
+from core.transcript.people import adr_status
 from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.revise import SubmitRevision
@@ -240,6 +242,29 @@ async def _verdict(
     return results.verdict(debate, await debates.address(debate))
 
 
+async def _decide(
+    debates: CallerDebates, asked: DecisionArguments, _tell: TellProgress
+) -> tuple[Result, str]:
+    if (asked.decision == DecisionKind.REVISIT) != (asked.revisit_on is not None):
+        raise BadInput("“revisit_on” names the day to revisit the verdict on, and goes with that.")
+    async with debates.acting() as can:
+        debate = fold(await debates.log(asked.debate_id, to_change=True))
+        decision = Decision(
+            kind=DecisionKind(asked.decision),
+            by=debates.person,
+            why=asked.because,
+            revisit_on=asked.revisit_on,
+            origin=debates.origin(named_by_words("decide", asked, str(len(debate.decisions)))),
+        )
+        newest = debate.decision
+        said = {"kind": decision.kind, "why": decision.why, "revisit_on": decision.revisit_on}
+        if newest is None or newest.model_dump(include=set(said)) != said:
+            await can.decide.decide(debate, decision)
+        debate = fold(await debates.log(debate.id))
+    result = results.DecisionResult(debate_id=debate.id, standing=adr_status(debate))
+    return result, f"Recorded. The verdict stands so: {result.standing}."
+
+
 async def _search(
     debates: CallerDebates, asked: SearchArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
@@ -315,6 +340,15 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         result=results.VerdictResult,
         reads_only=True,
         perform=_verdict,
+    ),
+    ToolKind(
+        name="decide_on_verdict",
+        title="Accept, reject or revisit a verdict",
+        description="Record what the person decides on a verdict, and why; the newest decision "
+        "stands. Only where the person says so: never decide in their place.",
+        arguments=DecisionArguments,
+        result=results.DecisionResult,
+        perform=_decide,
     ),
     ToolKind(
         name="search_decisions",

@@ -13,6 +13,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from bot.terminal import decision_commands
+from bot.terminal.decision_commands import DebateId
+
 _FORMATS = ("critique", "council", "panel", "review")
 
 config = typer.Typer(
@@ -62,7 +65,6 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.")]
-DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, like dabc2345.")]
 File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
 
 
@@ -98,7 +100,7 @@ def register(app: typer.Typer) -> None:
     app.command("export")(export)
     app.command("report")(report)
     app.command("eval")(evaluate)
-    app.command("outcome")(outcome)
+    decision_commands.register(app)
     app.command("calibration")(calibration)
     app.command("doctor")(doctor)
     app.command("plugins")(list_plugins)
@@ -325,26 +327,6 @@ def evaluate(
 
     names = [name for name in evaluators.split(",") if name.strip()]
     raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
-
-
-def outcome(
-    debate_id: DebateId,
-    how: Annotated[
-        Literal["held", "partly", "reversed", "too-early"] | None,
-        typer.Argument(help="How the decision turned out; left out: what was said so far."),
-    ] = None,
-    *,
-    because: Annotated[str, typer.Option("--because", "-b", help="Why, in a few words.")] = "",
-) -> None:
-    """Say how a decision turned out; `moot calibration` counts it."""
-    from bot.terminal.turning_out import say_outcome, show_outcome
-    from core.errors import BadInput
-    from core.models import OutcomeKind
-
-    if how is None and because:
-        raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")
-    kind = OutcomeKind(how.replace("-", " ")) if how else None
-    _run(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
 
 
 def calibration(

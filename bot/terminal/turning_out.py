@@ -1,6 +1,7 @@
-"""`moot outcome`: say how a decision turned out, or read what was said."""
+"""`moot accept|reject|revisit|outcome`: decide on a verdict, say how that turned out, read it."""
 
 import secrets
+from datetime import date
 
 from bot.building import open_records, open_store
 from bot.log import set_up_logs
@@ -11,11 +12,33 @@ from bot.terminal.records import log_in
 from core.clock import SystemClock
 from core.errors import StoreInUse
 from core.events import fold
-from core.models import DecisionOutcome, OutcomeKind
+from core.models import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.transcript.markdown import visible
-from core.transcript.people import outcome_words
+from core.transcript.people import adr_status, outcome_words
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
+
+
+async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
+    """Record a decision on a verdict of this database; the newest one stands.
+
+    Raises:
+        BadInput: There is no verdict to decide on, or the day has passed.
+        StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    origin = f"terminal/{secrets.token_hex(8)}"
+    decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
+    try:
+        async with open_store(environment.moot_database) as store:
+            facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+            debate = fold(await log_in(store, debate_id, environment))
+            await DecideOnVerdict(facts=facts).decide(debate, decision)
+            debate = fold(await log_in(store, debate_id, environment))
+    except StoreInUse as error:
+        raise StoreInUse(f"{error} While the bot runs, decide in Slack.") from error
+    tell(f"Recorded: debate {debate_id} is {visible(adr_status(debate))}.")
 
 
 async def show_outcome(debate_id: str) -> None:

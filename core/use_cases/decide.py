@@ -112,6 +112,8 @@ class DecideOnVerdict:
             The decision that stands now.
         """
         self.check_decidable(debate)
+        if decision.revisit_on and decision.revisit_on < self.today():
+            raise BadInput(f"The day {decision.revisit_on} has passed. Name a later one.")
         async with self._deciding:
             debate = await self.facts.debate(debate.id)
             standing = debate.decision
@@ -194,11 +196,7 @@ class DecideOnVerdict:
             )
 
     def check_outcome(self, debate: Debate) -> None:
-        """Make sure that there is something that can have turned out well or badly.
-
-        Where a debate is held in no channel, as on a terminal, nobody accepts its verdict: to say
-        how it turned out says that it was followed.
-        """
+        """Make sure that there is a decision, accepted, that can have turned out well or badly."""
         self.check_decision(debate)
         if debate.verdict and debate.verdict.is_undecided:
             raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
@@ -206,6 +204,11 @@ class DecideOnVerdict:
             raise BadInput(
                 f"Your team has not accepted the verdict of debate `{debate.id}`, so nothing has "
                 "turned out yet. *Accept* is below the verdict."
+            )
+        if debate.accepted is None:
+            raise BadInput(
+                f"Nobody has accepted the verdict of debate `{debate.id}`, so nothing has turned "
+                f"out yet. Accept it first: moot accept {debate.id}"
             )
 
     async def say_outcome(self, debate: Debate, given: DecisionOutcome) -> DecisionOutcome:

@@ -35,6 +35,7 @@ OF_A_DEBATE: Mapping[str, Mapping[str, Any]] = {
     "stop_debate": {},
     "add_note": {"text": "Sell."},
     "submit_revision": {"text": "Sell."},
+    "decide_on_verdict": {"decision": "accept"},
     "answer_question": {"answers": [{"number": 1, "answer": "Sell."}]},
 }
 #: In no channel of the debates: of the workspace, of none of the bot's channels, of another one.

@@ -31,6 +31,19 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         assert {one["status"] for one in verdict["requirements"]} <= {"met", "not met", "unknown"}
         assert sum(one["first_choices"] for one in verdict["vote"]) > 0
 
+        which = {"debate_id": debate_id}
+        accepting = {"decision": "accept", "because": "It is cheap."}
+        for _ in range(2):
+            decided = await kim.calls("decide_on_verdict", **which, **accepting)
+            assert decided["standing"] == "accepted"
+        assert "revisit_on" in await kim.is_refused(
+            "decide_on_verdict", **which, decision="revisit"
+        )
+        passed = {"decision": "revisit", "revisit_on": "2020-01-01"}
+        assert "has passed" in await kim.is_refused("decide_on_verdict", **which, **passed)
+        record = await kim.reads(f"moot://debates/{debate_id}/record")
+        assert record.count('"decision_recorded"') == 1
+
         found = await kim.calls("search_decisions", query="what was decided about the job queue?")
         assert [one["debate_id"] for one in found["found"]] == [debate_id]
         listed = await kim.calls("list_debates")

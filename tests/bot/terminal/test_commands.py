@@ -268,6 +268,24 @@ def test_settings_of_a_file_hold(moot: Moot) -> None:
     )
 
 
+def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot) -> None:
+    done = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
+    debate_id = done.stderr.strip().split()[-1]
+
+    early = moot("outcome", debate_id, "held")
+    assert f"Accept it first: moot accept {debate_id}" in str(early.exception)
+    passed = moot("revisit", debate_id, "--on", "2020-01-01")
+    assert "has passed" in str(passed.exception)
+    rejected = moot("reject", debate_id, "--because", "Too dear.")
+    assert f"Recorded: debate {debate_id} is rejected" in rejected.stderr
+    accepted = moot("accept", debate_id, "--because", "It is cheap after all.")
+    assert f"Recorded: debate {debate_id} is accepted" in accepted.stderr
+    assert "It is cheap after all." in moot("export", debate_id, "--format", "adr").stdout
+    assert "Recorded: held" in moot("outcome", debate_id, "held").stderr
+    later = moot("revisit", debate_id, "--on", "2999-01-31")
+    assert "2999" in later.stderr
+
+
 def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
     moot: Moot,
 ) -> None:

@@ -1,0 +1,71 @@
+"""The terminal's commands after a verdict: accept, reject, revisit, outcome; they delegate.
+
+What a command needs is imported when it runs, so that help is there at once.
+"""
+# ruff: noqa: PLC0415 - see above
+
+import asyncio
+from datetime import datetime
+from typing import Annotated, Literal
+
+import typer
+
+DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, like dabc2345.")]
+Because = Annotated[str, typer.Option("--because", "-b", help="Why, in a few words.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add them to `moot`."""
+    app.command("accept")(accept)
+    app.command("reject")(reject)
+    app.command("revisit")(revisit)
+    app.command("outcome")(outcome)
+
+
+def accept(debate_id: DebateId, *, because: Because = "") -> None:
+    """Accept a debate's verdict as your decision."""
+    from bot.terminal.turning_out import decide
+    from core.models import DecisionKind
+
+    asyncio.run(decide(debate_id, DecisionKind.ACCEPT, because))
+
+
+def reject(debate_id: DebateId, *, because: Because = "") -> None:
+    """Reject a debate's verdict."""
+    from bot.terminal.turning_out import decide
+    from core.models import DecisionKind
+
+    asyncio.run(decide(debate_id, DecisionKind.REJECT, because))
+
+
+def revisit(
+    debate_id: DebateId,
+    on: Annotated[datetime, typer.Option("--on", formats=["%Y-%m-%d"], help="The day.")],
+    *,
+    because: Because = "",
+) -> None:
+    """Put a debate's verdict off: look at it again on a day."""
+    from bot.terminal.turning_out import decide
+    from core.models import DecisionKind
+
+    asyncio.run(decide(debate_id, DecisionKind.REVISIT, because, on=on.date()))
+
+
+def outcome(
+    debate_id: DebateId,
+    how: Annotated[
+        Literal["held", "partly", "reversed", "too-early"] | None,
+        typer.Argument(help="How the decision turned out; left out: what was said so far."),
+    ] = None,
+    *,
+    because: Because = "",
+) -> None:
+    """Say how an accepted decision turned out; `moot calibration` counts it."""
+    from bot.terminal.turning_out import say_outcome, show_outcome
+    from core.errors import BadInput
+    from core.models import OutcomeKind
+
+    if how is None and because:
+        raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")
+    kind = OutcomeKind(how.replace("-", " ")) if how else None
+    asyncio.run(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
