@@ -363,23 +363,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         unmet_requirements=found.unmet_requirements if found else (),
         tradeoffs=found.tradeoffs if found else (),
         dissent=found.dissent if found else "",
-        findings=tuple(
-            FoundFault(
-                number=one.number,
-                severity=one.severity,
-                status=one.status,
-                quoted=one.citation.words,
-                source=one.citation.source,
-                place=one.citation.place,
-                wrong=one.wrong,
-                mend=one.mend,
-                why=one.why,
-                mended_by=one.mended_by.words if one.mended_by else "",
-                changed=one.changed,
-                raised_by=tuple(name_of(debate, agent) for agent in one.raised_by),
-            )
-            for one in (found.findings if found else standing(debate))
-        ),
+        findings=_faults(debate),
         overturned_by=found.overturned_by if found else (),
         recommendations=found.recommendations if found else (),
         open_questions=found.open_questions if found else (),
@@ -395,6 +379,27 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         head += f" Agents wrote this verdict; with the team it stands so: {adr_status(debate)}."
     told = [head, *_quoted(decision_text(debate))]
     return result, "\n".join([*told, f"All of it: {result.documents[0]}"])
+
+
+def _faults(debate: Debate) -> tuple[FoundFault, ...]:
+    found = debate.verdict.findings if debate.verdict else standing(debate)
+    return tuple(
+        FoundFault(
+            number=one.number,
+            severity=one.severity,
+            status=one.status,
+            quoted=one.citation.words,
+            source=one.citation.source,
+            place=one.citation.place,
+            wrong=one.wrong,
+            mend=one.mend,
+            why=one.why,
+            mended_by=one.mended_by.words if one.mended_by else "",
+            changed=one.changed,
+            raised_by=tuple(name_of(debate, agent) for agent in one.raised_by),
+        )
+        for one in found
+    )
 
 
 def _counted(debate: Debate) -> tuple[CountedOption, ...]:
