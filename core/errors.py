@@ -64,6 +64,10 @@ class AskedAlready(BadInput):
         self.words, self.debate_id = words, debate_id
 
 
+class NotesFull(BadInput):
+    """A debate takes no more notes, or for now none of this person."""
+
+
 class ConfigurationBroken(MootError):
     """The settings cannot be used."""
 

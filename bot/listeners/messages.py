@@ -42,7 +42,7 @@ from bot.slack.typed_text import (
 from bot.store.channel import Channel
 from bot.views.clarifications import which_question
 from bot.views.follow_up import MOST_OFFERED, ask_offer
-from core.errors import BadInput, LogBroken, MootError, StoreError
+from core.errors import BadInput, LogBroken, MootError, NotesFull, StoreError
 from core.models import Person, Status
 from core.redaction import redact
 from core.rules.schedule import open_questions
@@ -204,7 +204,8 @@ async def _take(
     try:
         outcome = await record(reply)
     except BadInput as refusal:
-        await whisper(context, team, message, {"text": str(refusal)}, key=f"{version}/answer")
+        key = _refusal_key(context, reply, refusal)
+        await whisper(context, team, message, {"text": str(refusal)}, key=key)
         return False
     if outcome is ReplyOutcome.TAKEN:
         return True
@@ -223,6 +224,13 @@ async def _take(
         asking = which_question(debate, reply.origin, redact(reply.text)).payload
         await whisper(context, team, message, asking, key=f"{version}/which", debate_id=debate_id)
     return True
+
+
+def _refusal_key(context: ListenerContext, reply: PersonsReply, refusal: BadInput) -> str:
+    """Names what is told about a refusal: for want of room each person hears it once an hour."""
+    if isinstance(refusal, NotesFull):
+        return f"{reply.debate_id}/{reply.by.id}/full/{context.clock.now():%Y%m%d%H}"
+    return "/".join(filter(None, (reply.origin, reply.edited, "answer")))
 
 
 async def _steering_in(

@@ -1,15 +1,20 @@
 """Bounds against abuse and accidents: debates at once, sizes of texts, money that is spent."""
 
+import math
 import sys
+from collections import deque
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.errors import BadInput
+from core.errors import BadInput, NotesFull
 from core.figures import counted, money, number
 from core.models import DaySpending, Debate, Person, Place
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, Caps
+
+_HOUR = timedelta(hours=1)
 
 
 class Bounds(BaseModel):
@@ -37,6 +42,10 @@ class Bounds(BaseModel):
     note_characters: int = Field(default=4000, ge=1, validation_alias="moot_note_characters")
     #: Notes that one debate takes.
     notes_per_debate: int = Field(default=200, ge=1, validation_alias="moot_notes_per_debate")
+    #: Notes that one debate takes from one person in an hour.
+    notes_per_person_hour: int = Field(
+        default=60, ge=1, validation_alias="moot_notes_per_person_hour"
+    )
     #: Questions that one debate takes after its verdict.
     questions_per_debate: int = Field(
         default=50, ge=1, validation_alias="moot_questions_per_debate"
@@ -54,6 +63,7 @@ UNBOUNDED = Bounds(
     context_characters=sys.maxsize,
     note_characters=sys.maxsize,
     notes_per_debate=sys.maxsize,
+    notes_per_person_hour=sys.maxsize,
     questions_per_debate=sys.maxsize,
     tokens_per_person=sys.maxsize,
 )
@@ -161,13 +171,36 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
     """Make sure that the debate takes one more note.
 
     Raises:
-        BadInput: It does not; says what to do.
+        NotesFull: It does not; says what to do.
     """
     taken = len(debate.all_notes)
     if taken >= bounds.notes_per_debate:
-        raise BadInput(
+        raise NotesFull(
             f"Debate `{debate.id}` has {taken} notes, as many as one can take, so the "
             "agents did not get yours. Ask about it in a new debate."
+        )
+
+
+def check_notes_of(times: deque[datetime], now: datetime, bounds: Bounds) -> None:
+    """Make sure that a person may write one more note to a debate, and forget times long gone.
+
+    Args:
+        times: When the person's notes to it were taken, oldest first.
+        now: The time.
+        bounds: What holds.
+
+    Raises:
+        NotesFull: They may not; says until when.
+    """
+    while times and times[0] <= now - _HOUR:
+        times.popleft()
+    most = bounds.notes_per_person_hour
+    if len(times) >= most:
+        minutes = math.ceil((times[0] + _HOUR - now) / timedelta(minutes=1))
+        raise NotesFull(
+            f"You wrote {counted(most, 'note')} to this debate within an hour, as many as one "
+            "person may. The agents did not get this one, nor what you write in the next "
+            f"{counted(minutes, 'minute')}."
         )
 
 

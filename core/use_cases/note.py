@@ -1,18 +1,23 @@
 """People add to a debate that runs: a note reaches the agents from their next turn on."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from core.events import NoteAdded, NoteChanged
 from core.models import Debate, Note, Person, SourceReference, Status
+from core.recent import Recent
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.fact_log import FactLog
-from core.use_cases.limits import Bounds, check_notes, check_size
+from core.use_cases.limits import Bounds, check_notes, check_notes_of, check_size
 
 #: Links that a note names; of more it says how many.
 _MOST_NAMED = 10
+#: Of so many people's notes the times are known, at most.
+_MOST_WRITERS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +29,11 @@ class AddNote:
     #: Notes are counted and added one after another, so that the bound holds in this process.
     _adding: asyncio.Lock = field(
         default_factory=asyncio.Lock, init=False, repr=False, compare=False
+    )
+
+    #: When notes were taken, by debate and person; a process that starts has forgotten.
+    _times: Recent[tuple[str, str], deque[datetime]] = field(
+        default_factory=lambda: Recent(_MOST_WRITERS), init=False, repr=False, compare=False
     )
 
     async def add(
@@ -42,7 +52,8 @@ class AddNote:
         edited, in an order of its surface.
 
         Raises:
-            BadInput: It is too long, or the debate takes no more notes.
+            BadInput: It is too long.
+            NotesFull: The debate takes no more notes, or none of this person for now.
         """
         async with self._adding:
             debate = await self.facts.debate(debate_id)
@@ -52,6 +63,9 @@ class AddNote:
                 return True
             check_size(text, self.bounds)
             check_notes(debate, self.bounds)
+            now = self.facts.clock.now()
+            times = self._times.get((debate_id, author.id), deque())
+            check_notes_of(times, now, self.bounds)
             after = len(debate.contributions)
             note = Note(
                 id=note_id,
@@ -62,6 +76,8 @@ class AddNote:
                 change=change,
             )
             await self.facts.record(debate_id, NoteAdded(note=note))
+            times.append(now)
+            self._times[debate_id, author.id] = times
         return True
 
     async def link(

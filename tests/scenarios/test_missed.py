@@ -99,7 +99,7 @@ async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: P
 
 @pytest.mark.slow
 async def test_long_threads_are_read_to_their_end(workspace: Workspace, tmp_path: Path):
-    spec = replace(waiting(600), bounds=Bounds(notes_per_debate=300))
+    spec = replace(waiting(600), bounds=Bounds(notes_per_debate=300, notes_per_person_hour=300))
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate(QUESTION)
         await card_of(team, board)

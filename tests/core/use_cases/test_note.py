@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from core.errors import BadInput
+from core.errors import BadInput, NotesFull
 from core.events import DebateConcluded
-from core.models import Debate, SourceKind, SourceReference
+from core.models import Debate, Person, SourceKind, SourceReference
 from core.rules.sources import MOST_SOURCES
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.limits import Bounds
@@ -71,6 +71,25 @@ async def test_notes_written_at_once_do_not_pass_the_bound_together() -> None:
 
     assert sum(isinstance(result, BadInput) for result in results) == 3
     assert len(await texts(log)) == 2
+
+
+async def test_one_person_writes_so_many_notes_an_hour_and_others_go_on() -> None:
+    log = Recording()
+    await log.begin()
+    bounds = Bounds(notes_per_debate=100, notes_per_person_hour=2)
+    notes = AddNote(facts=log.facts, bounds=bounds)
+
+    for number in range(2):
+        assert await add(notes, "More.", f"m{number}")
+    with pytest.raises(NotesFull, match="2 notes to this debate within an hour"):
+        await add(notes, "More.", "m2")
+    assert await add(notes, "More.", "m1")  # delivered again
+    other = Person(id="U9", name="Sam")
+    assert await notes.add(DEBATE, note_id="m3", author=other, text="Mine.")
+    await log.facts.clock.sleep(3600)
+    assert await add(notes, "More.", "m4")
+
+    assert len(await texts(log)) == 4
 
 
 def links(count: int, host: str) -> list[SourceReference]:
