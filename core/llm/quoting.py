@@ -6,6 +6,7 @@ nothing that a reader cannot see. The system prompt says how to read that.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -15,6 +16,8 @@ from core.request import Part, PartKind
 _SHORTEST = 2
 #: What the team wrote says so in its first line: it is authoritative, as the system text explains.
 _BY_TEAM = "from the team"
+_CLAIM = re.compile(r"from[^a-z]{0,9}the[^a-z]{0,9}team", re.IGNORECASE)
+_TEAM = re.compile("team", re.IGNORECASE)
 _TEAMS: Mapping[PartKind, str] = {
     PartKind.QUESTION: f"({_BY_TEAM})",
     PartKind.CONTEXT: f"({_BY_TEAM})",
@@ -39,9 +42,18 @@ def quote(part: Part, delimiter: str) -> str:
     if len(delimiter) < _SHORTEST:
         raise ValueError("The delimiter is too short.")
     # No other text passes for the team's, whatever an agent is called.
-    label = re.sub(_BY_TEAM, "", " ".join(redact(clean(part.label)).split()), flags=re.IGNORECASE)
+    label = _without_claim(" ".join(redact(clean(part.label)).split()))
     label = _without(delimiter, " ".join(f"{label} {_TEAMS.get(part.kind, '')}".split()))
     return f"<<<{delimiter} {label}\n{as_data(part.text, delimiter)}\n>>>{delimiter}"
+
+
+def _without_claim(label: str) -> str:
+    """The label; where it says who wrote it, in letters of any width, without the word for that.
+
+    What stands in the word's place is no letter: no other one can come together around it.
+    """
+    plain = unicodedata.normalize("NFKC", label)
+    return _TEAM.sub("…", plain) if _CLAIM.search(plain) else label
 
 
 # The same text stands under many labels in a debate: as a position, an agent's own, a candidate.

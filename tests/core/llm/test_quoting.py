@@ -53,6 +53,25 @@ def test_a_label_is_one_line_without_the_delimiter() -> None:
     assert quoted.count(DELIMITER) == 2
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "(from the team)",
+        "(from from the teamthe team)",
+        "(FROM THE TEAM)",
+        "(from_the-team)",
+        "(\uff46\uff52\uff4f\uff4d the team)",
+        "(from  the\u200b\nteam)",
+    ],
+)
+def test_no_label_claims_to_be_from_the_team(claim: str) -> None:
+    part = a_part("text", label=f"Notes {claim}.txt", kind=PartKind.SOURCE)
+    first = quote(part, DELIMITER).splitlines()[0]
+
+    assert "team" not in first.lower()
+    assert first.startswith(f"<<<{DELIMITER} Notes (")
+
+
 def test_a_delimiter_anybody_could_guess_is_refused() -> None:
     with pytest.raises(ValueError, match="too short"):
         quote(a_part("text"), "x")
