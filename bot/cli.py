@@ -139,6 +139,9 @@ def demo(  # noqa: PLR0913 - one per option
     fast: Annotated[
         bool, typer.Option("--fast", help="No pauses: turns and posts at once.")
     ] = False,
+    speed: Annotated[
+        float, typer.Option(min=0.1, max=20, help="How fast examples are played.")
+    ] = 1.0,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
     rounds: Annotated[int | None, typer.Option(min=1, max=15, help="Rounds of the debate.")] = None,
     agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",
@@ -161,6 +164,7 @@ def demo(  # noqa: PLR0913 - one per option
         once=once,
         port=port,
         fast=fast,
+        speed=speed,
         yes=yes,
         rounds=rounds,
         agents=[name for name in agents.split(",") if name.strip()],

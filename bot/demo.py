@@ -17,6 +17,7 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, build_tools, load_settings, model_sets
+from bot.demo_guide import BEGINNING, ENDING, closing_buttons, phase_words
 from bot.demo_screen import print_decision
 from bot.demo_settings import (
     WAIT_SECONDS,
@@ -37,6 +38,7 @@ from bot.paced_provider import PacedProvider
 from bot.process import start_up, stop_signal
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, SlackAccess
+from bot.slack.ids import board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.payloads import SharedFile, plain
 from bot.terminal.screen import news
@@ -51,7 +53,7 @@ from core.settings import Settings
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
 from core.use_cases.choices import ModelSet
-from slack_on_loopback import QUICK, SlackPace, Workspace, WorkspaceConfig, run_workspace
+from slack_on_loopback import QUICK, GuideLine, SlackPace, Workspace, WorkspaceConfig, run_workspace
 
 QUESTION = (
     "React Native, two native apps or a web app for our couriers' phones? It must work offline, "
@@ -61,8 +63,6 @@ USER = "dana"
 CHANNEL = "architecture"
 PORT = 8765
 _GLANCE_SECONDS = 0.2
-#: Seconds between the end of one example and the next one.
-_BETWEEN_SECONDS = 20.0
 
 Say = Callable[[str], None]
 
@@ -82,6 +82,8 @@ class Demo:
     port: int = PORT
     #: No pauses between posts and turns.
     fast: bool = False
+    #: How fast examples are played: 1 for one that is over within a minute.
+    speed: float = 1.0
     #: Print what happens and end with the decision on one screen, instead of waiting for Ctrl-C.
     once: bool = False
     #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
@@ -214,15 +216,46 @@ class Stage:
             patience=patience,
         )
 
-    async def play_examples(self, *, fast: bool = False) -> None:
-        """Play every written example, one after the other, from when the page is opened."""
-        player = self.player(0.0 if fast else READING_SECONDS)
-        for name in written_examples():
-            await self.workspace.until_watched()
+    async def play_examples(self, patience: float) -> None:
+        """Play a written example from when the page is opened, and the next when one asks for it.
+
+        Args:
+            patience: Seconds until a question of their agents is answered.
+        """
+        player, names = self.player(patience), list(written_examples())
+        self.workspace.show_guide(GuideLine(text=BEGINNING))
+        await self.workspace.until_watched()
+        for place, name in enumerate(names, start=1):
             debate_id = await player.begin(name)
-            await player.answer(name, debate_id)
-            await player.until_over(debate_id)
-            await asyncio.sleep(0.0 if fast else _BETWEEN_SECONDS)
+            guiding = asyncio.create_task(self._guide(debate_id))
+            try:
+                await player.answer(name, debate_id)
+                await player.until_over(debate_id)
+            finally:
+                guiding.cancel()
+            verdict = await self._place_of(headline_key(debate_id))
+            buttons = closing_buttons(verdict, has_more=place < len(names))
+            thread = await self._place_of(board_key(debate_id))
+            self.workspace.show_guide(GuideLine(text=ENDING, thread=thread, buttons=buttons))
+            if place < len(names):
+                await self.workspace.guide_pressed()
+
+    async def _guide(self, debate_id: str) -> None:
+        """Say on the page what happens in a debate, and open its thread, until cancelled."""
+        told = None
+        while True:
+            debate = fold(await self.moot.store.events(debate_id))
+            thread = await self._place_of(board_key(debate_id))
+            line = GuideLine(text=phase_words(debate), thread=thread)
+            if line != told:
+                self.workspace.show_guide(line)
+                told = line
+            await asyncio.sleep(_GLANCE_SECONDS)
+
+    async def _place_of(self, key: str) -> tuple[str, str] | None:
+        """Return the channel and ts of a post; None as long as it does not stand there."""
+        row = await self.moot.posts.row_by_key(key)
+        return (self.workspace.channel(CHANNEL).id, row.ts) if row and row.ts else None
 
     async def has_debates(self) -> bool:
         """Whether an earlier demonstration left debates in this folder."""
@@ -260,6 +293,7 @@ class Wanted:
     once: bool
     port: int
     fast: bool
+    speed: float
     #: Ask nothing, spend money.
     yes: bool
     rounds: int | None
@@ -295,13 +329,14 @@ async def show(wanted: Wanted) -> int:
             settings,
             chosen,
             None if wanted.fast else at_a_models_pace,
-            more=[example_provider(at_reading_speed=not (wanted.fast or wanted.once))],
+            more=[example_provider(speed=0.0 if wanted.fast or wanted.once else wanted.speed)],
         ),
         models=model_sets(settings, loaded.settings),
         question=wanted.question,
         examples=not has_wishes,
         port=wanted.port,
         fast=wanted.fast,
+        speed=wanted.speed,
         once=wanted.once,
         folder=wanted.folder,
         environment=settings,
@@ -313,7 +348,9 @@ async def show(wanted: Wanted) -> int:
         if demo.examples:
             typer.echo("Examples: debates written by hand, played by the real engine.")
             if not demo.once:
-                typer.echo("They begin when you open the page. Type /debate and a question there:")
+                typer.echo(
+                    "The first begins when you open the page. Type /debate and a question there:"
+                )
         typer.echo(models_in_words(demo.settings))
         if not demo.fast and demo.settings.agent_model.provider == "offline":
             typer.echo(
@@ -330,9 +367,10 @@ async def show(wanted: Wanted) -> int:
 async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
     """Debate the question until the debate, or whoever watches, ends it; return the exit code."""
     playing: list[asyncio.Task[None]] = []
+    patience = 0.0 if demo.fast else READING_SECONDS / demo.speed
     if not demo.once:
         if demo.examples and not await stage.has_debates():
-            playing = [asyncio.create_task(stage.play_examples(fast=demo.fast))]
+            playing = [asyncio.create_task(stage.play_examples(patience))]
         elif not demo.examples:
             await stage.begin(demo.question or QUESTION)
         await stopped.wait()

@@ -26,13 +26,17 @@ from core.rules.schedule import open_questions
 #: Seconds that agents of an example wait, should whoever plays it be gone.
 _WAIT_SECONDS = 120.0
 #: Seconds after which a question is answered, and the next one: time to read it.
-READING_SECONDS = 8.0
+READING_SECONDS = 2.0
 _GLANCE_SECONDS = 0.1
 
 
-def example_provider(*, at_reading_speed: bool) -> ModelProvider:
-    """Return the provider that plays the written examples."""
-    return ExampleProvider(SystemClock(), WORDS_PER_SECOND if at_reading_speed else 0.0)
+def example_provider(*, speed: float = 0.0) -> ModelProvider:
+    """Return the provider that plays the written examples.
+
+    Args:
+        speed: 1 for an example that is over within a minute, 2 for twice as fast; 0: all at once.
+    """
+    return ExampleProvider(SystemClock(), WORDS_PER_SECOND * speed)
 
 
 def written_examples() -> Mapping[str, Example]:

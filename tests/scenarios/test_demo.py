@@ -16,6 +16,7 @@ from bot.examples import example_provider, written_examples
 from bot.settings import BotSettings
 from bot.views.words import EXAMPLE_NOTE
 from core.settings import Settings
+from slack_on_loopback import Workspace
 from tests.seen import seen_in
 
 
@@ -34,7 +35,7 @@ async def playing(tmp_path: Path) -> AsyncGenerator[Stage]:
     """The demonstration with its examples, without pauses."""
     environment = BotSettings(moot_database=str(tmp_path / "another.db"))
     settings = Settings(rounds=1)
-    calls = build_calls(environment, settings, more=[example_provider(at_reading_speed=False)])
+    calls = build_calls(environment, settings, more=[example_provider()])
     async with Demo(settings=settings, calls=calls, port=0, fast=True).stage() as found:
         yield found
 
@@ -53,14 +54,34 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     assert "running bot" not in told()
 
 
+async def invited(workspace: Workspace, *, another: bool) -> list[str]:
+    """The buttons at an example's end, once they stand there."""
+
+    def labels() -> list[str]:
+        line = workspace.runtime.guide.line
+        return [button.label for button in line.buttons] if line else []
+
+    wanted = "Watch another"
+    return await workspace.wait_for(
+        lambda: labels() if labels() and (wanted in labels()) is another else None, 60
+    )
+
+
 async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
     workspace = playing.workspace
-    play = asyncio.create_task(playing.play_examples(fast=True))
+    play = asyncio.create_task(playing.play_examples(0.0))
     await asyncio.sleep(0.3)
     assert not await playing.has_debates(), "it began before anybody could see it"
     live = f"ws://{workspace.url.split('//')[1]}page/ws?user={workspace.user(USER).id}"
     async with ClientSession() as session, session.ws_connect(live):
+        for _ in list(written_examples())[1:]:
+            await invited(workspace, another=True)
+            pressed = {"user": workspace.user(USER).id, "name": "another"}
+            async with session.post(f"{workspace.url}page/api/guide", json=pressed) as answer:
+                assert (await answer.json())["ok"]
         await asyncio.wait_for(play, 60)
+        labels = await invited(workspace, another=False)
+    assert labels == ["Ask your own", "Accept the decision"]
     roots = [one for one in workspace.messages(CHANNEL) if one.get("reply_count")]
     assert len(roots) == len(written_examples())
     for root in roots:

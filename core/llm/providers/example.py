@@ -23,10 +23,13 @@ from core.request import ModelReply, ModelRequest, PartKind
 from core.settings import AllLimits, Settings, agent_for
 
 _FOLDER = Path(__file__).parent / "examples"
-#: Words written in a second. People read about 4; a quiet thread shows a third, and folds the rest.
-WORDS_PER_SECOND = 12.0
-#: Seconds that what nobody reads takes: ballots, questions, the list of options.
-_UNREAD_SECONDS = 1.5
+#: Words shown in a second, for an example that is over within a minute. People read about 4, and
+#: skim the rest.
+WORDS_PER_SECOND = 18.0
+#: Seconds that what nobody reads takes at this pace: ballots, questions, the list of options.
+_UNREAD_SECONDS = 0.6
+#: What follows is shown; what stands before is folded.
+_IN_SHORT = "In short:"
 _HOUR = 3600.0
 #: What a ballot holds where nothing moved the voter.
 _NOBODY = "none"
@@ -157,8 +160,8 @@ class ExampleProvider:
 
         Args:
             clock: Passes the time.
-            words_per_second: How fast people read; a reply comes when the one before it has been
-                read. 0: all at once.
+            words_per_second: How fast people read; a reply comes when what is shown of the one
+                before it has been read. 0: all at once.
         """
         self._clock = clock
         self._pace = words_per_second
@@ -177,9 +180,11 @@ class ExampleProvider:
         text = reply_to(request)
         if self._pace:
             async with self._turn:
-                await self._clock.sleep(max(self._reading, _UNREAD_SECONDS))
+                unread = _UNREAD_SECONDS * WORDS_PER_SECOND / self._pace
+                await self._clock.sleep(max(self._reading, unread))
                 read = request.act in _READ
-                self._reading = len(text.split()) / self._pace if read else 0.0
+                shown = text.rpartition(_IN_SHORT)[2]
+                self._reading = len(shown.split()) / self._pace if read else 0.0
         on_first_token()
         usage = Usage(cost=Decimal(0), attempts=1)
         return ModelReply(text=text, usage=usage, model=request.model)

@@ -1,0 +1,56 @@
+"""The line at the top of the demonstration's page: what happens, and what to try."""
+
+from collections.abc import Sequence
+
+from core.models import Act, Debate, Status
+from slack_on_loopback import GuideButton
+
+#: Name of the button that plays the next example.
+ANOTHER = "another"
+BEGINNING = (
+    "A team asks in Slack, agents argue, the team decides. Watch an example, or type /debate and "
+    "a question of your own."
+)
+ENDING = "That was a whole debate. The agents gave a verdict; the decision is the team's. Now you:"
+
+#: What people see while these acts are the newest.
+_PHASES = {
+    Act.PROPOSAL: (
+        "2 of 5 · Each agent writes its own answer and sees no other. Quotes are checked against "
+        "the files; a quote that is not there is struck out."
+    ),
+    Act.BALLOT: "3 of 5 · They vote in secret: their answers differ, so a debate is worth holding.",
+    Act.CRITIQUE: "3 of 5 · They disagree, so each one looks for flaws in the others' answers.",
+    Act.REFINEMENT: "4 of 5 · Each agent answers its critics. Watch who changes their mind.",
+}
+_QUESTIONS = (
+    "1 of 5 · The agents first ask what they need to know. Colleagues answer in the thread."
+)
+_VOTE = "5 of 5 · They vote again, and a judge writes the verdict with the dissent."
+
+
+def phase_words(debate: Debate) -> str:
+    """Return what happens at this point of an example."""
+    if debate.verdict or debate.tally or debate.status is not Status.RUNNING:
+        return _VOTE
+    if not debate.contributions:
+        return _QUESTIONS
+    newest = list(debate.contributions.values())[-1].turn.act
+    if newest is Act.PROPOSAL and debate.ballots:
+        newest = Act.BALLOT
+    return _PHASES.get(newest, _VOTE)
+
+
+def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Sequence[GuideButton]:
+    """Return what people can do when an example has ended.
+
+    Args:
+        verdict: Channel and ts of the verdict's post; None: there is none.
+        has_more: Whether another example is left.
+    """
+    buttons = [GuideButton(label="Ask your own", types="/debate ")]
+    if has_more:
+        buttons.append(GuideButton(label="Watch another", name=ANOTHER))
+    if verdict:
+        buttons.append(GuideButton(label="Accept the decision", shows=verdict))
+    return buttons
