@@ -125,9 +125,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
             failed.append(error)
             continue
         else:
-            verdict = _with_earlier(debate, verdict_from(reply, note_ids, playbook), reply)
-            ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
-            verdict = bound_by_vote(debate, verdict, ground)
+            verdict = _as_verdict(debate, reply, note_ids)
         stands_in = call and call.stands_in_for and terms.patient
         found = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": found})
@@ -153,6 +151,13 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
     verdict = await asyncio.to_thread(with_checked_evidence, debate, written)
     verdict = _with_confidence(debate, _with_case_against(debate, verdict))
     return VerdictReached(verdict=verdict, edition=debate.edition)
+
+
+def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
+    """What the judge wrote as a verdict, as far as the vote lets it stand."""
+    verdict = verdict_from(reply, note_ids, debate.setup.playbook)
+    ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
+    return bound_by_vote(debate, _with_earlier(debate, verdict, reply), ground)
 
 
 def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:

@@ -208,17 +208,7 @@ def _first(debate: Debate) -> Gate | None:
         return None
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
-    votes, pending, silent = dict[str, Probabilities](), False, False
-    options, present = options_of(debate), agents_present(debate, tuple(drafts))
-    for agent in drafts:
-        blind = Turn(act=Act.BALLOT, round=0, agent=agent)
-        ballot = debate.ballots.get(blind.key)
-        if ballot and (said := options.probabilities(ballot.probabilities)):
-            votes[agent] = said
-        elif debate.is_done(blind) or agent in debate.refused or agent not in present:
-            silent = True
-        else:
-            pending = True
+    votes, pending, silent = _blind_votes(debate, tuple(drafts))
     how, vote_only = agreement(votes, debate.setup.models), is_one_model(debate)
     if _differ(how, votes) and not vote_only:
         return _gate(turn, GateReason.SPLIT, how)
@@ -230,6 +220,24 @@ def _first(debate: Debate) -> Gate | None:
         return _gate(turn, GateReason.AGREED, how)
     split = _gate(turn, GateReason.SPLIT, how)
     return split.model_copy(update={"vote_only": True}) if vote_only else split
+
+
+def _blind_votes(
+    debate: Debate, drafters: Sequence[str]
+) -> tuple[Mapping[str, Probabilities], bool, bool]:
+    """The first ballots by voter, whether any is awaited, and whether any says nothing."""
+    votes, pending, silent = dict[str, Probabilities](), False, False
+    options, present = options_of(debate), agents_present(debate, drafters)
+    for agent in drafters:
+        blind = Turn(act=Act.BALLOT, round=0, agent=agent)
+        ballot = debate.ballots.get(blind.key)
+        if ballot and (said := options.probabilities(ballot.probabilities)):
+            votes[agent] = said
+        elif debate.is_done(blind) or agent in debate.refused or agent not in present:
+            silent = True
+        else:
+            pending = True
+    return votes, pending, silent
 
 
 def _after(debate: Debate, number: int) -> Gate | None:
