@@ -70,7 +70,7 @@ class Edits:
             _log.exception("cannot be shown", post=rows[0].key)
             pause = outgoing.failed(rows[0].key)
             for row in rows:
-                await outgoing.posts.put_off(row, pause, "It cannot be shown now.")
+                await outgoing.posts.put_off(row, pause)
             return 0.0
         workspace = await outgoing.clients.of(rows[0].workspace)
         same = list[PostRow]()
@@ -83,7 +83,7 @@ class Edits:
             )
             if is_early:
                 pause = outgoing.pace.first_pause
-                await outgoing.posts.put_off(row, pause, "What it links to is on its way.")
+                await outgoing.posts.put_off(row, pause)
             elif digest(content) == row.shown_hash or self._is_no_agent(row):
                 same.append(row)
             else:
@@ -145,7 +145,7 @@ class Edits:
             after = outgoing.failed(lane) if outcome.after is None else outcome.after
             outgoing.limits.hold(lane, after)
         else:  # one that always fails must not starve the lane
-            await outgoing.posts.put_off(row, outgoing.failed(row.key), outcome.words)
+            await outgoing.posts.put_off(row, outgoing.failed(row.key))
 
     async def _refuse(
         self, row: PostRow, refusal: Rejected, seq: int, content: Mapping[str, Any] | None
@@ -165,6 +165,7 @@ class Edits:
         await self._note(row, seq, digest(content), refusal.words)
         if row.method == "pin" and row.thread_key:
             await posts.make_stale(row.thread_key)  # the board says so
+            self.outgoing.wake(f"edit/{row.workspace}")
 
     async def _carry_out(self, call: SlackCall, deadline: float) -> None:
         try:

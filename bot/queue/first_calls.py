@@ -76,7 +76,7 @@ class FirstCalls:
         if row.thread_key and row.root_ts is None:
             if row.root_state not in {PostState.WAITING, PostState.SENDING}:
                 return await self._refuse(row, _NO_ROOT)
-            return await self._put_off(row, "The message it belongs to is on its way.")
+            return await self._put_off(row)
         try:
             rendered = await self._rendered(row)
         except StoreError:
@@ -86,7 +86,7 @@ class FirstCalls:
             if self.outgoing.fails_since(row.key) > self.outgoing.pace.fails:
                 return await self._refuse(row, _FAILS)
             pause = self.outgoing.failed(row.key)
-            await self.outgoing.posts.put_off(row, pause, "It cannot be shown now.")
+            await self.outgoing.posts.put_off(row, pause)
             return 0.0
         if rendered is None:
             await self.outgoing.posts.fail(row, "There is nothing to show any more.")
@@ -98,7 +98,7 @@ class FirstCalls:
             row, content, workspace.identity.url, rendered.seq
         )
         if is_early and not row.post:
-            return await self._put_off(row, "What it links to is on its way.")
+            return await self._put_off(row)
         call = SlackCall(
             client=workspace.client,
             row=row,
@@ -185,12 +185,12 @@ class FirstCalls:
         # A negative age: the clock was set back since, and nobody knows when the attempt was.
         is_dated = row.attempted_at is not None and row.attempt_age >= 0
         if row.state is PostState.SENDING and is_dated and left > 0:
-            await posts.put_off(row, left, "It may have arrived.")
+            await posts.put_off(row, left)
             return 0.0
         workspace = await outgoing.clients.of(row.workspace)
         looks = f"look/{row.workspace}"
         if wait := outgoing.limits.left(looks):
-            await posts.put_off(row, wait, "It may have arrived.")
+            await posts.put_off(row, wait)
             return 0.0
         claimed = await posts.claim(row, outgoing.leases.owner)
         if claimed is None:
@@ -262,8 +262,8 @@ class FirstCalls:
         target = await self.outgoing.posts.row_by_key(key) if key else None
         return target.ts if target else None
 
-    async def _put_off(self, row: PostRow, why: str) -> float:
-        await self.outgoing.posts.put_off(row, self.outgoing.pace.first_pause, why)
+    async def _put_off(self, row: PostRow) -> float:
+        await self.outgoing.posts.put_off(row, self.outgoing.pace.first_pause)
         return 0.0
 
     def _hold(self, lane: str, outcome: Retry | Unknown | Rejected) -> None:

@@ -298,9 +298,9 @@ class Posts:
         """Have a living post rendered once more, and edited if it looks different then."""
         await self.database.write(lambda c: c.execute(_MAKE_STALE, {"with_key": key}))
 
-    async def put_off(self, row: PostRow, after: float, error: str) -> None:
-        """Have an edit wait so many seconds."""
-        values = {"of_id": row.id, "wait": after, "why": error}
+    async def put_off(self, row: PostRow, after: float) -> None:
+        """Have a row wait so many seconds; what Slack said of it last stays."""
+        values = {"of_id": row.id, "wait": after}
         await self.database.write(lambda c: c.execute(_PUT_OFF, values))
 
     async def fail(self, row: PostRow, error: str) -> None:
@@ -488,11 +488,7 @@ _NOTE_SAME = (
 _WITH_KEY = QUEUE.c.key == bindparam("with_key")
 _DISTRUST = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN, shown_hash=None)
 _MAKE_STALE = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN)
-_PUT_OFF = (
-    update(QUEUE)
-    .where(QUEUE.c.id == bindparam("of_id"))
-    .values(due=NOW + _WAIT, error=bindparam("why", type_=Text))
-)
+_PUT_OFF = update(QUEUE).where(QUEUE.c.id == bindparam("of_id")).values(due=NOW + _WAIT)
 _FAIL = (
     update(QUEUE)
     .where(QUEUE.c.id == bindparam("of_id"), text("state <> 'gone'"))

@@ -379,6 +379,7 @@ async def test_a_refused_pin_is_reported_once_and_tried_when_it_changes(office: 
     for _ in range(2):
         await office.go_on()
         await office.until_shown("d1/board/pin")
+        await office.until_shown("d1/board")  # it says so, though nothing else happens
     row = await office.posts.row_by_key("d1/board/pin")
     assert row
     assert "100 pins" in (row.error or "")

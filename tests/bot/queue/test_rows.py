@@ -295,7 +295,9 @@ async def test_edits_of_one_debate_come_together_and_a_put_off_one_later(queue: 
     await queue.posts.enqueue([], progress(2))
     assert await queue.stale() == ["d2/board"]
     (row,) = await queue.posts.stale(EDITS, 0.0)
-    await queue.posts.put_off(row, 50, "no answer")
+    await queue.posts.put_off(row, 50)
+    # A wait is no refusal: the board tells what Slack refused.
+    assert [one.error for one in await queue.posts.rows_of_debate("d2")] == [None]
     assert await queue.stale() == [BOARD, CARD]
 
 
