@@ -28,6 +28,7 @@ from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejected, Retry, outcome_of
 from bot.slack.payloads import ChannelsPage, MessageEvent, PostedMessage, ThreadPage
+from bot.store.channel import Channel
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold
 from core.ports import DebateFilter
@@ -203,6 +204,8 @@ class CatchUp:
 
     async def _read_channel(self, team: str, channel: str) -> None:
         """Take every mention in a channel and its threads that was not taken before."""
+        # It may have been lost and come back while nobody listened.
+        await self._context.outbox.find_place(Channel(team, channel))
         now = self._context.clock.now()
         since = (now - TAKEN_WITHIN).timestamp()
         user = (await self._context.clients.of(team)).identity.user_id

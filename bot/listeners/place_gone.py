@@ -1,7 +1,7 @@
-"""The place of debates is gone: a channel archived, the app removed, posts refused for good.
+"""The place of debates is gone, or back: a channel archived, the bot or the app removed, a refusal.
 
 What runs there ends: it must not spend money where nobody can read it. With the app go its tokens
-and the links to its debates.
+and the links to its debates. Where the bot is back, boards, cards and buttons say what holds.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +17,8 @@ from bot.queue.outbox import Outbox
 from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
 from bot.slack.outcomes import PLACE_GONE, Rejected
-from bot.slack.payloads import ChannelGone, Delivery, TokensRevoked
+from bot.slack.payloads import ChannelBack, ChannelGone, Delivery, TokensRevoked
+from bot.store.channel import Channel
 from bot.views.notices import notice
 from core.errors import DebateUnknown, LogBroken
 from core.ports import DebateFilter
@@ -53,6 +54,13 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await end_debates(context, gone.team_id, _ARCHIVED, channels=[gone.channel])
         await next_()
 
+    async def channel_back(body: Body, next_: Next) -> None:
+        back = ChannelBack.model_validate(body)
+        bot = (await context.clients.of(back.team_id)).identity.user_id
+        if back.user == bot or back.is_unarchived:
+            await context.outbox.find_place(Channel(back.team_id, back.channel))
+        await next_()
+
     async def leave(event: Delivery) -> None:
         await end_debates(context, event.team_id, _REMOVED)
         await context.grants.leave(event.team_id)
@@ -75,6 +83,9 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
     app.event("channel_archive", middleware=[channel_gone])(acknowledged)
     app.event("group_archive", middleware=[channel_gone])(acknowledged)
+    app.event("channel_unarchive", middleware=[channel_back])(acknowledged)
+    app.event("group_unarchive", middleware=[channel_back])(acknowledged)
+    app.event("member_joined_channel", middleware=[channel_back])(acknowledged)
     app.event("app_uninstalled", middleware=[app_removed])(acknowledged)
     app.event("tokens_revoked", middleware=[tokens_revoked])(acknowledged)
 
@@ -138,7 +149,7 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
     gone. A quiet thread has one post per round: edits of the board bring the news sooner.
     """
     if row.state is PostState.SENT:
-        return row.method == "post" and refusal.code in PLACE_GONE - MESSAGE_GONE
+        return refusal.code in PLACE_GONE - MESSAGE_GONE
     is_own_post = row.method == "post" and "thread_ts" not in row.payload
     return row.key == board_key(debate_id) or (is_own_post and refusal.code in PLACE_GONE)
 

@@ -453,6 +453,23 @@ class ChannelGone(Delivery):
     channel: str = Field(validation_alias=AliasPath("event", "channel"))
 
 
+class ChannelBack(Delivery):
+    """A channel can be used again: `channel_unarchive`, `group_unarchive`, or somebody joined it.
+
+    Source: https://docs.slack.dev/reference/events/member_joined_channel
+    """
+
+    kind: str = Field(validation_alias=AliasPath("event", "type"))
+    channel: str = Field(validation_alias=AliasPath("event", "channel"))
+    #: Who joined, or made it usable again.
+    user: str = Field(validation_alias=AliasPath("event", "user"))
+
+    @property
+    def is_unarchived(self) -> bool:
+        """Whether it was archived."""
+        return self.kind in {"channel_unarchive", "group_unarchive"}
+
+
 class TokensRevoked(Delivery):
     """Tokens became worthless: `tokens_revoked`.
 

@@ -60,8 +60,10 @@ EVENT_SCOPES: dict[str, dict[str, set[str]]] = {
     "app_uninstalled": {"app_uninstalled": set()},
     "channel_archive": {"channel_archive": {"channels:read"}},
     "channel_rename": {"channel_rename": {"channels:read"}},
+    "channel_unarchive": {"channel_unarchive": {"channels:read"}},
     "group_archive": {"group_archive": {"groups:read"}},
     "group_rename": {"group_rename": {"groups:read"}},
+    "group_unarchive": {"group_unarchive": {"groups:read"}},
     "member_joined_channel": {"member_joined_channel": {"channels:read", "groups:read"}},
     "member_left_channel": {"member_left_channel": {"channels:read", "groups:read"}},
     "message": {

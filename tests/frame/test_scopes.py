@@ -20,6 +20,8 @@ REASONS: dict[str, set[str]] = {
     "channels:history": {"message.channels", "conversations_history", "conversations_replies"},
     "channels:read": {
         "channel_archive",
+        "channel_unarchive",
+        "member_joined_channel",
         "conversations_info",
         "conversations_members",
         "users_conversations",
@@ -35,6 +37,8 @@ REASONS: dict[str, set[str]] = {
     "groups:history": {"message.groups", "conversations_history", "conversations_replies"},
     "groups:read": {
         "group_archive",
+        "group_unarchive",
+        "member_joined_channel",
         "conversations_info",
         "conversations_members",
         "users_conversations",

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.slack.ids import ActionId
+from bot.queue.rows import PostState
+from bot.slack.ids import ActionId, board_key
 from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, key_of, team_at_work
 from core.events import (
     DebatePaused,
@@ -217,6 +218,54 @@ async def test_where_the_bot_is_removed_the_debate_ends_and_its_starter_is_told(
     team.workspace.remove_bot(team.channel)
     go_one_step_on(models)
     await ends(team, debate_id)
+
+
+async def place_lost(team: Team, debate_id: str) -> None:
+    """Wait until nothing more is sent or edited there."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while True:
+            board = await team.moot.context.posts.row_by_key(board_key(debate_id))
+            if board and board.state is PostState.GONE:
+                return
+            await team.moot.outbox.clock.sleep(0.05)
+
+
+async def there_again(team: Team, board: str) -> Message:
+    """Wait until the board says that the debate is over, without a button to steer it."""
+
+    def is_true() -> bool:
+        shown = str(team.thread(board)[0])
+        return "ended without a decision" in shown and ActionId.STOP.value not in shown
+
+    await team.workspace.wait_for(is_true, timeout=45)
+    return team.thread(board)[0]
+
+
+async def test_a_board_says_what_holds_as_soon_as_the_bot_is_back_in_the_channel(
+    team: Team, models: ScriptedProvider
+):
+    board = await team.debate(QUESTION)
+    debate_id, bot = (await debate_at(team, board)).id, team.workspace.app.bot_user
+    await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
+    go_one_step_on(models)
+    await ends(team, debate_id)
+    await place_lost(team, debate_id)
+    assert ActionId.STOP.value in str(team.thread(board)[0])
+    await team.workspace.channel_action("dana", "invite", channel=team.channel, member=bot)
+    await there_again(team, board)
+
+
+async def test_a_board_says_what_holds_as_soon_as_its_channel_is_unarchived(
+    team: Team, models: ScriptedProvider
+):
+    board = await team.debate(QUESTION)
+    debate_id = (await debate_at(team, board)).id
+    await team.workspace.channel_action("dana", "archive", channel=team.channel)
+    go_one_step_on(models)
+    await ends(team, debate_id)
+    await place_lost(team, debate_id)
+    await team.workspace.channel_action("dana", "unarchive", channel=team.channel)
+    await there_again(team, board)
 
 
 async def test_a_renamed_channel_changes_nothing(team: Team, models: ScriptedProvider):

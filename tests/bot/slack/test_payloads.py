@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from bot.slack import payloads
 from bot.slack.payloads import (
+    ChannelBack,
     ChannelFacts,
     ChannelGone,
     ChannelsPage,
@@ -57,6 +58,8 @@ READERS: dict[str, type[payloads.Payload]] = {
     "channels_page": ChannelsPage,
     "agent_session_stopped": SessionStopped,
     "channel_archive": ChannelGone,
+    "channel_unarchive": ChannelBack,
+    "member_joined_channel": ChannelBack,
     "app_uninstalled": Delivery,
     "tokens_revoked": TokensRevoked,
     "users_info": UserFound,
