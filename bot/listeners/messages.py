@@ -207,23 +207,39 @@ async def _take(
         key = _refusal_key(context, reply, refusal)
         await whisper(context, team, message, {"text": str(refusal)}, key=key)
         return False
-    if outcome is ReplyOutcome.TAKEN:
-        return True
+    if outcome is ReplyOutcome.UNCLEAR:
+        await _ask_which(context, team, message, reply)
+    elif outcome is ReplyOutcome.AFTER_END:
+        await _say_ended(context, team, message, reply)
+    return True
+
+
+async def _ask_which(
+    context: ListenerContext, team: str, message: PostedMessage, reply: PersonsReply
+) -> None:
+    """Ask the author of a note which question it answers."""
+    debate_id, version = reply.debate_id, "/".join(filter(None, (reply.origin, reply.edited)))
+    debate = await context.answer.facts.debate(debate_id)
+    if open_questions(debate):
+        asking = which_question(debate, reply.origin, redact(reply.text)).payload
+        key = f"{version}/which"
+        await whisper(context, team, message, asking, key=key, debate_id=debate_id)
+
+
+async def _say_ended(
+    context: ListenerContext, team: str, message: PostedMessage, reply: PersonsReply
+) -> None:
+    """Offer to put a question to the judge; tell of anything else that nobody reads it, once."""
+    debate_id, version = reply.debate_id, "/".join(filter(None, (reply.origin, reply.edited)))
     debate = await context.answer.facts.debate(debate_id)
     bot = (await context.clients.of(team)).identity.user_id
-    if outcome is ReplyOutcome.AFTER_END and debate.verdict and message.mentions(bot):
-        return True  # it is a question: Slack delivers it once more, as a mention
-    if outcome is ReplyOutcome.AFTER_END:
-        is_question = debate.verdict and has_question_mark(reply.text)
-        if is_question and len(reply.text) <= MOST_OFFERED:
-            payload, key = ask_offer(debate, reply.origin, reply.text).payload, f"{version}/ask"
-        else:  # by its key each person hears it once
-            payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, reply.by.id)
-        await whisper(context, team, message, payload, key=key, debate_id=debate_id)
-    elif open_questions(debate):
-        asking = which_question(debate, reply.origin, redact(reply.text)).payload
-        await whisper(context, team, message, asking, key=f"{version}/which", debate_id=debate_id)
-    return True
+    if debate.verdict and message.mentions(bot):
+        return  # it is a question: Slack delivers it once more, as a mention
+    if debate.verdict and has_question_mark(reply.text) and len(reply.text) <= MOST_OFFERED:
+        payload, key = ask_offer(debate, reply.origin, reply.text).payload, f"{version}/ask"
+    else:  # by its key each person hears it once
+        payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, reply.by.id)
+    await whisper(context, team, message, payload, key=key, debate_id=debate_id)
 
 
 def _refusal_key(context: ListenerContext, reply: PersonsReply, refusal: BadInput) -> str:

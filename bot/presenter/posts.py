@@ -77,6 +77,7 @@ from core.events import (
 )
 from core.models import Debate, NextStep, SourceKind, Status, Turn
 from core.rules.formats import review
+from core.rules.formats.registry import format_of
 from core.transcript.adr import adr
 from core.transcript.found import task_list
 from core.transcript.people import adr_status
@@ -236,7 +237,10 @@ def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
 
 def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
     """The report, the decision record, the whole record."""
-    files, words = _files(occasion.debate, occasion.log, f"moot-{occasion.debate.id}")
+    debate = occasion.debate
+    # A post in doubt is looked for by these names: those of an earlier edition are other ones.
+    edition = f"-edition-{debate.edition}" if debate.edition > 1 else ""
+    files, words = _files(debate, occasion.log, f"moot-{debate.id}{edition}")
     return {"text": f"{words}.", "files": files}
 
 
@@ -388,7 +392,12 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(on=OptionEdited, view=lambda it: [notices.options_changed(it.debate, it.event.edit)]),
     Post(on=SourceRead, view=_sources),
-    Post(on=StopRequested, view=lambda it: [notices.stopped(it.event.stop, it.debate)]),
+    # Before anybody spoke the debate ends at once, and its end says who stopped it.
+    Post(
+        on=StopRequested,
+        when=lambda it: format_of(it.debate).positions(it.debate),
+        view=lambda it: [notices.stopped(it.event.stop)],
+    ),
     Post(on=VoteCalled, view=lambda it: [notices.vote_called(it.event.by)]),
     # Where nobody paused it, a backup was restored; the board says that.
     Post(
@@ -439,7 +448,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         method="upload",
         from_log=True,
     ),
-    Post(on=DebateFailed, view=lambda it: [notices.failed(it.event.reason)]),
+    Post(on=DebateFailed, view=lambda it: [notices.failed(it.debate, it.event.reason)]),
     Post(
         on=DebateFailed,
         view=lambda it: [asked_thread.failed(it.debate, address_of(board_key(it.debate.id)))],

@@ -23,7 +23,6 @@ from core.models import (
     Stop,
 )
 from core.rules.ending import SENTENCES, EndingReason
-from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.rules.sources import label_of
 from core.use_cases.choices import NO_CAP, ChannelChoices
@@ -174,15 +173,12 @@ def added(note: Note) -> MessageView:
     return notice(f"{head}\n{said[0] if said else ''}")
 
 
-def stopped(stop: Stop, debate: Debate) -> MessageView:
-    """Return the line that says who stopped the debate, and what comes of it."""
-    what = (
-        "The judge writes a partial decision from what is there."
-        if format_of(debate).positions(debate)
-        else "No agent has taken a position yet, so there is nothing to decide on."
-    )
+def stopped(stop: Stop) -> MessageView:
+    """Return the line that says who stopped a debate in which there are positions."""
     said = SENTENCES[EndingReason.STOPPED].format(who=person(stop.by))
-    return notice(f":octagonal_sign: {said} {what}")
+    return notice(
+        f":octagonal_sign: {said} The judge writes a partial decision from what is there."
+    )
 
 
 def vote_called(by: Person) -> MessageView:
@@ -262,6 +258,8 @@ def out_of_time(*, of_outage: bool = False) -> MessageView:
     return notice(f":hourglass: {why} What is there goes to the vote and the judge.")
 
 
-def failed(reason: str) -> MessageView:
-    """Return the line that says a debate ended without a decision."""
-    return notice(f":x: *The debate ended without a decision.* {gist(reason, _REASON_LIMIT)}")
+def failed(debate: Debate, reason: str) -> MessageView:
+    """Return the line that says a debate ended without a decision, and who stopped it if any."""
+    who = SENTENCES[EndingReason.STOPPED].format(who=person(debate.stop.by)) if debate.stop else ""
+    why = " ".join(filter(None, (who, gist(reason, _REASON_LIMIT))))
+    return notice(f":x: *The debate ended without a decision.* {why}")

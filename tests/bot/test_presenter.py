@@ -535,10 +535,19 @@ def test_the_verdict_ends_with_a_short_form_for_the_channel():
     assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
 
 
+def test_a_stop_before_anybody_spoke_is_said_once_with_the_end():
+    stop = StopRequested(stop=Stop(by=Person(id="U7")))
+    assert not posts_after(stop)
+    [post] = posts_after(stop, DebateFailed(reason="It was stopped."))
+    assert (
+        "ended without a decision.* <@U7> stopped the debate. It was stopped."
+        in (post.payload["text"])
+    )
+
+
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (StopRequested(stop=Stop(by=Person(id="U7"))), "<@U7> stopped the debate"),
         (VoteCalled(by=Person(id="U7")), "<@U7> called the vote"),
         (DebatePaused(by=Person(id="U7"), origin="t1"), "<@U7> paused the debate"),
         (DebateResumed(by=Person(id="U7"), origin="t2"), "<@U7> let the debate go on"),

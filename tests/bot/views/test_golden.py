@@ -188,13 +188,13 @@ def test_notices():
         notices.problem("There is no debate `dxyz`.", "/debate list"),
         notices.usage({"/debate <question>": "start a debate", "/debate help": "show this"}),
         notices.turn_failed(debate, failure),
-        notices.stopped(Stop(by=Person(id="U1")), debate),
+        notices.stopped(Stop(by=Person(id="U1"))),
         notices.vote_called(Person(id="U1")),
         notices.paused(Person(id="U1")),
         notices.resumed(Person(id="U1")),
         notices.guidance(debate, GUIDANCE),
         notices.out_of_time(),
-        notices.failed("No agent could take a position."),
+        notices.failed(debate, "No agent could take a position."),
     ]
     assert payloads(*messages) == external_file(f"{FOLDER}/notices.json")
 
@@ -225,13 +225,6 @@ def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: st
     reached = a_verdict(decision="Choose X.", solution=solution)
     assert why in verdict(a_debate(), reached)[0].text
     assert "*Decision*\nChoose X." in verdict(a_debate(), reached)[0].text
-
-
-def test_a_stop_before_the_first_position_promises_no_decision():
-    stop = Stop(by=Person(id="U1"))
-    assert "partial decision" not in notices.stopped(stop, a_debate()).text
-    assert "nothing to decide on" in notices.stopped(stop, a_debate()).text
-    assert "partial decision" in notices.stopped(stop, a_debate(*MIDDLE)).text
 
 
 def test_questions_put_to_people_are_nobodys_proposal():

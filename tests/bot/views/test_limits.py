@@ -262,9 +262,9 @@ def test_notices_fit(debate: Debate, said: str, typed: str):
     failure = next(iter(debate.failures.values()))
     check(notices.turn_failed(debate, failure))
     check(notices.problem(said or "Wrong.", typed))
-    check(notices.failed(said))
+    check(notices.failed(debate, said))
     check(notices.usage({f"/debate {n} {typed}": said for n in range(30)}))
-    check(notices.stopped(Stop(by=Person(id="x", name=said)), debate))
+    check(notices.stopped(Stop(by=Person(id="x", name=said))))
     check(notices.out_of_time())
     for message in notices.question(debate):
         check(message)
