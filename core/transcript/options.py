@@ -206,11 +206,11 @@ def cross_check_words(debate: Debate) -> str:
 
 
 def positions_words(debate: Debate) -> Iterator[str]:
-    """Who stands where, a line for each option that somebody stands for: `Kafka: Ann, Bob`."""
+    """Every option and who stands for it, a line each: `Kafka: Ann, Bob`."""
     options = options_of(debate)
     for option, agents in by_option(debate).items():
-        if agents:
-            names = ", ".join(name_of(debate, agent) for agent in agents)
+        if is_listed(options, option, len(agents)):
+            names = ", ".join(name_of(debate, agent) for agent in agents) or "nobody"
             yield f"{options.name(option)}: {names}"
 
 

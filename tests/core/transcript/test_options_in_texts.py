@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +27,8 @@ from core.models import (
     Contribution,
     Debate,
     Ending,
+    OptionChange,
+    OptionEdit,
     PeopleBallot,
     Stop,
     Termination,
@@ -335,3 +338,12 @@ def test_a_debate_of_one_round_has_one_and_not_at_most_one() -> None:
     words = [rounds_words(fold(recorded([DebateStarted(setup=setup)]))) for setup in setups]
 
     assert words == ["1 round", "at most 3 rounds"]
+
+
+def test_a_decision_record_lists_an_option_that_nobody_stands_for() -> None:
+    added = OptionEdit(change=OptionChange.ADD, name="Build our own", by=DANA, origin="9")
+    debate = fold(split_log())
+    debate = replace(debate, option_edits=(*debate.option_edits, added))
+
+    assert "- Build our own: nobody\n" in adr(debate)
+    assert "None of these" not in adr(debate).split("## Decision")[0]
