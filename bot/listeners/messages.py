@@ -199,8 +199,6 @@ async def _take(
     if debate_id is None:
         return True
     reply = await _reply_of(context, team, message, debate_id)
-    # By the message's own id: it is answered once, however often it is delivered or read.
-    version = "/".join(filter(None, (reply.origin, reply.edited)))
     try:
         outcome = await record(reply)
     except BadInput as refusal:
