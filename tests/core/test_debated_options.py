@@ -41,7 +41,7 @@ Minds = Mapping[str, tuple[int, int]]
 
 
 def a_script(
-    minds: Minds, *, kind: QuestionKind = QuestionKind.CHOICE, check: str = "o1"
+    minds: Minds, *, kind: QuestionKind = QuestionKind.CHOICE, check: str = "o1", judge: str = "o1"
 ) -> Callable[[ModelRequest], str]:
     """Drafts for Kafka (o1) and PostgreSQL (o2), ballots and stances as these minds have it."""
 
@@ -76,7 +76,7 @@ def a_script(
             case Act.CROSS_CHECK:
                 return json.dumps({"reason": "It is simpler.", "option": check})
             case Act.SYNTHESIS:
-                return json.dumps(a_verdict_reply(option="o1"))
+                return json.dumps(a_verdict_reply(option=judge))
             case _:
                 return plausible_reply(request)
 

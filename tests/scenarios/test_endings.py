@@ -106,14 +106,14 @@ async def test_opposites_in_like_words_are_a_split_and_are_debated() -> None:
 
 
 async def test_a_close_vote_is_judged_twice_and_a_judge_that_changes_its_mind_is_told_of() -> None:
-    async with team_at_work(spec=spec_of(a_script(CLOSE, check="o2"))) as team:
+    async with team_at_work(spec=spec_of(a_script(CLOSE, judge="o2", check="o1"))) as team:
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)
 
         assert debate.cross_check
-        assert debate.cross_check.option == "o2"
+        assert debate.cross_check.option == "o1"
         assert debate.verdict
-        assert debate.verdict.option == "o1"
+        assert debate.verdict.option == "o2"
         (lowered,) = [one for one in debate.verdict.rests_on if "order" in one]
         assert lowered in words_in(team.thread(board))
 

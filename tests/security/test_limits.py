@@ -115,8 +115,8 @@ async def test_requests_at_the_same_moment_do_not_pass_the_bound(team: Team) -> 
 
 async def test_somebody_else_may_still_start_one_until_the_channel_is_full(team: Team) -> None:
     await asyncio.gather(team.type(QUESTION), team.type("Tabs or spaces?"))
-    await team.type(QUESTION, user="alex")
-    await team.type("Tabs or spaces?", user="alex")
+    await team.type("Rust or Go?", user="alex")
+    await team.type("Vim or Emacs?", user="alex")
 
     assert await running(team) == 3
     assert "3 debates run in this channel" in team.told("alex")[-1]

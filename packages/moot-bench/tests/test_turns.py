@@ -104,7 +104,7 @@ def test_a_debate_is_judged() -> None:
     assert len(provider.asked(Act.REFINEMENT)) == 3
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.JUDGE
-    assert answer.chosen == (WRONG,)  # as the judge says, whatever the vote was
+    assert answer.chosen == (RIGHT,)  # the vote's: the judge names no ground to leave it
     assert answer.probabilities[RIGHT] == 0.7
     assert answer.sides == ((RIGHT, RIGHT),) * 3
 

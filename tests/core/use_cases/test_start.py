@@ -9,7 +9,7 @@ import pytest
 from core.errors import BadInput
 from core.estimate import Estimate
 from core.events import TurnFailed
-from core.models import Act, Failure, Forecast, Person, Setup, Turn, Usage
+from core.models import Act, Failure, Forecast, Setup, Turn, Usage
 from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.settings import AllLimits, Settings
@@ -104,7 +104,6 @@ async def test_what_is_asked_again_while_it_runs_is_the_debate_that_has_begun() 
     assert (again.debate_id, again.fresh) == (first.debate_id, False)
     others = (
         replace(request, question="Tabs or blanks?"),
-        replace(request, asked_by=Person(id="U0OTHER")),
         replace(request, rounds=1),
     )
     for number, other in enumerate(others):

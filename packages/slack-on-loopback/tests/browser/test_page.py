@@ -803,7 +803,7 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     await expect(bar).to_be_hidden()
     plain = {"shows": "", "types": "", "name": ""}
     buttons = [
-        {**plain, "label": "Ask your own", "types": "/debate "},
+        {**plain, "label": "Ask your own", "types": "/poll "},
         {**plain, "label": "Watch another", "name": "another"},
     ]
     guide = {"text": "Agents argue in the thread.", "thread": [], "buttons": buttons}
@@ -812,7 +812,7 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     await expect(page.locator("#thread")).to_be_visible()
 
     await bar.get_by_role("button", name="Ask your own").click()
-    await expect(page.locator("#main textarea")).to_have_value("/debate ")
+    await expect(page.locator("#main textarea")).to_have_value("/poll ")
     await expect(page.locator("#main textarea")).to_be_focused()
     async with page.expect_request("**/page/api/guide") as asked:
         await bar.get_by_role("button", name="Watch another").click()
