@@ -318,7 +318,7 @@ class Play:
         elif ready:
             turn = self.dice.choice(ready)
             self.add(self.outcome(turn))
-        elif debate.open_clarifications and not schedule.conclusion(debate):
+        elif debate.open_cards and not schedule.conclusion(debate):
             waiting = schedule.overdue(debate, START + timedelta(days=9))
             assert waiting
             self.add(ClarificationsClosed(which=waiting))

@@ -29,8 +29,8 @@ from core.testing import RecordingSink, ScriptedProvider, plausible_reply
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))
 DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
 
-#: What debates are no longer told by: likeness of words decides nothing since there are options, and
-#: reasons are no longer matched with quotes in a list of their own.
+#: What debates are no longer told by: likeness of words decides nothing since there are options,
+#: and reasons are no longer matched with quotes in a list of their own.
 GONE = ("/setup/termination/threshold", "/verdict/evidence")
 #: Events that no older version wrote.
 NEWER = {

@@ -93,7 +93,7 @@ def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
         others = [turn for turn in ready if turn.act is not Act.SUMMARY]
         if others:
             play.add(play.outcome(play.dice.choice(others)))
-        elif debate.open_clarifications and not schedule.conclusion(debate):
+        elif debate.open_cards and not schedule.conclusion(debate):
             play.add(ClarificationsClosed(which=schedule.overdue(debate, NEVER) or ""))
         elif ending := schedule.conclusion(debate):
             play.add(ending)

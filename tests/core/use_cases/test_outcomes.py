@@ -48,12 +48,13 @@ async def test_a_debate_that_decided_nothing_cannot_have_turned_out() -> None:
         await DecideOnVerdict(facts=log.facts).say_outcome(debate, HELD)
 
 
-async def test_on_a_terminal_nobody_need_accept() -> None:
+async def test_on_a_terminal_the_verdict_is_accepted_first_as_well() -> None:
     log = Recording()
     setup = a_setup().model_copy(update={"place": Place(surface="terminal")})
     debate = await log.begin(verdict(), setup=setup)
-    await DecideOnVerdict(facts=log.facts).say_outcome(debate, HELD)
-    assert (await log.debate()).outcome == HELD
+    with pytest.raises(BadInput, match=f"Accept it first: moot accept {debate.id}"):
+        await DecideOnVerdict(facts=log.facts).say_outcome(debate, HELD)
+    assert (await log.debate()).outcome is None
 
 
 async def test_an_outcome_is_of_the_accepted_decision_and_the_newest_stands() -> None:
