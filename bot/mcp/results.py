@@ -9,7 +9,7 @@ from bot.views.progress import progress, stage
 from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
 from core.llm.caps import firm_cap
-from core.models import Debate, FindingStatus, RequirementStatus, Severity, Value
+from core.models import Debate, FindingStatus, RequirementStatus, Severity, Value, Verdict
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of, state_words
 from core.rules.findings import not_put_words, standing
@@ -28,6 +28,8 @@ Shown = Annotated[str, BeforeValidator(visible)]
 DOCUMENTS = ("report", "adr", "record")
 #: Stands before text that people and models wrote.
 _QUOTE = "> "
+#: Of a debate without one: its fields are the defaults of the result.
+_NO_VERDICT = Verdict(decision="", solution="", confidence=None)
 
 
 class StartResult(Value):
@@ -288,25 +290,33 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
         decision=debate.verdict.decision if debate.verdict else "",
         address=address,
     )
-    lines = [f"Debate {debate.id}: {state_words(debate)}."]
-    lines += [f"Playbook: {playbook.name}."] if playbook else []
-    if not state.has_ended:
-        lines.append(f"{result.stage}, {reached.words}. Cost so far: {money(cost)}.")
-        lines.append(f"It waits for {result.waits_for}.")
-    if debate.outage and not state.has_ended:
-        lines.append(f"No model can be reached; it goes on by itself. {debate.outage}")
-    if options:
-        lines += ["Options:", *(f"{_QUOTE}{name}" for name in options)]
-    for one in asked:
-        lines += [f"Question {one.number}:", *_quoted(one.question)]
-        lines += ["Assumed without an answer:", *_quoted(one.assumption or "nothing in particular")]
-    if asked and (beyond := not_put_words(debate)):
-        lines.append(f"Of the findings {beyond}")
-    if asked and due:
-        lines.append(f"Answer until {when(due)}; then the assumptions hold.")
-    if address:
-        lines.append(f"People read it here: {address}")
-    return result, "\n".join([*lines, _next(debate.id, state)])
+    return result, "\n".join(_status_lines(debate, result))
+
+
+def _status_lines(debate: Debate, result: StatusResult) -> Iterator[str]:
+    """The status as text: a line each."""
+    reached = progress(debate)
+    yield f"Debate {debate.id}: {state_words(debate)}."
+    if result.playbook:
+        yield f"Playbook: {result.playbook}."
+    if not result.state.has_ended:
+        yield f"{result.stage}, {reached.words}. Cost so far: {money(debate.usage.cost)}."
+        yield f"It waits for {result.waits_for}."
+        if debate.outage:
+            yield f"No model can be reached; it goes on by itself. {debate.outage}"
+    if result.options:
+        yield from ("Options:", *(f"{_QUOTE}{option}" for option in result.options))
+    for question in result.open_questions:
+        yield from (f"Question {question.number}:", *_quoted(question.question))
+        assumption = question.assumption or "nothing in particular"
+        yield from ("Assumed without an answer:", *_quoted(assumption))
+    if result.open_questions and (beyond := not_put_words(debate)):
+        yield f"Of the findings {beyond}"
+    if result.answer_until:
+        yield f"Answer until {result.answer_until}; then the assumptions hold."
+    if result.address:
+        yield f"People read it here: {result.address}"
+    yield _next(debate.id, result.state)
 
 
 def _waits_for(debate: Debate, state: DebateState) -> str:
@@ -342,43 +352,45 @@ def _next(debate_id: str, state: DebateState) -> str:
 
 def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
     """Return the verdict of a debate; why there is none else."""
-    found, cost, state = debate.verdict, debate.usage.cost, state_of(debate)
+    judged, cost, state = debate.verdict or _NO_VERDICT, debate.usage.cost, state_of(debate)
     result = VerdictResult(
         debate_id=debate.id,
         state=state,
         question=debate.setup.question,
-        decision=found.decision if found else "",
-        option=headline_option(debate) if found else "",
+        decision=judged.decision,
+        option=headline_option(debate) if debate.verdict else "",
         standing=adr_status(debate),
-        confidence=found.confidence if found else None,
-        confidence_words=confidence(found) if found else "",
-        reasons=found.reasons if found else (),
-        solution=found.solution if found else "",
-        steps=found.implementation if found else "",
+        confidence=judged.confidence,
+        confidence_words=confidence(judged) if debate.verdict else "",
+        reasons=judged.reasons,
+        solution=judged.solution,
+        steps=judged.implementation,
         vote=_counted(debate),
         requirements=tuple(
-            JudgedRequirement(requirement=one.text, status=one.status, shown_by=one.words)
-            for one in (found.requirements if found else ())
+            JudgedRequirement(
+                requirement=requirement.text, status=requirement.status, shown_by=requirement.words
+            )
+            for requirement in judged.requirements
         ),
-        unmet_requirements=found.unmet_requirements if found else (),
-        tradeoffs=found.tradeoffs if found else (),
-        dissent=found.dissent if found else "",
+        unmet_requirements=judged.unmet_requirements,
+        tradeoffs=judged.tradeoffs,
+        dissent=judged.dissent,
         findings=_faults(debate),
-        overturned_by=found.overturned_by if found else (),
-        recommendations=found.recommendations if found else (),
-        open_questions=found.open_questions if found else (),
-        partial=found.partial if found else False,
+        overturned_by=judged.overturned_by,
+        recommendations=judged.recommendations,
+        open_questions=judged.open_questions,
+        partial=judged.partial,
         cost_usd=None if cost is None else float(cost),
         address=address,
-        documents=tuple(address_of(debate.id, one) for one in DOCUMENTS),
+        documents=tuple(address_of(debate.id, document) for document in DOCUMENTS),
     )
     if not state.has_ended:
         return result, f"{decision_text(debate)} {_next(debate.id, state)}"
     head = f"Debate {debate.id} has ended."
-    if found:
+    if debate.verdict:
         head += f" Agents wrote this verdict; with the team it stands so: {adr_status(debate)}."
-    told = [head, *_quoted(decision_text(debate))]
-    return result, "\n".join([*told, f"All of it: {result.documents[0]}"])
+    lines = [head, *_quoted(decision_text(debate))]
+    return result, "\n".join([*lines, f"All of it: {result.documents[0]}"])
 
 
 def _faults(debate: Debate) -> tuple[FoundFault, ...]:
