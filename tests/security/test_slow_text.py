@@ -33,7 +33,8 @@ FEWEST_SECONDS = 0.05
 PARTS = range(8)
 #: Seconds of CPU for LONG, several times what it takes where nothing else runs.
 MOST_SECONDS = 0.25
-#: Patterns made of settings, names, ids, debate's own codes, and of a schema's names.
+#: Patterns made of settings, names, ids, debate's own codes, a schema's names, and of the table of
+#: secrets, whose patterns are tried as those of a module are.
 MADE_WHILE_RUNNING = {
     "bot.listeners.decide",
     "bot.log",
@@ -46,6 +47,7 @@ MADE_WHILE_RUNNING = {
     "core.evidence.words",
     "core.llm.providers.openai",
     "core.llm.quoting",
+    "core.redaction",
     "core.rules.playbook",
     "slack_on_loopback.rules",
 }
