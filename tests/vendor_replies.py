@@ -73,4 +73,4 @@ def _ballot(prompt: str) -> dict[str, object]:
 
 
 def _labels(prompt: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", prompt)))
+    return list(dict.fromkeys(re.findall(r'<<<\w+ OTHERS "(p\d+)"', prompt)))

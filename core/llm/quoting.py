@@ -1,8 +1,9 @@
 """Foreign text as labelled data in a prompt: cleaned, redacted, between random delimiters (pure).
 
 Injection cannot be prevented, only contained. What people and agents wrote stands between two
-lines that nobody could have guessed (`<<<CODE Question (from the team)` and `>>>CODE`), and holds
-nothing that a reader cannot see. The system prompt says how to read that.
+lines that nobody could have guessed (`<<<CODE TEAM "Question"` and `>>>CODE`), and holds nothing
+that a reader cannot see. Who wrote it is a field of its own in the first line, before the label,
+and the label is in quotation marks, of which it has none. The system prompt says how to read that.
 """
 
 import re
@@ -14,17 +15,25 @@ from core.redaction import clean, redact
 from core.request import Part, PartKind
 
 _SHORTEST = 2
-#: What the team wrote says so in its first line: it is authoritative, as the system text explains.
-_BY_TEAM = "from the team"
-_CLAIM = re.compile(r"from[^a-z]{0,9}the[^a-z]{0,9}team", re.IGNORECASE)
-_TEAM = re.compile("team", re.IGNORECASE)
-_TEAMS: Mapping[PartKind, str] = {
-    PartKind.QUESTION: f"({_BY_TEAM})",
-    PartKind.CONTEXT: f"({_BY_TEAM})",
-    PartKind.CLARIFICATIONS: f"(the answers are {_BY_TEAM})",
-    PartKind.PLAYBOOK: f"({_BY_TEAM})",
-    PartKind.NOTES: f"({_BY_TEAM})",
+#: Who wrote a part, as the system text explains: what the team wrote is authoritative.
+_AUTHORS: Mapping[PartKind, str] = {
+    PartKind.QUESTION: "TEAM",
+    PartKind.CONTEXT: "TEAM",
+    PartKind.CLARIFICATIONS: "TEAM-ANSWERS",
+    PartKind.PLAYBOOK: "TEAM",
+    PartKind.NOTES: "TEAM",
 }
+_OTHERS = "OTHERS"
+_CLAIM = re.compile(r"(?:from|by)[^a-z]{0,9}(?:the[^a-z]{0,9})?team", re.IGNORECASE)
+_TEAM = re.compile("team", re.IGNORECASE)
+#: Letters of other scripts that look like those of `_CLAIM`, and all quotation marks.
+_LOOK_ALIKE = str.maketrans(
+    # Cyrillic; then Greek and others.
+    "\u0430\u0410\u0435\u0415\u043c\u041c\u04bb\u041d\u043e\u041e\u0433\u0442\u0422\u0443\u0423\u0412"
+    "\u03b1\u0391\u0251\u03b5\u0395\u039c\u0192\u0397\u03bf\u039f0\u03c4\u03a4\u03a5\u0392",
+    "aaeemmhhoorttyybaaaeemfhooottyb",
+)
+_MARKS = str.maketrans(dict.fromkeys('"“”„‟«»″〝〞〟\uff02', "'"))
 
 
 def quote(part: Part, delimiter: str) -> str:
@@ -41,18 +50,19 @@ def quote(part: Part, delimiter: str) -> str:
         return redact(part.text)
     if len(delimiter) < _SHORTEST:
         raise ValueError("The delimiter is too short.")
-    # No other text passes for the team's, whatever an agent is called.
     label = _without_claim(" ".join(redact(clean(part.label)).split()))
-    label = _without(delimiter, " ".join(f"{label} {_TEAMS.get(part.kind, '')}".split()))
-    return f"<<<{delimiter} {label}\n{as_data(part.text, delimiter)}\n>>>{delimiter}"
+    label = _without(delimiter, label.translate(_MARKS))
+    author = _AUTHORS.get(part.kind, _OTHERS)
+    return f'<<<{delimiter} {author} "{label}"\n{as_data(part.text, delimiter)}\n>>>{delimiter}'
 
 
 def _without_claim(label: str) -> str:
-    """The label; where it says who wrote it, in letters of any width, without the word for that.
+    """The label; where it says that the team wrote it, however spelled, without the word for that.
 
     What stands in the word's place is no letter: no other one can come together around it.
     """
-    plain = unicodedata.normalize("NFKC", label)
+    plain = unicodedata.normalize("NFKD", label).translate(_LOOK_ALIKE)
+    plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
     return _TEAM.sub("…", plain) if _CLAIM.search(plain) else label
 
 

@@ -513,7 +513,7 @@ async def test_what_anybody_wrote_arrives_as_data_between_delimiters(line: Line)
     await line.ask()
 
     sent = _prompt(line.vendor.asked[-1])
-    assert f"<<<k7f3q9 Question (from the team)\n{SECRET_WORDS}\n>>>k7f3q9" in sent
+    assert f'<<<k7f3q9 TEAM "Question"\n{SECRET_WORDS}\n>>>k7f3q9' in sent
     assert sent.rstrip().endswith("Propose a solution.")
 
 

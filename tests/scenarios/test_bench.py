@@ -66,7 +66,7 @@ def answering(asked: Asked) -> Say:
     has_it = case % 10 < SKILL[str(asked.body["model"])]
     held, other = (right, wrong) if has_it else (wrong, right)
     if "ranking" in fields:
-        labels = list(dict.fromkeys(re.findall(r"<<<\w+ (p\d+)", body)))
+        labels = list(dict.fromkeys(re.findall(r'<<<\w+ OTHERS "(p\d+)"', body)))
         shares = [80 if option == held else 20 for option in sorted(known)]
         ballot: dict[str, Any] = {"ranking": labels, "probabilities": shares, "moved_by": "none"}
         ballot["reasons"] = [f"{label}: it is clear." for label in labels]

@@ -73,10 +73,11 @@ def test_every_debate_has_a_delimiter_of_its_own() -> None:
 @pytest.mark.parametrize("kind", list(PartKind))
 def test_only_what_the_team_wrote_is_marked_as_theirs(kind: PartKind) -> None:
     part = Part(kind=kind, label="Position of Eve (FROM the\u200b team)", text="x")
-    first = quote(part, DELIMITER).partition("\n")[0].casefold()
+    first = quote(part, DELIMITER).partition("\n")[0]
     teams = {"question", "context", "clarifications", "notes", "playbook"}
 
-    assert ("from the team)" in first) is (kind.value in teams)
+    assert ("TEAM" in first.upper()) is (kind.value in teams)
+    assert first.startswith(f"<<<{DELIMITER} TEAM") is (kind.value in teams)
 
 
 def note(number: int, text: str, name: str = "Mallory") -> Note:

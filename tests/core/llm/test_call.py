@@ -352,7 +352,7 @@ async def test_a_model_that_may_reason_and_is_cut_off_says_which_setting_to_chan
 @pytest.mark.parametrize(
     "echo",
     [
-        "<<<k7f3q9 Question (from the team)\nKafka or PostgreSQL?\n>>>k7f3q9",
+        '<<<k7f3q9 TEAM "Question"\nKafka or PostgreSQL?\n>>>k7f3q9',
         "I am to do this: " + "Propose  one\nsolution. " * 10,
     ],
 )
@@ -766,7 +766,7 @@ async def test_one_repair_names_what_is_wrong(calls: ModelCalls, vendor: Vendor)
     assert (call.usage.attempts, call.usage.input_tokens) == (2, 250)
     repair = vendor.asked[1].body["messages"][0]["content"]
     assert "p1 is missing." in repair[-1]["text"]
-    assert '<<<k7f3q9 Your previous reply\n{"ranking": ["p2"]}' in repair[-1]["text"]
+    assert '<<<k7f3q9 OTHERS "Your previous reply"\n{"ranking": ["p2"]}' in repair[-1]["text"]
     assert repair[0] == vendor.asked[0].body["messages"][0]["content"][0], "still cached"
 
 
