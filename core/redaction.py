@@ -86,6 +86,8 @@ def _read_rules() -> tuple[SecretRule, ...]:
 
 #: Applied one after the other.
 SECRET_RULES = _read_rules()
+#: The marks of all rules, each once.
+_MARKS = tuple(sorted({mark for rule in SECRET_RULES for mark in rule.marks}))
 
 
 def redact(text: str) -> str:
@@ -105,9 +107,11 @@ def redact(text: str) -> str:
 def _hide(text: str) -> str:
     """The text without secrets; looking for marks takes a hundredth of the patterns' time."""
     lower = text.lower() if text.isascii() else text.translate(_LIKE_ASCII).lower()
-    for rule in SECRET_RULES:
-        if any(mark in lower for mark in rule.marks):
-            text = rule.hide(text)
+    present = {mark for mark in _MARKS if mark in lower}
+    if present:
+        for rule in SECRET_RULES:
+            if not present.isdisjoint(rule.marks):
+                text = rule.hide(text)
     return text
 
 
