@@ -37,7 +37,7 @@ from bot.views.progress import plan, progress, stage
 from bot.views.review import findings_counted, subject_shown
 from bot.views.turn import answer_of
 from bot.views.verdict import disclaimer, shortcomings
-from bot.views.vote import result
+from bot.views.vote import in_a_line
 from bot.views.words import (
     OFFLINE_NOTE,
     all_offline,
@@ -212,7 +212,7 @@ def _now(debate: Debate) -> Iterator[str]:
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
     if debate.tally:
-        yield f"*Vote*\n{result(debate, debate.tally)}"
+        yield in_a_line(debate, debate.tally)
     yield _summary(debate)
     yield findings_counted(debate)
     yield who_stands_where(debate) or _positions(debate)
@@ -276,7 +276,7 @@ def _result(debate: Debate) -> Iterator[str]:
         yield single_answer(debate)
         yield standing(debate)
     if debate.tally:
-        yield f"*Vote*\n{result(debate, debate.tally)}"
+        yield in_a_line(debate, debate.tally)
         # Nobody is invited to vote where the post is missing that has the button.
         if debate.verdict or not debate.setup.quiet:
             yield team_count(debate)

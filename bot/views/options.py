@@ -1,6 +1,6 @@
 """Options as people read them: who stands where, the vote, how the debate went (pure)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
 
@@ -105,8 +105,8 @@ def how_it_went(debate: Debate) -> str:
     return " ".join(map(_sentence, (*why_held(debate), *ended(debate))))
 
 
-def vote_by_option(debate: Debate, tally: Tally) -> str:
-    """The vote by option, best first, a line each; empty where there are no options."""
+def vote_by_option(debate: Debate, tally: Tally) -> Sequence[str]:
+    """The vote by option, best first, a line each; none where there are no options."""
     options = options_of(debate)
     shares = [options.probabilities(b.probabilities) for b in ballots_counted(debate, tally)]
     votes = [vote for vote in shares if vote]
@@ -122,7 +122,7 @@ def vote_by_option(debate: Debate, tally: Tally) -> str:
             f"*{option_name(debate, score.option)}*: {first} of {counted(len(votes), 'agent')}"
             f"{weighed}, {percent(score.mean_probability)} on average"
         )
-    return listed(lines, _LIST_LIMIT)
+    return lines
 
 
 def vote_remark(tally: Tally) -> str:

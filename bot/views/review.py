@@ -25,7 +25,7 @@ _SUBJECT_LIMIT = 500
 _WORDS_LIMIT = 120
 _WRONG_LIMIT = 200
 #: Findings in the verdict's short form, and all their characters.
-_MOST_LINES, _LINES_LIMIT = 6, 1400
+_MOST_LINES, _LINES_LIMIT = 3, 1400
 
 
 def subject_shown(debate: Debate) -> str:

@@ -9,6 +9,7 @@ from bot.slack.mrkdwn.split import split
 from bot.views.clarifications import assumptions
 from bot.views.decision import decision_buttons, earlier_buttons, standing
 from bot.views.feedback import feedback_buttons
+from bot.views.few_words import few_words, shared_words
 from bot.views.fold import VERDICT, Fold, folded, has_room
 from bot.views.follow_up import after_buttons
 from bot.views.message import (
@@ -30,11 +31,10 @@ from bot.views.options import (
     how_it_ended,
     how_it_went,
     option_name,
-    single_answer,
 )
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.review import finding_line, findings_in_short
-from bot.views.vote import each_ballot, in_figures, outcome, result
+from bot.views.vote import each_ballot, in_a_line, in_figures, outcome
 from bot.views.words import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,
@@ -50,6 +50,7 @@ from bot.views.words import (
 from core.figures import percent
 from core.models import (
     Debate,
+    EarlierDecision,
     NoteOutcome,
     Relation,
     Verdict,
@@ -57,6 +58,7 @@ from core.models import (
 )
 from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading
+from core.rules.wanting import was_skipped
 from core.transcript.cited import check_words, cited_verdict
 from core.transcript.models_used import judge_words
 from core.transcript.options import criteria_table, criteria_title
@@ -72,8 +74,11 @@ _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
 _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
-#: Reasons in the short form.
+#: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
+_MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 24, 25
+#: Reasons in the short form; lines of what went wrong, with their title, and words in each.
 _MOST_REASONS = 3
+_MOST_WARNINGS, _WARNING_WORDS = 3, 15
 _RELATIONS = {
     Relation.CONFIRMS: "Confirms",
     Relation.REFINES: "Refines",
@@ -144,35 +149,23 @@ def headline(
         superseded: Why it counts no more, as safe mrkdwn; its buttons are gone then.
         pages: Debates can be shared as pages.
     """
-    judge = debate.setup.judge
+    judge, quiet = debate.setup.judge, debate.setup.quiet
     text = "\n".join(filter(None, (superseded, told(debate, reached))))
     # People's ballots: only where the vote has no post of its own, and while it counts.
-    is_vote_here = debate.setup.quiet and debate.tally and not superseded
+    is_vote_here = quiet and debate.tally and not superseded
     beside = [words for words in people_votes(debate) if words] if is_vote_here else []
-    below = [*context(disclaimer(debate))]
-    buttons = list[Block]()
+    below, buttons = [*context(disclaimer(debate))], list[Block]()
     if not superseded:
-        buttons += [
-            *(ballot_button(debate) if is_vote_here else []),
-            *decision_buttons(debate),
-            *earlier_buttons(debate),
-            *after_buttons(debate, pages=pages),
-            *anyway_button(debate),
-        ]
+        ballot = ballot_button(debate) if is_vote_here else []
+        buttons += _row(decision_buttons(debate), earlier_buttons(debate))
+        buttons += _row(ballot, after_buttons(debate, pages=pages), anyway_button(debate))
         below += feedback_buttons(debate)
+    if quiet and debate.tally:
+        figures = [*in_figures(debate, debate.tally, "*The vote*"), *below]
+        below = figures if has_room([*sections(text), *buttons], figures) else below
     above = [*sections("\n".join([text, *beside])), *buttons]
     if not has_room(above, below):
         above = [*sections(text), *buttons]
-    if debate.setup.quiet and debate.tally:
-        # The table says by option what the text does; where it has no room the text stays.
-        figures = [
-            *sections("\n".join([*filter(None, [superseded]), *_argued(debate, reached)])),
-            *in_figures(debate, debate.tally, "*The vote*"),
-            *sections("\n".join([*_weighed(debate, reached), *beside])),
-            *buttons,
-        ]
-        above = figures if has_room(figures, below) else above
-    quiet = debate.setup.quiet
     blocks = folded(whole(debate, reached), above, below) if quiet else [*above, *below]
     # Edited when the team decides: an edit takes less text than a post.
     beginning = split("\n".join([text, *beside]), PAGE_LIMIT)[0]
@@ -181,56 +174,65 @@ def headline(
     )
 
 
+def _row(*rows: Sequence[Block]) -> list[Block]:
+    """The buttons of several rows in one."""
+    blocks = [block for row in rows for block in row]
+    elements = [element for block in blocks for element in block["elements"]]
+    return [{**blocks[0], "elements": elements}] if blocks else []
+
+
 def told(debate: Debate, reached: Verdict) -> str:
-    """Return the verdict in as few lines as tell it, and what the team made of it."""
-    voted = ""
-    if debate.tally:
-        # In a quiet debate no other post tells of the vote.
-        by_option = (outcome if debate.setup.quiet else result)(debate, debate.tally)
-        voted = f"*The vote*\n{by_option}" if debate.tally.options else by_option
-    return "\n".join(filter(None, (*_argued(debate, reached), voted, *_weighed(debate, reached))))
+    """Return the verdict in few words, 150 at most but for long names of options and sources.
+
+    What is decided, the vote and the confidence stand as they are; what argues for and against it
+    shares the words that are left.
+    """
+    lines = [*_short_form(debate, cited_verdict(debate, reached))]
+    fixed = sum(
+        len((name if is_shared else name + text).split()) for name, text, is_shared in lines
+    )
+    shared = [text for _, text, is_shared in lines if is_shared]
+    cut = iter(shared_words(shared, _MOST_WORDS - fixed))
+    texts = [(name, next(cut) if is_shared else text) for name, text, is_shared in lines]
+    return "\n".join(f"{name}{text}" for name, text in texts if text)
 
 
-def _argued(debate: Debate, reached: Verdict) -> Iterator[str]:
-    """What stands above the vote: what is decided and why."""
-    if lacks := shortcomings(reached):
-        yield lacks
-    reached = cited_verdict(debate, reached)
-    yield f"*{decided_on(debate, reached, _DECISION_LIMIT)}*"
-    yield f"> {gist(debate.setup.question, _NOTE_LIMIT)}"
-    if findings := findings_in_short(debate, reached.findings):
-        yield findings
-    for reason in reached.reasons[:_MOST_REASONS]:
-        yield f"• {gist(reason, _NOTE_LIMIT)}"
-    if reached.dissent.strip():
-        yield f"*Dissent*: {gist(reached.dissent, _NOTE_LIMIT)}"
-    if reached.overturned_by:
-        found = (gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
-        overturns = listed(found, _OVERTURNS_LIMIT, "; ")
-        yield f"*What would overturn it*: {overturns}"
+def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bool]]:
+    """The lines of the short form: what stands before it, its text, whether it can be cut."""
+    for line in shortcomings(reached).splitlines()[:_MOST_WARNINGS]:
+        yield "", few_words(line, _WARNING_WORDS), False
+    decided = few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)
+    yield "", f"*{decided}*", False
+    yield "> ", gist(debate.setup.question, _NOTE_LIMIT), True
+    yield "", findings_in_short(debate, reached.findings), False
+    # In a review its findings are the reasons.
+    for reason in () if reached.findings else reached.reasons[:_MOST_REASONS]:
+        yield "• ", gist(reason, _NOTE_LIMIT), True
+    yield "*Dissent*: ", gist(reached.dissent, _NOTE_LIMIT), True
+    overturned_by = (gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
+    yield "*What would overturn it*: ", listed(overturned_by, _OVERTURNS_LIMIT, "; "), True
     for one in reached.earlier:
-        title = gist(one.title, _NOTE_LIMIT)
-        shown = link(one.address, one.title) if one.address else title
-        why = f": {gist(one.why, _NOTE_LIMIT)}" if one.why else ""
-        mark = ":warning: " if one.relation is Relation.CONTRADICTS else ""
-        yield f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {shown}{why}"
-
-
-def _weighed(debate: Debate, reached: Verdict) -> Iterator[str]:
-    """What stands below the vote: how it came about, how sure it is, what the team decided."""
-    checked = cross_check_words(debate, reached)
-    if checked.startswith(":warning:"):
-        yield checked
-    yield from filter(None, (how_it_ended(debate), single_answer(debate)))
-    sure = f"*Confidence*: {confidence(reached)}"
-    if reached.confidence is not None and reached.rests_on:
-        sure = f"{sure}: {gist('; '.join(reached.rests_on), _RESTS_LIMIT)}"
-    sure = f"{sure}."
-    yield sure if debate.setup.quiet else f"{sure} The whole reasoning is in the thread."
-    if hangs_on := hinge_words(debate, reached):
-        yield literal(hangs_on)
+        yield "", _earlier(one), False
+    if debate.tally:
+        yield "", in_a_line(debate, debate.tally), False
+    if (checked := cross_check_words(debate, reached)).startswith(":warning:"):
+        yield "", checked, False
+    if was_skipped(debate):
+        yield "", few_words(how_it_ended(debate), _SKIPPED_WORDS), False
+    grounds = reached.rests_on if reached.confidence is not None else ()
+    sure = f"{confidence(reached)}: {gist('; '.join(grounds), _RESTS_LIMIT)}".rstrip(": .")
+    yield "", f"*Confidence*: {few_words(f'{sure}.', _CONFIDENCE_WORDS)}", False
+    yield "", literal(hinge_words(debate, reached)), True
     if debate.decision:
-        yield standing(debate)
+        yield "", standing(debate), False
+
+
+def _earlier(one: EarlierDecision, *, whole: bool = False) -> str:
+    """How the verdict stands to an earlier decision of the team; in whole, with why."""
+    shown = link(one.address, one.title) if one.address else gist(one.title, _NOTE_LIMIT)
+    why = f": {gist(one.why, _NOTE_LIMIT)}" if whole and one.why else ""
+    mark = ":warning: " if one.relation is Relation.CONTRADICTS else ""
+    return f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {shown}{why}"
 
 
 def _spent(debate: Debate, reached: Verdict) -> str:
@@ -300,21 +302,30 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
         ("What would overturn it", reached.overturned_by),
     )
     yield from (_titled(name, _listed(items)) for name, items in lists if items)
+    earlier = [_earlier(one, whole=True) for one in reached.earlier]
     minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
+    yield from [_titled("Earlier decisions", "\n".join(earlier))] if earlier else []
     if minority.strip():
         yield _titled("Minority report", minority)
     if debate.tally:
         yield _titled("The vote", outcome(debate, debate.tally))
     if course := how_it_went(debate):
         yield _titled("How the debate went", course)
-    checked = (cross_check_words(debate, reached),) if debate.cross_check else ()
-    grounds = reached.rests_on if reached.confidence is not None else ()
-    rests = [f"• {gist(words, _NOTE_LIMIT)}" for words in grounds]
-    yield _titled("Confidence", "\n".join([confidence(reached), *rests, *checked]))
+    yield _titled("Confidence", "\n".join(_grounds(debate, reached)))
     if alone := single_answer_section(debate, level=1):
         yield _titled("A single answer", mrkdwn(alone.partition("\n\n")[2]))
     if notes := _notes(debate, reached):
         yield _titled("What became of your notes", notes)
+
+
+def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
+    """How sure the verdict is, what that rests on, what it hangs on."""
+    yield confidence(reached)
+    if reached.confidence is not None:
+        yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)
+    yield from filter(
+        None, (literal(hinge_words(debate, reached)), cross_check_words(debate, reached))
+    )
 
 
 def _notes(debate: Debate, reached: Verdict) -> str:

@@ -35,6 +35,9 @@ _LABEL_LIMIT = 20
 _CELL_WIDTH = 40
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
+_BY_OPTION_LIMIT = 1200
+#: Options that the vote names in a line.
+_MOST_IN_LINE = 3
 _REASON_LIMIT = 160
 #: Of debates that compared texts: whether two want the same is for people to judge.
 _CONTROVERSIAL = (
@@ -179,7 +182,8 @@ def outcome(debate: Debate, tally: Tally) -> str:
         return "*Nobody won:* no ballot could be counted."
     if not tally.options:
         return _best_text(debate, tally)
-    said = (vote_by_option(debate, tally), _beside_table(debate, tally))
+    by_option = listed(vote_by_option(debate, tally), _BY_OPTION_LIMIT)
+    said = (by_option, _beside_table(debate, tally))
     return "\n".join(filter(None, said))
 
 
@@ -188,11 +192,14 @@ def _beside_table(debate: Debate, tally: Tally) -> str:
     return "\n".join(filter(None, (vote_remark(tally), _best_text(debate, tally))))
 
 
-def result(debate: Debate, tally: Tally) -> str:
-    """The vote by option alone; by text in debates of older versions."""
-    if not tally.options or not tally.voters:
+def in_a_line(debate: Debate, tally: Tally) -> str:
+    """The vote by option in a line, the best ones named; by text in debates of older versions."""
+    lines = vote_by_option(debate, tally)
+    if not lines or not tally.voters:
         return outcome(debate, tally)
-    said = (vote_by_option(debate, tally), vote_remark(tally))
+    more = len(lines) - _MOST_IN_LINE
+    others = [f"{counted(more, 'more option')}"] if more > 0 else []
+    said = (f"*Vote*: {'; '.join([*lines[:_MOST_IN_LINE], *others])}", vote_remark(tally))
     return "\n".join(filter(None, said))
 
 

@@ -22,7 +22,7 @@ from bot.views.group_post import everything, group_post
 from bot.views.message import MessageView
 from bot.views.outcome import outcome_form, outcome_post
 from bot.views.turn import turn
-from bot.views.verdict import headline, verdict
+from bot.views.verdict import headline, told, verdict
 from bot.views.vote import vote
 from core.events import (
     BallotCast,
@@ -223,6 +223,31 @@ def test_a_verdict_fits_and_is_there_whole(
         check(message)
     shown = "".join(message.text for message in messages)
     assert shown.count("Word.") >= reached.solution.count("Word.")
+
+
+@given(verdicts(), st.lists(short, min_size=2, max_size=6))
+def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequence[str]):
+    setup = a_setup()
+    options = some_options([name[:40] or "x" for name in names], setup)
+    ids = tuple(agent.id for agent in setup.agents)
+    ballots = [
+        Ballot(
+            turn=Turn(act=Act.BALLOT, round=1, agent=voter),
+            ranking=ids,
+            probabilities={"o1": 0.6, "o2": 0.4},
+        )
+        for voter in ids
+    ]
+    events = [OptionsMerged(options=options), *(BallotCast(ballot=ballot) for ballot in ballots)]
+    known = options_of(a_debate(*events, setup=setup))
+    tally = count(dict.fromkeys(ids, "o1"), ballots, options=known)
+    debate = a_debate(*events, VoteTallied(tally=tally), setup=setup)
+    text = told(debate, reached)
+    assert len(text.split()) <= 150, text
+    heads = ("\n• ", "*Dissent*", "*What would overturn it*", "*Vote*", "*Confidence*")
+    below = text[text.index("\n> ") :]  # what went wrong stands above the decision
+    places = [below.index(head) for head in heads if head in below]
+    assert places == sorted(places)
 
 
 @given(setups(), st.integers(0, 2**32))
