@@ -208,6 +208,7 @@ def test_health_of_nobody_is_told_and_ends_with_one(environment: dict[str, str],
     assert "Is the bot running?" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(90)
 def test_ctrl_c_ends_the_demonstration_cleanly(outside: dict[str, str], tmp_path: Path):
     folder = tmp_path / "kept"

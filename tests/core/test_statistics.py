@@ -31,6 +31,7 @@ def briers(dice: random.Random, count: int) -> list[float]:
     return [0.02 + (dice.expovariate(10) - 0.1) * 0.6 for _ in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["accuracy", "brier"])
 def test_the_interval_covers_the_truth_in_95_of_100_runs(kind: str) -> None:
     dice, covered = random.Random(5), 0

@@ -268,6 +268,7 @@ def recorded(count: int) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_recorded_answers_need_no_key(tmp_path: Path) -> None:
     (tmp_path / "rec.jsonl").write_text(recorded(12), encoding="utf-8")
     ended = moot("bench", "--replay", "rec.jsonl", folder=tmp_path)

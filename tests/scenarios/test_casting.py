@@ -151,6 +151,7 @@ async def test_agents_gone_from_a_channels_settings_are_left_out_and_told() -> N
     assert [agent.id for agent in debate.setup.agents] == ["security"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(90)
 @pytest.mark.parametrize(
     ("keys", "words"),
@@ -225,6 +226,7 @@ class MixedSpec(BotSpec):
         return replace(super().parts(workspace, database), calls=calls, settings=settings)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_win() -> None:
     asked = list[tuple[str, str]]()

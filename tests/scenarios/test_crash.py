@@ -162,6 +162,7 @@ async def test_killed_while_a_file_is_read_it_reads_it_again_and_the_debate_has_
     assert len(set(posted)) == len(posted)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_sigterm_ends_the_process_cleanly(household: Household):
     await household.begin_life()

@@ -533,6 +533,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             assert "Why: Traffic grows." in found[0]["text"]
 
 
+@pytest.mark.slow
 async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_path: Path):
     path = tmp_path / "m.db"
     async with (

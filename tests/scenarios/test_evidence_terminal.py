@@ -90,6 +90,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 async def test_a_folder_and_files_are_sources_and_the_verdict_leads_to_their_places(
     folder: Path,
 ) -> None:

@@ -204,6 +204,7 @@ async def test_tokens_are_not_readable_in_the_database(hall: Hall, tmp_path: Pat
     assert hall.oauth_server.app.client_secret.encode() not in kept
 
 
+@pytest.mark.slow
 async def test_debates_of_every_workspace_go_on_after_a_restart_with_a_new_key_in_front(
     oauth_server: OAuthServer, tmp_path: Path
 ):
@@ -231,6 +232,7 @@ async def test_a_database_without_its_key_is_of_no_use(oauth_server: OAuthServer
         assert not await hall.moot.store.find(_all())
 
 
+@pytest.mark.slow
 async def test_what_people_do_first_after_a_restart_is_taken_though_slack_says_nothing(
     oauth_server: OAuthServer, tmp_path: Path
 ):
@@ -253,6 +255,7 @@ async def test_what_people_do_first_after_a_restart_is_taken_though_slack_says_n
         assert not any("reinstall" in words for words in team.told())
 
 
+@pytest.mark.slow
 async def test_removal_ends_what_runs_and_deletes_the_tokens_of_that_workspace_only(
     hall: Hall, tmp_path: Path
 ):
@@ -308,6 +311,7 @@ async def test_long_tokens_are_kept_on_postgresql_too(on_postgres: str):
     assert debate.status is Status.CONCLUDED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_org_wide", [True, False])
 async def test_an_organisation_installs_once_for_all_its_workspaces(
     tmp_path: Path, *, is_org_wide: bool

@@ -133,6 +133,7 @@ FAULTS: Mapping[str, Fault] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_when_slack_does_not_say_people_are_told_so(fault: str) -> None:
     hurried = replace(UNHURRIED, call=0.2, membership=0.2)

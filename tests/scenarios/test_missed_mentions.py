@@ -99,6 +99,7 @@ async def test_an_old_mention_is_left_alone(workspace: Workspace, tmp_path: Path
         assert len(await debates(team)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

@@ -62,7 +62,10 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
     return Noise(len(team.replies(board)), said, dana, alex, sam)
 
 
-@pytest.mark.parametrize("form", ["critique", "council", "panel"])
+@pytest.mark.parametrize(
+    "form",
+    ["critique", *(pytest.param(form, marks=pytest.mark.slow) for form in ("council", "panel"))],
+)
 async def test_a_quiet_debate_notifies_who_takes_part_far_less_and_nobody_else(form: str):
     clarifying = Clarifying(enabled=True, wait_seconds=600)
     models = ScriptedProvider(everybody_changes_their_mind)

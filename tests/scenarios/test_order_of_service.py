@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from bot.queue.rate_limits import FAST
 from bot.queue.rows import PostState
 from bot.slack.ids import headline_key
@@ -20,6 +22,7 @@ async def keys_in_line(team: Team) -> list[str]:
     return [row.key for row in rows if row.method == "post" and row.ts is None]
 
 
+@pytest.mark.slow
 async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_debate():
     async with team_at_work(spec=SLOW) as team:
         first = await team.debate(QUESTION)
@@ -49,6 +52,7 @@ async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
         assert await keys_in_line(team)
 
 
+@pytest.mark.slow
 async def test_sixty_notes_delay_no_verdict():
     """Each gets a reaction, and here one takes five seconds of Slack's pace."""
     models = ScriptedProvider()

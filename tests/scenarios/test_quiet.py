@@ -171,6 +171,7 @@ async def test_the_whole_verdict_is_folded_away_below_its_short_form():
         assert "*How to do it*" not in "\n".join(texts_of(verdict["blocks"], opened=False))
 
 
+@pytest.mark.slow
 async def test_a_workspace_that_takes_no_folds_gets_buttons_and_is_asked_once(tmp_path: Path):
     file = tmp_path / "moot.db"
     async with run_workspace(quick_workspace()) as workspace:

@@ -141,6 +141,7 @@ async def test_a_frozen_replica_that_comes_back_writes_and_posts_nothing(scene: 
     assert frozen.returncode is None
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_stop_reaches_the_replica_that_holds_the_debate_in_the_middle_of_a_turn(
     scene: Scene,

@@ -35,6 +35,7 @@ class UpToTheVote(ScriptedProvider):
         return await super().complete(request, on_first_token)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_hand", [False, True], ids=["command", "by hand"])
 async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
     tmp_path: Path, *, by_hand: bool

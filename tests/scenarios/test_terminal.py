@@ -160,6 +160,7 @@ def test_a_database_somebody_uses_can_be_read_and_is_said_in_words_to_others(she
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_debate_killed_at_any_point_can_be_taken_up(shell: Shell) -> None:
     process = shell.start(*LONG)
     debate_id = until(process, "Debate d")[-1].split()[1].rstrip(":")
@@ -229,6 +230,7 @@ main()
 """
 
 
+@pytest.mark.slow
 async def test_the_first_model_is_asked_without_a_migration(shell: Shell) -> None:
     shell.program = (sys.executable, "-c", WATCHED)
     async with Vendor() as vendor:

@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.models import Debate, Status
 from core.settings import EvidenceLimits, ToolServer, ToolSource
@@ -29,6 +31,7 @@ async def debated(team: Team) -> tuple[str, Debate]:
     return boards[0]["ts"], await team.wait_for_end(boards[0]["ts"])
 
 
+@pytest.mark.slow
 async def test_what_a_tool_answers_is_quoted_and_checked() -> None:
     model = quoting('[e1: "costs $1,840 per month"]', '[e1: "costs $1,480 per month"]')
     async with team_at_work(spec=BotSpec(provider=model, evidence=asking(shelf()))) as team:
@@ -43,6 +46,7 @@ async def test_what_a_tool_answers_is_quoted_and_checked() -> None:
     assert "~“costs $1,480 per month”~ (not found in e1)" in said
 
 
+@pytest.mark.slow
 async def test_a_dead_server_costs_its_source_and_is_told() -> None:
     dead = shelf(name="dead", command=(sys.executable, "-c", "raise SystemExit(1)"))
     absent = shelf(name="absent", command=("/no/such/program",))

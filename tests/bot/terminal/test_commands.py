@@ -190,6 +190,7 @@ def test_that_no_ballot_counts_is_said_once(moot: Moot) -> None:
     assert said.count("No ballot could be counted.") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "words"), [(b"n\n", ()), (b"y\n", ()), (b"", ("--yes",))])
 @pytest.mark.timeout(60)
 def test_a_dear_debate_is_asked_about_on_a_terminal(

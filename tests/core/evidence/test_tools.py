@@ -94,6 +94,7 @@ async def test_over_stdio_the_answer_is_a_source() -> None:
     assert len(found.sha256) == 64
 
 
+@pytest.mark.slow
 async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up() -> None:
     with over_http() as url:
         found = await ask(a_server("search", {"query": "{question}"}, url=url))
@@ -148,6 +149,7 @@ async def test_why_there_is_no_answer_is_said(url: str, tool: str, said: str) ->
     assert await refusal(a_server(tool, url=url)) == said
 
 
+@pytest.mark.slow
 async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken(url: str) -> None:
     kept = await ask(a_server("long", url=url), characters=1000)
 
@@ -261,6 +263,7 @@ for line in sys.stdin:
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LIARS)
 async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None:
     script, said = LIARS[kind]

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from core.events import NoteAdded, Recorded
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
@@ -50,6 +52,7 @@ def noted(log: Iterable[Recorded]) -> list[str]:
     return [event.note.id for event in events if isinstance(event, NoteAdded)]
 
 
+@pytest.mark.slow
 async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     dice = random.Random(11)
     location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"

@@ -150,6 +150,7 @@ def test_why_the_rounds_ended_is_told_with_what_was_skipped(event: Event, why: s
     assert lines[1] == "Round 1: not taken: 2 × critique, 2 × refined proposal."
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)  # where each turn is looked for among all turns it takes minutes
 async def test_ten_agents_and_seven_rounds_are_explained() -> None:
     setup = a_setup(agents=list(ROLES)[:10], rounds=7)

@@ -186,6 +186,7 @@ async def test_the_others_go_on_while_one_server_is_away_and_it_joins_them_again
     assert len(await stand.of_kind(BallotCast)) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
 async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(name: str) -> None:
     killed, waits = VendorProcess(), [0.05]
