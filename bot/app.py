@@ -142,6 +142,8 @@ class Parts:
     metrics_port: int | None = None
     #: Days after its end that a debate is deleted for good; None: never.
     retention_days: int | None = None
+    #: Workspaces in whose shared channels people of other organisations take part.
+    open_workspaces: frozenset[str] = frozenset()
     pace: Pace = field(default_factory=Pace)
     #: How long people and load balancers wait at most.
     timeouts: Timeouts = DEFAULT_TIMEOUTS
@@ -495,6 +497,7 @@ def _use_cases(
         timeouts=parts.timeouts,
         examine=parts.examine,
         retention_days=parts.retention_days,
+        open_workspaces=parts.open_workspaces,
     )
 
 

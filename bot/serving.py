@@ -70,6 +70,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         metrics_host=settings.moot_metrics_host,
         metrics_port=settings.moot_metrics_port,
         retention_days=settings.moot_retention_days,
+        open_workspaces=settings.open_workspaces,
         bounds=settings.bounds,
         traces=settings.otel_exporter_otlp_endpoint,
         embedder=build_embedder(settings),

@@ -82,6 +82,9 @@ class BotSettings(Bounds, BaseSettings):
     moot_mcp: bool = False
     #: How long a token holds.
     moot_token_days: int = Field(default=90, ge=1, le=365)
+    #: Workspaces, by id with commas between, in whose shared channels everybody may start debates
+    #: and answer; empty: only people of the workspace. A channel's settings go first.
+    moot_open_workspaces: str = ""
     #: Another API server than Slack's own: a proxy, or the local workspace.
     slack_api_url: str = SLACK_API_URL
 
@@ -190,6 +193,11 @@ class BotSettings(Bounds, BaseSettings):
     def token_holds(self) -> timedelta | None:
         """How long a token holds; None: programs cannot call, and there are none."""
         return timedelta(days=self.moot_token_days) if self.moot_mcp else None
+
+    @property
+    def open_workspaces(self) -> frozenset[str]:
+        """Workspaces in whose shared channels people of other organisations take part."""
+        return frozenset(filter(None, map(str.strip, self.moot_open_workspaces.split(","))))
 
     @property
     def mcp_hosts(self) -> Sequence[str]:

@@ -233,6 +233,8 @@ class BotSpec:
     pages: PageSettings | None = None
     #: How long a token holds; None: there are none.
     token_holds: timedelta | None = None
+    #: Workspaces in whose shared channels people of other organisations take part.
+    open_workspaces: frozenset[str] = frozenset()
     #: Where traces go; empty: nowhere.
     traces: str = ""
     #: Finds decisions by meaning, too; None: by words only.
@@ -275,6 +277,7 @@ class BotSpec:
             traces=self.traces,
             pages=self.pages,
             token_holds=self.token_holds,
+            open_workspaces=self.open_workspaces,
             embedder=self.embedder,
             receivers=self.receivers,
         )

@@ -55,6 +55,10 @@ NOT_INSTALLED = (
 LANDS_NOWHERE = (
     "This Moot sends nothing outside Slack: its settings name no webhook and no place for records."
 )
+OTHERS_REFUSED = (
+    "Only people of the workspace that Moot is installed in may do that here: it pays for what the "
+    "models take. Ask one of them to do it, or to open the channel to you in `/debate settings`."
+)
 FORM_TOO_LATE = "Slack did not open the form in time. Click again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
 

@@ -24,7 +24,7 @@ async def open_ask_form(context: ListenerContext, found: Clicked) -> None:
     Raises:
         BadInput: The debate takes no questions; says why.
     """
-    debate = await context.debate(found.click.value, found.click)
+    debate = await context.debate_to_join(found.click.value, found.click)
     context.ask.check(debate)
     await found.open(ask_form(debate))
 
@@ -32,7 +32,7 @@ async def open_ask_form(context: ListenerContext, found: Clicked) -> None:
 async def ask_what_was_written(context: ListenerContext, found: Clicked) -> MessageView:
     """Put what somebody wrote in the thread to the judge, once however often it is clicked."""
     asked = offered(found.click.value)
-    debate = await context.debate(asked["debate"], found.click)
+    debate = await context.debate_to_join(asked["debate"], found.click)
     await context.ask.ask(
         debate.id, question_id=asked["message"], by=person(found.click), text=asked["text"]
     )
@@ -41,7 +41,7 @@ async def ask_what_was_written(context: ListenerContext, found: Clicked) -> Mess
 
 async def take_question(context: ListenerContext, form: FormSubmitted) -> None:
     """Put the question to the judge, once however often the form arrives."""
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate_to_join(form.kept.get("debate", ""), form)
     await context.ask.ask(
         debate.id,
         question_id=form.view_id,

@@ -38,7 +38,8 @@ async def open_settings(context: ListenerContext, command: Command, client: Asyn
         raise BadInput(reason)
     now = await context.channels.get(place(command.team_id, command.channel_id))
     options, usual = form_options(context.start), context.start.built_in()
-    form = settings_form(command.channel_id, now, usual, options)
+    is_open = command.team_id in context.open_workspaces
+    form = settings_form(command.channel_id, now, usual, options, is_open=is_open)
     await open_form(client, command.trigger_id, form)
 
 
@@ -46,7 +47,7 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
     """Keep the settings and say so in the channel, once however often the form arrives.
 
     Raises:
-        BadInput: The person is not in the channel.
+        BadInput: The person is not in the channel, or of another organisation.
     """
     most_cost = context.start.settings().limits.most_debate_cost
     chosen, here = (
@@ -55,6 +56,7 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
     )
     if not await context.access.may_see(form.user_id, here):
         raise BadInput(NOT_A_MEMBER)
+    await context.check_colleague(form.user_id, here)
     await context.channels.put(here, chosen)
     post = NewPost(
         key=f"settings/{form.view_id}",
@@ -77,7 +79,8 @@ def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
         FieldWrong: Something in it cannot be used.
     """
     said = {"on": True, "off": False}
-    asks, alone = (said.get(form.chosen(one.value)) for one in (FieldId.CLARIFY, FieldId.SHADOW))
+    fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
+    asks, alone, is_open = (said.get(form.chosen(field.value)) for field in fields)
     check_agents(form)
     choices = choices_of(form, clarify=asks, cap=checked_cap(form, most_cost))
     return ChannelChoices(
@@ -86,4 +89,5 @@ def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
         keep_pinned=bool(form.all_chosen(FieldId.KEEP_PINNED.value)),
         every_turn=bool(form.all_chosen(FieldId.EVERY_TURN.value)),
         no_pages=bool(form.all_chosen(FieldId.NO_PAGES.value)),
+        open_to_others=is_open,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from bot.listeners import answers
 from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
@@ -17,6 +18,7 @@ from bot.store.deliveries import Deliveries
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
+from core.errors import BadInput
 from core.models import Debate, Person, Place
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
@@ -87,6 +89,8 @@ class ListenerContext:
     retry_landings: Callable[[], Awaitable[int]] | None = None
     #: Days after its end that a debate is deleted for good; None: it is kept.
     retention_days: int | None = None
+    #: Workspaces in whose shared channels people of other organisations take part.
+    open_workspaces: frozenset[str] = frozenset()
 
     async def debate(self, debate_id: str, act: PersonsAct) -> Debate:
         """Return a debate of a channel that the acting person is in.
@@ -95,6 +99,36 @@ class ListenerContext:
             BadInput: There is none; the same words whether it exists or not.
         """
         return await self.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
+
+    async def debate_to_join(self, debate_id: str, act: PersonsAct) -> Debate:
+        """Return such a debate for somebody who answers or asks in it.
+
+        Raises:
+            BadInput: There is none, or the person is of another organisation and may not.
+        """
+        debate = await self.debate(debate_id, act)
+        await self.check_taking_part(act.user_id, debate.setup.place)
+        return debate
+
+    async def check_taking_part(self, person_id: str, place: Place) -> None:
+        """Make sure that somebody may start debates and answer in a channel.
+
+        Raises:
+            BadInput: They are of another organisation, or Slack does not say of which.
+        """
+        chosen = (await self.channels.get(place)).open_to_others
+        is_open = place.workspace in self.open_workspaces if chosen is None else chosen
+        if not is_open:
+            await self.check_colleague(person_id, place)
+
+    async def check_colleague(self, person_id: str, place: Place) -> None:
+        """Make sure that somebody is of the workspace or its organisation.
+
+        Raises:
+            BadInput: They are not, or Slack does not say.
+        """
+        if not await self.access.of(place.workspace).is_colleague(person_id):
+            raise BadInput(answers.OTHERS_REFUSED)
 
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:
         """Return whether this delivery was answered before.

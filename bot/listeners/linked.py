@@ -72,9 +72,11 @@ async def start_with_links(
 
     Raises:
         AskedAlready: Somebody else asked the same in the channel a moment ago.
-        BadInput: The question cannot be used, or too many debates run; nothing was started.
+        BadInput: The question cannot be used, too many debates run, or the person may start none;
+            nothing was started.
     """
     here, by = request.place, request.asked_by
+    await context.check_taking_part(by.id, here)
     found = await linked_in(context, here, text, by, thread=thread)
     whole = replace(request, linked=found.references)
     try:

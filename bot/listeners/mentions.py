@@ -224,6 +224,7 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
         return
     by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
     try:
+        await context.check_taking_part(by.id, debate.setup.place)
         await context.ask.ask(debate_id, question_id=origin, by=by, text=words)
     except BadInput as refusal:
         told = {"text": str(refusal)}

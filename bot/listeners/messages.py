@@ -11,7 +11,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext
+from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import take_links
 from bot.listeners.typed import (
     Order,
@@ -23,6 +23,7 @@ from bot.listeners.typed import (
 )
 from bot.log import logger
 from bot.queue.rows import NewPost
+from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, note_id
 from bot.slack.payloads import (
@@ -93,6 +94,8 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     message = event.message
     if not message.is_reply or not await context.access.of(event.team_id).is_person(message):
         return
+    if not await _may_take_part(context, event.team_id, message):
+        return
     order, rest = await _steering_in(context, event.team_id, message)
     if order and await _steer(context, event.team_id, message, order):
         message = message.model_copy(update={"text": rest})
@@ -105,6 +108,25 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
         context, event.team_id, message, context.answer.reply
     )
     await _take_evidence(context, event.team_id, message, has_links=is_heard)
+
+
+async def _may_take_part(context: ListenerContext, team: str, message: PostedMessage) -> bool:
+    """Whether a reply reaches the agents; tell somebody of another organisation, once a debate.
+
+    A reply whose author Slack does not say of is taken: it costs nothing, and would be lost.
+    """
+    debate_id = await debate_of_thread(context, team, message)
+    if debate_id is None:
+        return True
+    try:
+        await context.check_taking_part(message.user, place(team, message.channel))
+    except SlackSilent:
+        return True
+    except BadInput as refusal:
+        told, key = {"text": str(refusal)}, f"{debate_id}/others/{message.user}"
+        await whisper(context, team, message, told, key=key, debate_id=debate_id)
+        return False
+    return True
 
 
 async def _take_evidence(
@@ -154,6 +176,8 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
 
     Its files are taken, too, where nobody listened when it was written, and links that are new.
     """
+    if not await _may_take_part(context, team, message):
+        return
     is_heard = await _take(context, team, message, context.answer.edit)
     await _take_evidence(context, team, message, has_links=is_heard)
 

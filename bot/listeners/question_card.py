@@ -33,7 +33,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 async def open_answer_form(context: ListenerContext, found: Clicked) -> None:
     """Open the form with every question that is still open."""
-    debate = await context.debate(found.click.value, found.click)
+    debate = await context.debate_to_join(found.click.value, found.click)
     items = open_questions(debate)
     if not items:
         raise BadInput(answers.QUESTIONS_CLOSED)
@@ -44,7 +44,7 @@ async def skip_one(context: ListenerContext, found: Clicked) -> None:
     """Let one assumption hold. A second click on it changes nothing."""
     click = found.click
     debate_id, _, number = click.value.partition("/")
-    debate = await context.debate(debate_id, click)
+    debate = await context.debate_to_join(debate_id, click)
     meant = [one for one in open_numbers(debate) if str(one) == number]
     if not meant:
         raise BadInput(answers.QUESTION_CLOSED)
@@ -54,7 +54,7 @@ async def skip_one(context: ListenerContext, found: Clicked) -> None:
 async def skip_open(context: ListenerContext, found: Clicked) -> None:
     """Let the assumptions of all open questions hold."""
     click = found.click
-    debate = await context.debate(click.value, click)
+    debate = await context.debate_to_join(click.value, click)
     numbers = open_numbers(debate)
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
@@ -65,7 +65,7 @@ async def choose_question(context: ListenerContext, found: Clicked) -> MessageVi
     """Take a reply as the answer to the question that was clicked."""
     debate_id, _, rest = found.click.value.partition("/")
     number, _, note = rest.partition("/")
-    debate = await context.debate(debate_id, found.click)
+    debate = await context.debate_to_join(debate_id, found.click)
     if not number.isdecimal():
         raise BadInput(answers.QUESTION_CLOSED)
     await context.answer.choose(debate.id, note, int(number))
@@ -77,7 +77,7 @@ async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | 
 
     What was left empty is skipped where that box is ticked.
     """
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate_to_join(form.kept.get("debate", ""), form)
     asked = [item.number for opened in debate.clarifications.values() for item in opened.items]
     typed = {number: form.typed(question_field(number)) for number in asked}
     given = [GivenAnswer(number, text) for number, text in typed.items() if text]

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.listeners.context import ListenerContext
+from bot.listeners.context import ListenerContext, place
 from bot.listeners.typed import Order
 from bot.slack.payloads import Command
 from bot.store.personal_tokens import PersonalToken
@@ -22,9 +22,11 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
     """Make a token for who typed it, with the name that was typed.
 
     Raises:
-        BadInput: There are none here, or the person has as many as they may.
+        BadInput: There are none here, the person has as many as they may, or is of another
+            organisation.
     """
     holds, now = _validity(context), context.clock.now()
+    await context.check_colleague(command.user_id, place(command.team_id, command.channel_id))
     wanted = PersonalToken(
         id="",
         workspace=command.team_id,

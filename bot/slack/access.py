@@ -219,6 +219,23 @@ class Access:
             raise SlackSilent from None
         return UserFound.model_validate(answer.data).is_admin
 
+    async def is_colleague(self, person: str) -> bool:
+        """Return whether somebody is of this workspace or its organisation.
+
+        Others are in a channel that is shared with their company (Slack Connect).
+        Source: https://docs.slack.dev/apis/slack-connect
+
+        Raises:
+            SlackSilent: Slack did not say in time.
+        """
+        found = await self._who(person)
+        if not found.team_id:
+            raise SlackSilent
+        identity = (await self.clients.of(self.team)).identity
+        if found.team_id in {self.team, identity.team_id}:
+            return True
+        return bool(found.enterprise_id) and found.enterprise_id == identity.enterprise_id
+
     async def zone_of(self, person: str) -> tzinfo:
         """Return somebody's time zone; UTC when Slack does not say in time."""
         return (await self._who(person)).zone

@@ -119,6 +119,7 @@ class FieldId(StrEnum):
     KEEP_PINNED = "keep_pinned"
     EVERY_TURN = "every_turn"
     NO_PAGES = "no_pages"
+    OPEN_TO_OTHERS = "open_to_others"
     SHADOW = "shadow"
     WHY = "why"
     DATE = "date"

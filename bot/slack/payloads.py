@@ -493,6 +493,12 @@ class UserFound(Payload):
     handle: str = Field(default="", validation_alias=AliasPath("user", "name"))
     #: Name of their time zone: "Asia/Tokyo". None on bots.
     tz: str | None = Field(default=None, validation_alias=AliasPath("user", "tz"))
+    #: The workspace they belong to: another company's in a shared channel.
+    team_id: str = Field(default="", validation_alias=AliasPath("user", "team_id"))
+    #: On Enterprise Grid: their organisation.
+    enterprise_id: str = Field(
+        default="", validation_alias=AliasPath("user", "enterprise_user", "enterprise_id")
+    )
     #: The account of an app. Slack's own, `SLACKBOT`, is none by this.
     is_bot: bool = Field(default=False, validation_alias=AliasPath("user", "is_bot"))
     #: Removed from the workspace, or deactivated.
@@ -608,6 +614,8 @@ class Identity(Payload):
 
     team_id: str
     team: str = ""
+    #: The organisation of the workspace; None: it stands alone.
+    enterprise_id: str | None = None
     #: The workspace's address, with a slash at its end.
     url: str = "https://slack.com/"
     user_id: str

@@ -149,6 +149,8 @@ def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
         "boards stay pinned at the end": chosen.keep_pinned,
         "every turn is a post of its own": chosen.every_turn,
         "no pages of debates": chosen.no_pages,
+        "open to people of other organisations": chosen.open_to_others is True,
+        "only people of this workspace start debates and answer": chosen.open_to_others is False,
     }
     said += [words for words, is_set in set_words.items() if is_set]
     now = listed(said, 1000, "; ") or "as Moot is set up"

@@ -46,6 +46,7 @@ _FORMAT_WORDS: Mapping[str, str] = {
     "review": "Review: findings, the author's answers, a second look",
 }
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
+_OTHERS_WORDS = {True: "everybody in the channel", False: "people of this workspace"}
 _ESTIMATE_BLOCK = "estimate"
 _NO_KIND = "None"
 #: Slack shows 100 options in a menu.
@@ -239,7 +240,14 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     )
 
 
-def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: FormOptions) -> Form:
+def settings_form(
+    channel: str,
+    now: ChannelChoices,
+    usual: Choices,
+    options: FormOptions,
+    *,
+    is_open: bool = False,
+) -> Form:
     """Return the form for what holds in a channel.
 
     Args:
@@ -247,6 +255,7 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
         now: What it has set.
         usual: What holds without.
         options: What can be chosen.
+        is_open: Whether, without, people of other organisations take part.
     """
     chosen = now.choices
     wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
@@ -327,6 +336,19 @@ def settings_form(channel: str, now: ChannelChoices, usual: Choices, options: Fo
             ),
             "None of this channel's debates",
             on=now.no_pages,
+        ),
+        select(
+            Field(
+                id=FieldId.OPEN_TO_OTHERS.value,
+                label="Who may start debates and answer",
+                hint="Your workspace pays for what anybody starts here.",
+            ),
+            {
+                AS_USUAL: _as_usual(_OTHERS_WORDS[is_open]),
+                _OFF: f"Only {_OTHERS_WORDS[False]}",
+                _ON: f"{_OTHERS_WORDS[True].capitalize()}, other organisations (Slack Connect) too",
+            },
+            AS_USUAL if now.open_to_others is None else _ON if now.open_to_others else _OFF,
         ),
         *context("A line in the channel says that you changed this."),
     ]

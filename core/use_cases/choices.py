@@ -57,6 +57,8 @@ class ChannelChoices(Value):
     every_turn: bool = False
     #: Nobody may share its debates as pages, and links there are lead nowhere.
     no_pages: bool = False
+    #: People of other organisations may start debates and answer; None: as Moot is set up.
+    open_to_others: bool | None = None
 
 
 class ChannelChoicesStore(Protocol):

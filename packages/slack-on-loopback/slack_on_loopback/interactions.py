@@ -294,7 +294,7 @@ def _base(runtime: Runtime, app: App, user: User) -> Json:
             "id": user.id,
             "username": user.name,
             "name": user.name,
-            "team_id": runtime.state.team_id,
+            "team_id": user.home or runtime.state.team_id,
         },
         "api_app_id": app.id,
         "token": app.verification_token,

@@ -70,7 +70,7 @@ def say(runtime: Runtime, user: User, channel: Channel, text: str, *, thread_ts:
     message: Json = {
         "user": user.id,
         "text": as_typed(text, runtime.state.names()),
-        "team": runtime.state.team_id,
+        "team": user.home or runtime.state.team_id,
         "client_msg_id": runtime.state.new_id("M"),
     }
     if thread_ts:

@@ -26,6 +26,8 @@ class User(BaseModel):
     tz: str = "Etc/UTC"
     #: An admin deactivated the account.
     is_deleted: bool = False
+    #: Another company's workspace, of whoever is here by a shared channel; empty: this one.
+    home: str = ""
 
 
 class Pin(BaseModel):

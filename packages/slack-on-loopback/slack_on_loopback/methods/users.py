@@ -70,7 +70,7 @@ def user_object(runtime: Runtime, user: User) -> Json:
     owner = next((one.id for one in runtime.state.users.values() if not one.is_bot), "")
     return {
         "id": user.id,
-        "team_id": runtime.state.team_id,
+        "team_id": user.home or runtime.state.team_id,
         "name": user.name,
         "deleted": user.is_deleted,
         "color": user.color,
@@ -83,7 +83,7 @@ def user_object(runtime: Runtime, user: User) -> Json:
             "display_name": user.name,
             "real_name_normalized": user.real_name,
             "display_name_normalized": user.name,
-            "team": runtime.state.team_id,
+            "team": user.home or runtime.state.team_id,
         },
         "is_bot": user.is_bot,
         "is_app_user": False,
