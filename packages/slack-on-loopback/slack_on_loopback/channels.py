@@ -59,14 +59,7 @@ def page_channel(channel: Channel, viewer: str) -> Json:
 def page_channels(runtime: Runtime, viewer: str) -> list[Json]:
     """Return the channels a viewer may see, as the page shows them."""
     return [
-        {
-            **page_channel(channel, viewer),
-            "canvases": [
-                {"id": one.id, "title": one.title}
-                for one in runtime.state.canvases.values()
-                if channel.id in one.channels
-            ],
-        }
+        page_channel(channel, viewer)
         for channel in runtime.state.channels.values()
         if channel.sees(viewer)
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
 
-from slack_on_loopback import canvases, channels, interactions, people, posting
+from slack_on_loopback import channels, interactions, people, posting
 from slack_on_loopback.emoji import EMOJI
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.feed import Viewer
@@ -58,7 +58,6 @@ class PageApi:
             "state": self.state,
             "channels/{channel}": self.channel,
             "channels/{channel}/threads/{ts}": self.thread,
-            "canvases/{canvas}": self.canvas,
         }
         return [
             *(web.post(f"/page/api/{path}", self._answering(work)) for path, work in posts.items()),
@@ -99,13 +98,6 @@ class PageApi:
         seen = [posting.shown(channel, one) for one in channel.thread(root["ts"])]
         seen += [copy(one) for one in self._ephemeral(user, channel) if one.get("thread_ts") == ts]
         return {"messages": sorted(seen, key=lambda one: one["ts"])}
-
-    async def canvas(self, user: User, body: Json) -> Json:
-        """A canvas, to be read."""
-        found = self.runtime.state.canvases.get(text_at(body, "canvas"))
-        if found is None or not canvases.may_read(self.runtime, found, user.id):
-            raise PersonRefusal("no_canvas", "There is no such canvas.")
-        return {"id": found.id, "title": found.title, "markdown": found.markdown}
 
     async def say(self, user: User, body: Json) -> Json:
         """A message with or without files, or a slash command."""

@@ -146,35 +146,6 @@ class StoredFile(BaseModel):
     channels: list[str] = Field(default_factory=list[str])
 
 
-class CanvasSection(BaseModel):
-    """A part of a canvas: a heading, or what stands between blank lines."""
-
-    id: str
-    markdown: str
-
-
-class Canvas(BaseModel):
-    """A document in a tab of a channel, or of nobody but its owner."""
-
-    id: str
-    title: str
-    #: The app's bot user that made it, who alone may delete it and say who else may do what.
-    owner: str
-    created: int
-    sections: list[CanvasSection] = Field(default_factory=list[CanvasSection])
-    #: What members of a channel may do: "read" or "write", by channel; it is a tab in each.
-    channels: dict[str, str] = Field(default_factory=dict[str, str])
-    #: The same of single people.
-    people: dict[str, str] = Field(default_factory=dict[str, str])
-    #: The channel whose own canvas it is: each has one at most.
-    own_channel: str = ""
-
-    @property
-    def markdown(self) -> str:
-        """All of it."""
-        return "\n\n".join(section.markdown for section in self.sections)
-
-
 class WorkspaceState(BaseModel):
     """All of it."""
 
@@ -187,7 +158,6 @@ class WorkspaceState(BaseModel):
     channels: dict[str, Channel] = Field(default_factory=dict[str, Channel])
     apps: dict[str, App] = Field(default_factory=dict[str, App])
     files: dict[str, StoredFile] = Field(default_factory=dict[str, StoredFile])
-    canvases: dict[str, Canvas] = Field(default_factory=dict[str, Canvas])
     homes: dict[str, Json] = Field(default_factory=dict[str, Json])
     last_ts: int = 0
     counter: int = 0

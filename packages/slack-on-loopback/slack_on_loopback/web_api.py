@@ -13,7 +13,6 @@ from slack_on_loopback.errors import RateLimited, SlackRefusal
 from slack_on_loopback.json_values import Json, without
 from slack_on_loopback.methods import (
     agents,
-    canvases,
     chat,
     conversations,
     files,
@@ -32,7 +31,6 @@ METHODS: Methods = {
     **users.METHODS,
     **files.METHODS,
     **views.METHODS,
-    **canvases.METHODS,
 }
 _ERROR_PAGE = "<!DOCTYPE html><html><body><h1>Server Error</h1></body></html>"
 

@@ -1,10 +1,10 @@
 """The public API: start a workspace, act as its people, look at what came of it."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from slack_on_loopback import app_faults, canvases, interactions, modals, people, posting
+from slack_on_loopback import app_faults, interactions, modals, people, posting
 from slack_on_loopback.call_log import CallLog
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.delivery import DeliveryAttempt
@@ -17,7 +17,7 @@ from slack_on_loopback.page_apps import tell_apps, watch_connections
 from slack_on_loopback.runtime import AppConnections, Runtime, connect_apps
 from slack_on_loopback.server import Server
 from slack_on_loopback.socket_mode import DisconnectReason
-from slack_on_loopback.state import AgentSession, App, Canvas, Channel, User, WorkspaceState
+from slack_on_loopback.state import AgentSession, App, Channel, User, WorkspaceState
 from slack_on_loopback.surfaces import SurfaceRef
 
 _PATIENCE_SECONDS = 30.0
@@ -259,10 +259,6 @@ class Workspace:
         """Return the Home the app published for a user."""
         found = self.state.homes.get(modals.home_key(self.app, self.user(user).id))
         return copy(found) if found is not None else None
-
-    def canvases(self, channel: str) -> Sequence[Canvas]:
-        """Return the canvases that are tabs of a channel, oldest first."""
-        return canvases.tabs(self.runtime, self.channel(channel))
 
     def file(self, file_id: str) -> bytes:
         """Return a file's content."""

@@ -2,7 +2,7 @@
 
 from decimal import Decimal, InvalidOperation
 
-from slack_on_loopback import access, canvases, channels
+from slack_on_loopback import access, channels
 from slack_on_loopback.api_call import ApiCall, Arguments, Method, Methods
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, without
@@ -22,7 +22,7 @@ def info(runtime: Runtime, call: ApiCall) -> Json:
     seen = channels.channel_object(channel, call.app.bot_user)
     if not call.args.flag("include_num_members"):
         seen.pop("num_members", None)
-    return {"channel": {**seen, **canvases.properties(runtime, channel)}}
+    return {"channel": seen}
 
 
 def list_all(runtime: Runtime, call: ApiCall) -> Json:

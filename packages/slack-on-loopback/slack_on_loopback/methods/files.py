@@ -6,7 +6,7 @@ Source: https://docs.slack.dev/messaging/working-with-files
 import mimetypes
 from urllib.parse import quote
 
-from slack_on_loopback import access, canvases, posting
+from slack_on_loopback import access, posting
 from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, objects, text_at
@@ -40,10 +40,7 @@ def complete_upload(runtime: Runtime, call: ApiCall) -> Json:
 
 
 def file_info(runtime: Runtime, call: ApiCall) -> Json:
-    """files.info; a canvas is a file too."""
-    canvas = runtime.state.canvases.get(call.args.required("file"))
-    if canvas and canvases.may_read(runtime, canvas, call.app.bot_user):
-        return {"file": canvases.file_object(runtime, canvas)}
+    """files.info."""
     stored = runtime.state.files.get(call.args.required("file"))
     if stored is None or not may_see(runtime, call.app.bot_user, stored):
         raise SlackRefusal("file_not_found")

@@ -34,10 +34,6 @@ export class Api {
     );
   }
 
-  canvas(id) {
-    return this.#get(`/page/api/canvases/${encodeURIComponent(id)}`);
-  }
-
   /**
    * Posts one action of the user.
    * @param {string} action "say", "click", "view/submit", … (the path under /page/api/)

@@ -1,6 +1,5 @@
 // The channel pane: head, pinned strip, messages, composer.
 
-import { canvasButton } from "./canvas.js";
 import { joinChannel, openChannelMenu, showMembers } from "./channel_dialogs.js";
 import { addressOf, symbolOf, titleOf } from "./channel_names.js";
 import { Composer } from "./composer.js";
@@ -118,9 +117,7 @@ export class ChannelPane {
     );
     people.setAttribute("aria-label", `${members} members`);
     const open = (event) => openChannelMenu(event.currentTarget, this.#channel(), this.ctx);
-    const canvases = this.#channel().canvases ?? [];
     return [
-      ...canvases.map((one) => canvasButton(this.ctx, one)),
       people,
       iconButton("more", "Channel menu", open, { "aria-haspopup": "menu" }),
     ];

@@ -65,7 +65,6 @@ class PageServer:
                 web.get("/page/api/state", self._state),
                 web.get("/page/api/channels/{id}", self._channel),
                 web.get("/page/api/channels/{id}/threads/{ts}", self._thread),
-                web.get("/page/api/canvases/{id}", self._canvas),
                 web.post("/page/api/{action:.+}", self._post),
                 web.get("/files/{id}/{name}", self._file),
                 web.static("/page", PAGE),  # last: the paths above come first
@@ -161,10 +160,6 @@ class PageServer:
         name = request.match_info["id"]
         roots = [one for one in self.messages[name] if _stands_in_channel(one)]
         return _reply(messages=roots, pins=self.pins.get(name, []))
-
-    async def _canvas(self, request: web.Request) -> web.Response:
-        name = request.match_info["id"]
-        return _reply(id=name, title="Decisions", markdown=sample.CANVAS)
 
     async def _thread(self, request: web.Request) -> web.Response:
         name, ts = request.match_info["id"], request.match_info["ts"]

@@ -41,9 +41,6 @@ def ts(minutes_ago: float) -> str:
     return f"{_NOW - minutes_ago * 60:.6f}"
 
 
-CANVAS = "# Decided\n\n- **Use PostgreSQL** for jobs\n- ~~Use Kafka~~ <img src=x onerror=x>"
-
-
 def channels() -> list[Json]:
     """Return four channels: public, private, not joined, archived."""
     return [
@@ -54,7 +51,6 @@ def channels() -> list[Json]:
             "C2",
             "gallery",
             "Every block there is",
-            canvases=[{"id": "F1", "title": "Decisions"}],
         ),
         _channel("C3", "leadership", "", is_private=True),
         _channel("C4", "random", "", is_member=False),

@@ -627,18 +627,6 @@ async def test_pins_mark_messages_and_fill_the_strip(open_page: Open, server: Pa
     assert (await server.sent("pin"))[0]["remove"] is False
 
 
-async def test_a_channels_canvas_is_read_in_a_dialog(open_page: Open) -> None:
-    page = await open_page("#/C2")
-    tab = page.get_by_role("button", name="Canvas: Decisions")
-    await tab.click()
-    dialog = page.get_by_role("dialog", name="Decisions")
-    await expect(dialog.get_by_role("listitem").first).to_have_text("Use PostgreSQL for jobs")
-    await expect(dialog).to_contain_text("<img src=x onerror=x>")
-    await page.keyboard.press("Escape")
-    await expect(dialog).to_have_count(0)
-    await expect(tab).to_be_focused()
-
-
 async def test_a_message_shortcut_is_in_the_menu(open_page: Open, server: PageServer) -> None:
     page = await open_page()
     row = page.locator("#main .row").first
