@@ -966,9 +966,14 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case DebateStarted():
             return debate  # `apply` has begun with it
         case AgentsCast(cast=cast):
-            chosen = {"agents": cast.agents, "reasons": cast.reasons}
-            warnings = (*debate.setup.warnings, *cast.warnings)
-            setup = debate.setup.model_copy(update={**chosen, "warnings": warnings})
+            chosen = {
+                "agents": cast.agents,
+                "reasons": cast.reasons,
+                "hard_to_undo": cast.hard_to_undo,
+                "checks_rules": cast.checks_rules,
+                "warnings": (*debate.setup.warnings, *cast.warnings),
+            }
+            setup = debate.setup.model_copy(update=chosen)
             return debate.replaced(setup=setup)
         case ContributionMade(contribution=made):
             return debate.replaced(contributions={**debate.contributions, key: made})

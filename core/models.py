@@ -705,6 +705,9 @@ class Setup(DebateRules):
     reasons: Mapping[str, str] = Field(default_factory=dict[str, str])
     #: A model is asked who takes part, before any other turn; None: it is not.
     casting: CastingModels | None = None
+    #: What that model says of the decision; where none was asked, nothing is assumed.
+    hard_to_undo: bool = False
+    checks_rules: bool = False
     judge: Agent
     #: The judge's model is one of these, of a maker none of whose agents won; empty: its own.
     judge_models: tuple[ModelChoice, ...] = ()
@@ -1161,6 +1164,10 @@ class Gate(Value):
     #: One model speaks for all agents on a choice: its vote stands though the answers differ. A
     #: field of its own for the same reason.
     vote_only: bool = False
+    #: The decision is hard to undo: it is debated though all agree. A field for the same reason.
+    hard_to_undo: bool = False
+    #: The question is whether rules are kept: its vote stands though the answers differ.
+    checks_rules: bool = False
     #: Id of the option on which they agree, or on which they lie furthest apart.
     option: str = ""
     #: How far apart the probabilities for it lie, 0 to 1.
@@ -1184,7 +1191,8 @@ class Gate(Value):
     @property
     def ends_rounds(self) -> bool:
         """Whether no further round is held."""
-        is_ended = self.reason in ENDS_ROUNDS or self.undebatable is not None or self.vote_only
+        is_agreed = self.reason in ENDS_ROUNDS and not self.hard_to_undo
+        is_ended = is_agreed or self.undebatable is not None or self.vote_only
         return is_ended and self.skips is None
 
 
@@ -1360,6 +1368,9 @@ class Cast(Value):
     agents: tuple[Agent, ...]
     #: Why each takes part, by id.
     reasons: Mapping[str, str]
+    #: What the model says of the decision; false as well where it does not know.
+    hard_to_undo: bool = False
+    checks_rules: bool = False
     call: Call | None = None
     #: What attempts that came to nothing have spent.
     lost: Usage = Usage()

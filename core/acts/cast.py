@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 from pydantic import BaseModel, create_model
@@ -14,7 +14,7 @@ from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import AgentsCast
 from core.llm.call import ModelCalls
-from core.models import Act, Cast, Debate, Turn
+from core.models import Act, Cast, Debate, Turn, When
 from core.opening import recast
 from core.request import Effort
 from core.rules import casting
@@ -31,8 +31,10 @@ class CastRoleReply(BaseModel):
 
 
 class CastingReply(BaseModel):
-    """Who is to take part."""
+    """What kind of question it is, and who is to take part."""
 
+    kind: Literal["judgement", "check of rules", "unclear"] = "unclear"
+    undo: Literal["easy", "hard", "unclear"] = "unclear"
     agents: list[CastRoleReply]
 
 
@@ -60,12 +62,22 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
         said = f"The agents were chosen by the question's topics: no model could. {error}"
         return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (said,)}))
     wanted = [casting.CastRole(one.role, one.reason) for one in reply.agents]
-    chosen = casting.held_to_rules(wanted, roles)
+    # People who asked for a debate get one.
+    checks_rules = reply.kind == "check of rules" and setup.when is When.SPLIT
+    most = casting.A_CHECK if checks_rules else casting.MOST
+    chosen = casting.held_to_rules(wanted, roles, most)
     if not chosen:
         said = "The agents were chosen by the question's topics: a model named no known role."
         return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (said,)}))
     roster = recast(setup, chosen)
-    cast = Cast(turn=turn, agents=roster.agents, reasons=roster.reasons, call=call)
+    cast = Cast(
+        turn=turn,
+        agents=roster.agents,
+        reasons=roster.reasons,
+        hard_to_undo=reply.undo == "hard",
+        checks_rules=checks_rules,
+        call=call,
+    )
     return AgentsCast(cast=cast)
 
 

@@ -15,6 +15,8 @@ from importlib import resources
 from core.models import SUMMARIZER, Act, Debate, Role, Turn
 
 FEWEST, MOST = 3, 5
+#: A check of rules: one checker and the sceptic (arXiv:2606.00804: one agent checks best).
+A_CHECK = 2
 #: Looks for what is wrong, in every cast.
 SCEPTIC = "sceptic"
 #: The turn on which a model is asked who takes part.
@@ -80,7 +82,9 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
     return _completed([CastRole(role, reason) for role, reason in found.items()])
 
 
-def held_to_rules(wanted: Sequence[CastRole], known: Collection[str]) -> Sequence[CastRole]:
+def held_to_rules(
+    wanted: Sequence[CastRole], known: Collection[str], most: int = MOST
+) -> Sequence[CastRole]:
     """A model's choice as a cast: known roles, each once, three to five, the sceptic among them.
 
     Empty where it names no known role: then the cast by topics stands.
@@ -88,6 +92,7 @@ def held_to_rules(wanted: Sequence[CastRole], known: Collection[str]) -> Sequenc
     Args:
         wanted: As the model named them.
         known: Ids of the roles there are.
+        most: No more than so many; `A_CHECK` or more.
     """
     found: dict[str, CastRole] = {}
     for one in wanted:
@@ -96,15 +101,15 @@ def held_to_rules(wanted: Sequence[CastRole], known: Collection[str]) -> Sequenc
             reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
         if one.role in known:
             found.setdefault(one.role, CastRole(one.role, reason))
-    return _completed(list(found.values())) if found else ()
+    return _completed(list(found.values()), most) if found else ()
 
 
-def _completed(cast: Sequence[CastRole]) -> Sequence[CastRole]:
-    """At most five with the sceptic, at least three."""
-    others = [one for one in cast if one.role != SCEPTIC][: MOST - 1]
+def _completed(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastRole]:
+    """At most five with the sceptic, at least three, or so many where fewer are wanted."""
+    others = [one for one in cast if one.role != SCEPTIC][: most - 1]
     sceptic = next((one for one in cast if one.role == SCEPTIC), None)
     usual = (role for role in _USUAL if role not in {one.role for one in others})
-    while len(others) < FEWEST - 1:
+    while len(others) < min(FEWEST, most) - 1:
         others.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))
     doubts = CastRole(SCEPTIC, "Looks for what is wrong with the favourite answer.")
     return (*others, sceptic or doubts)

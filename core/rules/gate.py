@@ -209,7 +209,9 @@ def _first(debate: Debate) -> Gate | None:
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
     votes, pending, silent = _blind_votes(debate, tuple(drafts))
-    how, vote_only = agreement(votes, debate.setup.models), is_one_model(debate)
+    setup = debate.setup
+    how, checks_rules = agreement(votes, setup.models), setup.checks_rules
+    vote_only = checks_rules or (is_one_model(debate) and not setup.hard_to_undo)
     if _differ(how, votes) and not vote_only:
         return _gate(turn, GateReason.SPLIT, how)
     if pending:
@@ -217,9 +219,11 @@ def _first(debate: Debate) -> Gate | None:
     if (silent and not vote_only) or len(votes) < _A_PAIR:
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
     if how.is_agreed and not silent:
-        return _gate(turn, GateReason.AGREED, how)
+        agreed = _gate(turn, GateReason.AGREED, how)
+        hard = setup.hard_to_undo and not checks_rules
+        return agreed.model_copy(update={"hard_to_undo": hard})
     split = _gate(turn, GateReason.SPLIT, how)
-    return split.model_copy(update={"vote_only": True}) if vote_only else split
+    return split.model_copy(update={"vote_only": vote_only, "checks_rules": checks_rules})
 
 
 def _blind_votes(
@@ -318,6 +322,11 @@ def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -
     how = f"(each at {each}{ahead})" if each else f"(probabilities within {points})"
     if gate.skips:
         return f"All positions agree on {about} {how}, so {gate.skips.value}s were skipped."
+    if gate.hard_to_undo:
+        return (
+            f"All agreed at once on {about} {how}; the decision is hard to undo, so it is debated "
+            "all the same."
+        )
     if not gate.turn.round:
         saved = f", about {money(gate.saved)} saved" if gate.saved else ""
         return f"All agreed at once on {about} {how}; the debate was skipped{saved}."
@@ -325,9 +334,14 @@ def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -
 
 
 def _vote_only_words(gate: Gate, about: str) -> str:
-    """That one model votes and does not debate."""
+    """That one model votes and does not debate, or that rules are checked."""
     how = f"all put {about} first" if gate.lowest is not None else "first answers differ"
     saved = f", about {money(gate.saved)} saved" if gate.saved else ""
+    if gate.checks_rules:
+        return (
+            f"The question is whether rules are kept, and {how}: debating a check seldom helps, so "
+            f"its vote stands{saved}."
+        )
     return (
         f"One model speaks for all agents, and {how}: debating a choice with itself seldom helps, "
         f"so its vote stands{saved}."

@@ -13,6 +13,7 @@ from core.models import (
     Act,
     Cast,
     Contribution,
+    Debate,
     ModelChoice,
     Person,
     Place,
@@ -21,10 +22,12 @@ from core.models import (
     Status,
     Stop,
     Turn,
+    When,
 )
 from core.opening import DebateRequest, largest, open_debate
 from core.request import ModelRequest, PartKind
 from core.rules import casting, schedule
+from core.rules.gate import in_words
 from core.settings import Settings
 from core.testing import ScriptedProvider, plausible_reply, recorded
 from tests.core.bench import DEBATE, Bench
@@ -76,6 +79,56 @@ async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:
     assert debate.usage.attempts == len(bench.provider.requests)
     assert debate.status is Status.CONCLUDED
     assert not debate.setup.warnings
+
+
+def saying(kind: str, undo: str) -> str:
+    cast = json.loads(naming(["legal", "operations", "finance"]))
+    return json.dumps({"kind": kind, "undo": undo, **cast})
+
+
+async def cast_and_agreed(casting_reply: str, **changes: object) -> Debate:
+    """A debate of two models whose first answers agree."""
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.CASTING:
+            return casting_reply
+        if request.act is Act.OPTIONS:
+            merged = json.loads(plausible_reply(request))
+            return json.dumps(merged | {"stands_for": [1] * len(merged["stands_for"])})
+        return plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script))
+    return await bench.run(a_cast_setup(mixed_models=(ONE, TWO), **changes))
+
+
+async def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
+    debate = await cast_and_agreed(saying("judgement", "hard"))
+    (first, *_) = debate.gates.values()
+    assert debate.setup.hard_to_undo
+    assert debate.status is Status.CONCLUDED
+    assert [made for made in debate.contributions.values() if made.turn.act is Act.CRITIQUE]
+    assert "hard to undo, so it is debated all the same" in in_words(debate, first)
+
+
+@pytest.mark.parametrize("undo", ["easy", "unclear"])
+async def test_where_nobody_can_say_nothing_is_assumed(undo: str) -> None:
+    debate = await cast_and_agreed(saying("unclear", undo))
+    assert {made.turn.act for made in debate.contributions.values()} == {Act.PROPOSAL}
+    assert len(debate.setup.agents) == 4
+
+
+async def test_rules_are_checked_by_one_and_the_sceptic_who_vote_without_a_debate() -> None:
+    debate = await cast_and_agreed(saying("check of rules", "hard"))
+    assert [agent.id for agent in debate.setup.agents] == ["legal", "sceptic"]
+    assert {made.turn.act for made in debate.contributions.values()} == {Act.PROPOSAL}
+    assert debate.tally
+    assert debate.status is Status.CONCLUDED
+
+
+async def test_who_asks_for_a_debate_gets_one_though_rules_are_checked() -> None:
+    debate = await cast_and_agreed(saying("check of rules", "easy"), when=When.ALWAYS)
+    assert len(debate.setup.agents) == 4
+    assert [made for made in debate.contributions.values() if made.turn.act is Act.CRITIQUE]
 
 
 async def test_the_call_sees_the_question_and_every_role() -> None:

@@ -138,6 +138,24 @@ def test_one_model_whose_voter_abstains_votes_with_the_others() -> None:
     assert found.ends_rounds
 
 
+def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
+    setup = on_own_models(a_format_setup("critique", when=When.SPLIT))
+    checked = setup.model_copy(update={"checks_rules": True})
+    found = gate.weigh(told(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7)), 0)
+    assert found
+    assert found.ends_rounds
+    assert "whether rules are kept, and first answers differ" in gate.in_words(
+        told(checked, *DRAFTS, CHOICE), found
+    )
+
+
+def test_one_model_debates_what_is_hard_to_undo() -> None:
+    hard = ONE_MODEL.model_copy(update={"hard_to_undo": True})
+    found = gate.weigh(told(hard, *DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7)), 0)
+    assert found
+    assert not found.ends_rounds
+
+
 def test_one_model_debates_a_design_and_what_is_always_debated() -> None:
     design = options("a queue", "a table", kind=QuestionKind.DESIGN)
     found = gate.weigh(told(ONE_MODEL, *DRAFTS, design), 0)
