@@ -102,6 +102,7 @@ class Act(StrEnum):
     SYNTHESIS = "synthesis"
     READING = "reading"
     EVALUATION = "evaluation"
+    COMPARISON = "comparison"
     #: Of a bench's readers: which later-named reasons a text holds.
     RECALL = "recall"
     CASTING = "casting"

@@ -1,4 +1,4 @@
-"""`moot eval`: several evaluators score a finished debate."""
+"""`moot eval`: evaluators score a finished debate, or compare it with the single answer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +8,17 @@ from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
+from core.errors import BadInput
 from core.events import fold
+from core.figures import counted
 from core.opening import ALONE, DebateRequest, open_debate
+from core.transcript.comparison import (
+    CALLS,
+    compare,
+    compared_texts,
+    comparison_json,
+    comparison_markdown,
+)
 from core.transcript.evaluation import as_csv, as_json, as_markdown, evaluate
 
 _PROVIDERS_FAILED = 3
@@ -21,6 +30,7 @@ async def score(
     names: Sequence[str],
     *,
     form: str,
+    against_single: bool,
     config: Path | None,
     output: Path | None,
 ) -> int:
@@ -30,6 +40,7 @@ async def score(
         debate_id: Which debate.
         names: Evaluators: agents of the configuration, or roles.
         form: md, json or csv.
+        against_single: Compare the verdict with the single answer beside it instead.
         config: A configuration file.
         output: Where to write; None: standard output.
 
@@ -37,16 +48,20 @@ async def score(
         The exit code: 0 done, 3 no evaluator could be asked.
 
     Raises:
-        BadInput: The debate has no decision.
+        BadInput: The debate has no decision, or no single answer to compare with.
         ConfigurationBroken: The settings cannot be used.
         DebateUnknown: There is no such debate.
     """
     check_writable(output)
+    if against_single and form == "csv":
+        raise BadInput("A comparison is md or json.")
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     plugins = find_plugins(environment)
     loaded = await load_settings(environment, config, plugins=plugins)
     debate = fold(await read_log(debate_id))
+    if against_single:
+        compared_texts(debate)
     # A roster found as for a debate: agents of the settings, else built-in roles.
     request = DebateRequest(
         question=debate.setup.question,
@@ -62,6 +77,13 @@ async def score(
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings, plugins=plugins)
     try:
+        if against_single:
+            asked = f"{counted(len(roster.agents), 'evaluator')}, at most {CALLS} calls each."
+            tell(asked)
+            comparison = await compare(calls, debate, roster.agents)
+            shown = comparison_json if form == "json" else comparison_markdown
+            put_out(shown(comparison), output)
+            return 0 if comparison.counting else _PROVIDERS_FAILED
         evaluation = await evaluate(calls, debate, roster.agents)
     finally:
         await calls.close()

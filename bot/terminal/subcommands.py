@@ -318,15 +318,27 @@ def evaluate(
         str,
         typer.Option("--evaluators", "-e", help="Agents or roles, with commas between."),
     ] = "generalist,sceptic,product",
+    against: Annotated[
+        Literal["single"] | None,
+        typer.Option(help="Compare it with the single answer beside it, instead of scores."),
+    ] = None,
     form: Annotated[Literal["md", "json", "csv"], typer.Option("--format", "-f")] = "md",
     config: Config = None,
     output: Output = None,
 ) -> None:
-    """Let several evaluators score a finished debate."""
+    """Let several evaluators score a finished debate, or compare it with one answer alone."""
     from bot.terminal.scoring import score
 
     names = [name for name in evaluators.split(",") if name.strip()]
-    raise typer.Exit(_run(score(debate_id, names, form=form, config=config, output=output)))
+    scoring = score(
+        debate_id,
+        names,
+        form=form,
+        against_single=against == "single",
+        config=config,
+        output=output,
+    )
+    raise typer.Exit(_run(scoring))
 
 
 def calibration(

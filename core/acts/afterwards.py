@@ -9,6 +9,10 @@ declare(
     ActSpec(label="Evaluation", noun="evaluation", phase="evaluation", max_tokens=1536),
 )
 declare(
+    Act.COMPARISON,
+    ActSpec(label="Comparison", noun="comparison", phase="comparison", max_tokens=1536),
+)
+declare(
     Act.RECALL,
     ActSpec(
         label="Reasons found",

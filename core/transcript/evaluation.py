@@ -1,4 +1,4 @@
-"""Scores a finished debate: several evaluators, eight criteria, averages; JSON, CSV, Markdown."""
+"""Scores a finished debate: several evaluators, criteria, averages; JSON, CSV, Markdown."""
 
 import asyncio
 import csv
@@ -17,6 +17,7 @@ from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
 from core.request import ModelRequest, Part, PartKind
+from core.rules.formats import review
 from core.transcript.decision import judged_text
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, table
@@ -34,6 +35,10 @@ class Criterion(StrEnum):
     REGULATORY_COMPLIANCE = "regulatory_compliance"
     TESTABILITY = "testability"
     REQUIREMENTS_FULFILMENT = "requirements_fulfilment"
+    #: Of reviews.
+    FAULTS_FOUND = "faults_found"
+    FALSE_ALARMS = "false_alarms"
+    USEFULNESS = "usefulness"
     OVERALL = "overall"
 
     @property
@@ -50,8 +55,21 @@ MEANINGS: Mapping[Criterion, str] = {
     Criterion.REGULATORY_COMPLIANCE: "laws and rules that apply are named and kept.",
     Criterion.TESTABILITY: "one can tell, before and after, whether it works.",
     Criterion.REQUIREMENTS_FULFILMENT: 'every "must", "shall" and figure of the question is met.',
+    Criterion.FAULTS_FOUND: "faults of weight in the proposal are named where they stand.",
+    Criterion.FALSE_ALARMS: "nothing is called a fault that is none; many false alarms are 1.",
+    Criterion.USEFULNESS: "its author knows what to change, and what first.",
     Criterion.OVERALL: "would you stake your name on it?",
 }
+_OF_REVIEWS = (
+    *(Criterion.FAULTS_FOUND, Criterion.FALSE_ALARMS, Criterion.USEFULNESS),
+    Criterion.OVERALL,
+)
+_OF_DESIGNS = tuple(one for one in Criterion if one not in _OF_REVIEWS[:-1])
+
+
+def criteria_of(debate: Debate) -> Sequence[Criterion]:
+    """What a debate of this format is scored on."""
+    return _OF_REVIEWS if debate.setup.format == review.NAME else _OF_DESIGNS
 
 
 class ScoreReply(BaseModel):
@@ -111,7 +129,7 @@ class Evaluation(Value):
         count = len(self.marks)
         return {
             criterion: sum(one.marks[criterion].score for one in self.marks) / count
-            for criterion in Criterion
+            for criterion in self.marks[0].marks
         }
 
     @property
@@ -142,11 +160,11 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
     )
 
 
-def reply_fault(reply: EvaluationReply) -> str | None:
+def reply_fault(reply: EvaluationReply, criteria: Sequence[Criterion]) -> str | None:
     """What is wrong with the scores, as a sentence for the model; None if nothing is."""
     named = sorted(score.criterion for score in reply.scores)
-    if named != sorted(Criterion):
-        return f"There must be exactly one score for each of: {', '.join(Criterion)}."
+    if named != sorted(criteria):
+        return f"There must be exactly one score for each of: {', '.join(criteria)}."
     outside = [s.criterion.value for s in reply.scores if not LOWEST <= s.score <= HIGHEST]
     if outside:
         return f"Scores go from {LOWEST} to {HIGHEST}; these do not: {', '.join(outside)}."
@@ -166,8 +184,7 @@ def as_csv(evaluation: Evaluation) -> str:
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("debate", "evaluator", "criterion", "score", "reason"))
     for one in evaluation.marks:
-        for criterion in Criterion:
-            mark = one.marks[criterion]
+        for criterion, mark in one.marks.items():
             # A spreadsheet must not take the reason for a formula.
             formula = mark.reason.startswith(("=", "+", "-", "@", "\t", "\r"))
             reason = f"'{mark.reason}" if formula else mark.reason
@@ -191,7 +208,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     else:
         parts.append("No evaluator could be heard: there are no scores.")
     for one in evaluation.marks:
-        reasons = [f"{c.words} ({one.marks[c].score}): {one.marks[c].reason}" for c in Criterion]
+        reasons = [f"{c.words} ({mark.score}): {mark.reason}" for c, mark in one.marks.items()]
         parts.append(f"## {one.name}\n\n{bullets(map(_line, reasons))}")
     if evaluation.feedback:
         said = bullets(feedback_lines(evaluation.feedback))
@@ -203,40 +220,57 @@ def as_markdown(evaluation: Evaluation) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Unscored:
-    """What one evaluator gives; a failure is reported, never filled in."""
-    terms = CallOptions(
-        seconds=debate.setup.limits.turn_seconds,
-        prompt_source=render.source(Act.EVALUATION, agent),
-    )
-    turn = Turn(act=Act.EVALUATION, round=0, agent=agent.id)
-    criteria = [{"name": c.value, "meaning": meaning} for c, meaning in MEANINGS.items()]
-    task = render.task(Act.EVALUATION, agent, words=0, criteria=criteria)
-    request = ModelRequest(
+def evaluation_request(
+    debate: Debate, agent: Agent, act: Act, texts: Sequence[Part]
+) -> ModelRequest:
+    """What an evaluator is asked: the question, people's answers, the sources, the texts."""
+    turn = Turn(act=act, round=0, agent=agent.id)
+    criteria = [{"name": one.value, "meaning": MEANINGS[one]} for one in criteria_of(debate)]
+    task = render.task(act, agent, words=0, criteria=criteria)
+    return ModelRequest(
         model=agent.model,
-        act=Act.EVALUATION,
+        act=act,
         role=agent.role,
         system=render.system(),
         parts=(
             *parts_for(debate, turn),
-            Part(kind=PartKind.POSITION, label="The decision", text=judged_text(debate)),
+            *texts,
             Part(kind=PartKind.TASK, label="Task", text=task),
         ),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=ACTS[Act.EVALUATION].max_tokens,
+        max_output_tokens=ACTS[act].max_tokens,
         temperature=agent.temperature,
-        effort=ACTS[Act.EVALUATION].effort,
+        effort=ACTS[act].effort,
         cache_key=debate.id,
     )
+
+
+def evaluation_options(debate: Debate, agent: Agent, act: Act) -> CallOptions:
+    """How long an evaluator has, and where its prompt comes from."""
+    return CallOptions(
+        seconds=debate.setup.limits.turn_seconds, prompt_source=render.source(act, agent)
+    )
+
+
+async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Unscored:
+    """What one evaluator gives; a failure is reported, never filled in."""
+    decision = Part(kind=PartKind.POSITION, label="The decision", text=judged_text(debate))
+    criteria = criteria_of(debate)
+    request = evaluation_request(debate, agent, Act.EVALUATION, [decision])
     try:
         reply, call = await calls.ask_for(
-            request, agent, EvaluationReply, check=reply_fault, options=terms
+            request,
+            agent,
+            EvaluationReply,
+            check=lambda reply: reply_fault(reply, criteria),
+            options=evaluation_options(debate, agent, Act.EVALUATION),
         )
     except (ProviderError, ReplyUnreadable, LimitReached) as error:
         return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
+    given = {one.criterion: one for one in reply.scores}
     marks = {
-        one.criterion: CriterionScore(score=one.score, reason=one.reason.strip())
-        for one in reply.scores
+        name: CriterionScore(score=given[name].score, reason=given[name].reason.strip())
+        for name in criteria
     }
     return Marks(evaluator=agent.id, name=agent.name, marks=marks, call=call)
 

@@ -19,7 +19,7 @@ def test_every_act_of_a_debate_says_how_it_is_performed() -> None:
     """But evaluations, which are made after a debate, and reading, for which `Turns` has a port."""
     performed = {act for act, spec in ACTS.items() if spec.perform}
 
-    assert performed == set(Act) - {Act.EVALUATION, Act.RECALL, Act.READING}
+    assert performed == set(Act) - {Act.EVALUATION, Act.COMPARISON, Act.RECALL, Act.READING}
 
 
 @pytest.mark.parametrize("act", [act for act, spec in ACTS.items() if spec.asks_model])

@@ -16,12 +16,12 @@ from core.request import ModelRequest, PartKind
 from core.settings import ModelChoice, agent_for
 from core.testing import ScriptedProvider, a_setup, recorded
 from core.transcript.evaluation import (
-    Criterion,
     Evaluation,
     EvaluationReply,
     as_csv,
     as_json,
     as_markdown,
+    criteria_of,
     evaluate,
     reply_fault,
 )
@@ -29,10 +29,11 @@ from tests.core.transcript.test_transcript import a_log
 
 CHOICE = ModelChoice(provider="scripted", model="scripted-1")
 JUDGES = [agent_for(role, CHOICE) for role in ("generalist", "sceptic", "product")]
+CRITERIA = criteria_of(fold(a_log()))
 
 
 def a_reply(score: int, reason: str = "It says so.", leave_out: Sequence[str] = ()) -> str:
-    names = [criterion.value for criterion in Criterion if criterion.value not in leave_out]
+    names = [name.value for name in CRITERIA if name.value not in leave_out]
     scores = [{"criterion": name, "score": score, "reason": reason} for name in names]
     return json.dumps({"scores": scores})
 
@@ -53,7 +54,7 @@ async def test_scores_are_averaged_over_those_who_answered() -> None:
     evaluation = await scored(ScriptedProvider(by_role))
 
     assert [one.evaluator for one in evaluation.marks] == ["generalist", "sceptic"]
-    assert evaluation.averages == dict.fromkeys(Criterion, 6.5)
+    assert evaluation.averages == dict.fromkeys(CRITERIA, 6.5)
     assert [(one.evaluator, one.reason) for one in evaluation.failed] == [
         ("product", "The key is refused.")
     ]
@@ -70,7 +71,7 @@ async def test_evaluators_see_the_question_and_the_decision() -> None:
     assert "Use PostgreSQL." in parts[PartKind.POSITION]
     assert request.answer
     assert request.answer.name == "evaluation"
-    assert all(f'"{criterion}"' in parts[PartKind.TASK] for criterion in Criterion)
+    assert all(f'"{criterion}"' in parts[PartKind.TASK] for criterion in CRITERIA)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ async def test_evaluators_see_the_question_and_the_decision() -> None:
     ],
 )
 def test_a_reply_must_score_every_criterion_once(reply: str, fault: str | None) -> None:
-    found = reply_fault(EvaluationReply.model_validate_json(reply))
+    found = reply_fault(EvaluationReply.model_validate_json(reply), CRITERIA)
 
     assert found is None if fault is None else found and found.startswith(fault)
 
@@ -118,7 +119,7 @@ async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
 
     assert whole["averages"]["security"] == 6.5
     assert whole["marks"][0]["marks"]["security"]["score"] == 8
-    assert len(rows) == 3 * len(Criterion)
+    assert len(rows) == 3 * len(CRITERIA)
     assert rows[-1] == {
         "debate": "dabc2345",
         "evaluator": "average",

@@ -244,7 +244,7 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
             raise RequestRejected(_ORDERLESS)
         case Act.SYNTHESIS:
             return json.dumps(_verdict(asked), ensure_ascii=False)
-        case Act.EVALUATION | Act.RECALL:
+        case Act.EVALUATION | Act.COMPARISON | Act.RECALL:
             raise RequestRejected(_SCORES_NOTHING)
         case Act.SHADOW | Act.SHADOW_CHOICE | Act.FOLLOW_UP:
             raise RequestRejected("That takes a model; the offline engine has only checklists.")

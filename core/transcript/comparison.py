@@ -1,0 +1,299 @@
+"""Compares a debate's verdict with the single answer beside it: evaluators read both blind.
+
+Both texts are whole, laid out by one function. Each evaluator compares them in both orders, and the
+shorter one with itself, each part said twice. A preference that turns with the order is none; an
+evaluator that prefers the doubled text, or whose maker wrote one of the texts, does not count.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel
+
+from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
+from core.figures import counted, money
+from core.llm.call import ModelCalls
+from core.models import Act, Agent, Debate, Usage, Value
+from core.request import Part, PartKind
+from core.rules import findings, shadow
+from core.rules.formats import review
+from core.transcript.evaluation import (
+    Criterion,
+    criteria_of,
+    evaluation_options,
+    evaluation_request,
+)
+from core.transcript.words import bullets, quoted, table
+
+#: Characters of each text that are compared; both are cut at the same length.
+MOST_CHARS = 24_000
+#: Calls per evaluator: both orders of the texts, both orders of the doubled text.
+CALLS = 4
+_CUT = "[cut]"
+_MOST_MAKERS = 2
+
+
+class Better(StrEnum):
+    """Which text is better, by its label."""
+
+    FIRST = "p1"
+    SECOND = "p2"
+    NEITHER = "neither"
+
+
+class CriterionChoice(BaseModel):
+    """What an evaluator answers for one criterion."""
+
+    criterion: Criterion
+    reason: str
+    better: Better
+
+
+class ComparisonReply(BaseModel):
+    """What an evaluator answers."""
+
+    choices: list[CriterionChoice]
+
+
+class Side(StrEnum):
+    """Whose text is better."""
+
+    DEBATE = "debate"
+    SINGLE = "single"
+    NEITHER = "neither"
+
+
+class Preferences(Value):
+    """What one evaluator prefers, by criterion."""
+
+    evaluator: str
+    name: str
+    model: str
+    maker: str
+    sides: Mapping[Criterion, Side] = {}
+    #: Why they do not count; empty: they do.
+    fault: str = ""
+    usage: Usage = Usage()
+
+
+class Comparison(Value):
+    """A debate's verdict beside a single answer, as evaluators prefer them."""
+
+    debate_id: str
+    question: str
+    preferences: tuple[Preferences, ...]
+    #: Words of what was shown of each text.
+    lengths: Mapping[Side, int]
+
+    @property
+    def counting(self) -> Sequence[Preferences]:
+        """Those that count."""
+        return [one for one in self.preferences if not one.fault]
+
+    @property
+    def has_sum(self) -> bool:
+        """Whether preferences are counted together: they are of two makers at least."""
+        return len({one.maker for one in self.counting}) >= _MOST_MAKERS
+
+    @property
+    def usage(self) -> Usage:
+        """What the comparison has spent."""
+        return sum((one.usage for one in self.preferences), start=Usage())
+
+
+async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Comparison:
+    """Let all evaluators compare the verdict with the single answer, at the same time.
+
+    Raises:
+        BadInput: One of the texts is missing, or nobody is to compare them.
+        ProviderMissing: An evaluator's provider is not set up.
+    """
+    texts = compared_texts(debate)
+    if not evaluators:
+        raise BadInput("Nobody is named who could compare the texts.")
+    found = await asyncio.gather(*(_prefers(calls, debate, one, texts) for one in evaluators))
+    return Comparison(
+        debate_id=debate.id,
+        question=debate.setup.question,
+        preferences=tuple(found),
+        lengths={side: len(text.split()) for side, text in texts.items()},
+    )
+
+
+def compared_texts(debate: Debate) -> Mapping[Side, str]:
+    """Both texts as evaluators read them, as models wrote them.
+
+    Raises:
+        BadInput: There is no verdict, or no single answer.
+    """
+    verdict, alone = debate.verdict, debate.shadow
+    if verdict is None or shadow.is_sealed(debate):
+        raise BadInput(f"Debate {debate.id} has no decision that could be compared.")
+    if alone is None:
+        raise BadInput(
+            f"Debate {debate.id} has no single answer to compare with. "
+            "`moot debate --shadow` asks for one beside the debate."
+        )
+    is_review = debate.setup.format == review.NAME
+    faults = [findings.told(one) for one in verdict.findings] if is_review else []
+    heading = "Faults found" if is_review else "Risks and trade-offs"
+    return {
+        Side.DEBATE: _laid_out(
+            verdict.decision,
+            ("Solution", [verdict.solution]),
+            ("Reasons", verdict.reasons),
+            (heading, faults or verdict.tradeoffs),
+            ("What would overturn it", verdict.overturned_by),
+        ),
+        Side.SINGLE: _laid_out(
+            alone.decision,
+            ("Solution", [alone.solution]),
+            ("Reasons", alone.reasons),
+            (heading, alone.risks),
+            ("What would overturn it", alone.overturned_by),
+        ),
+    }
+
+
+def comparison_json(comparison: Comparison) -> str:
+    """The preferences for programs."""
+    shown = {**comparison.model_dump(mode="json"), "finding": finding_words(comparison)}
+    return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """The preferences for people; what lessens them stands above them, the finding last."""
+    lengths = comparison.lengths
+    shown = (
+        f"Shown: {counted(lengths[Side.DEBATE], 'word')} of the debate's verdict, "
+        f"{counted(lengths[Side.SINGLE], 'word')} of the single answer."
+    )
+    parts = [
+        f"# Debate {comparison.debate_id} and a single answer",
+        quoted(comparison.question),
+        shown,
+    ]
+    counting = comparison.counting
+    if counting and not comparison.has_sum:
+        parts.append(
+            f"All that counts is of {counting[0].maker}: one maker's taste, not counted together."
+        )
+    if counting:
+        sums = ["Together"] if comparison.has_sum else []
+        rows = [
+            (
+                criterion.words,
+                *(one.sides[criterion] for one in counting),
+                *([_together(counting, criterion)] if sums else []),
+            )
+            for criterion in counting[0].sides
+        ]
+        parts.append(
+            table(("Better by", *(f"{one.name} ({one.maker})" for one in counting), *sums), rows)
+        )
+    if left := [f"{one.name}: {one.fault}" for one in comparison.preferences if one.fault]:
+        parts.append(f"## Not counted\n\n{bullets(left)}")
+    parts += [f"Cost: {money(comparison.usage.cost)}", finding_words(comparison)]
+    return "\n\n".join(parts) + "\n"
+
+
+def finding_words(comparison: Comparison) -> str:
+    """What one question shows: a difference only where evaluators of two makers all agree."""
+    counting = comparison.counting
+    sides = {one.sides[Criterion.OVERALL] for one in counting}
+    if not counting:
+        return "No difference is shown: no evaluator counts."
+    if not comparison.has_sum:
+        return "No difference is shown: that takes evaluators of two makers."
+    if len(sides) > 1 or sides == {Side.NEITHER}:
+        return "No difference is shown: the evaluators do not agree on one text."
+    text = "debate's verdict" if sides == {Side.DEBATE} else "single answer"
+    return f"All {counted(len(counting), 'evaluator')} prefer the {text}, in either order."
+
+
+async def _prefers(
+    calls: ModelCalls, debate: Debate, agent: Agent, texts: Mapping[Side, str]
+) -> Preferences:
+    """What one evaluator prefers; a failure is reported, never filled in."""
+    result = Preferences(
+        evaluator=agent.id, name=agent.name, model=agent.full_name, maker=agent.maker
+    )
+    if agent.maker in _makers(debate):
+        fault = f"{agent.maker} made one of the texts."
+        return result.model_copy(update={"fault": fault})
+    shorter = min(texts.values(), key=len)
+    doubled = "\n\n".join(part for part in shorter.split("\n\n") for _ in range(2))
+    pairs = ((texts[Side.DEBATE], texts[Side.SINGLE]), (doubled, shorter))
+    usage, kept = Usage(), list[Mapping[Criterion, Side]]()
+    for first, second in pairs:
+        try:
+            forth, spent_forth = await _choose(calls, debate, agent, (first, second))
+            usage += spent_forth
+            back, spent_back = await _choose(calls, debate, agent, (second, first))
+            usage += spent_back
+        except (ProviderError, ReplyUnreadable, LimitReached) as error:
+            return result.model_copy(update={"fault": str(error), "usage": usage + error.usage})
+        kept.append({name: _in_both(forth[name], back[name]) for name in criteria_of(debate)})
+    of_texts, of_doubled = kept
+    fault = ""
+    if of_doubled[Criterion.OVERALL] is Side.DEBATE:
+        fault = "It prefers the same text with every part said twice: length alone decides."
+    return result.model_copy(update={"sides": of_texts, "fault": fault, "usage": usage})
+
+
+async def _choose(
+    calls: ModelCalls, debate: Debate, agent: Agent, pair: tuple[str, str]
+) -> tuple[Mapping[Criterion, Better], Usage]:
+    texts = [
+        Part(kind=PartKind.CANDIDATE, label=label, text=text, trim_priority=1)
+        for label, text in zip((Better.FIRST.value, Better.SECOND.value), pair, strict=True)
+    ]
+    criteria = criteria_of(debate)
+
+    def fault(reply: ComparisonReply) -> str | None:
+        if sorted(one.criterion for one in reply.choices) == sorted(criteria):
+            return None
+        return f"There must be exactly one choice for each of: {', '.join(criteria)}."
+
+    reply, call = await calls.ask_for(
+        evaluation_request(debate, agent, Act.COMPARISON, texts),
+        agent,
+        ComparisonReply,
+        check=fault,
+        options=evaluation_options(debate, agent, Act.COMPARISON),
+    )
+    return {one.criterion: one.better for one in reply.choices}, call.usage
+
+
+def _in_both(forth: Better, back: Better) -> Side:
+    """The side that was preferred where it stood first and where it stood second."""
+    if (forth, back) == (Better.FIRST, Better.SECOND):
+        return Side.DEBATE
+    return Side.SINGLE if (forth, back) == (Better.SECOND, Better.FIRST) else Side.NEITHER
+
+
+def _makers(debate: Debate) -> set[str]:
+    """Who made the models that wrote either text."""
+    setup = debate.setup
+    alone = [setup.shadow_agent] if setup.shadow_agent else []
+    return {one.maker for one in (*setup.agents, setup.judge, *alone)}
+
+
+def _together(counting: Sequence[Preferences], criterion: Criterion) -> str:
+    sides = [one.sides[criterion] for one in counting]
+    return f"debate {sides.count(Side.DEBATE)}, single {sides.count(Side.SINGLE)}"
+
+
+def _laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
+    """One text of its parts, word for word; a part without words has no heading."""
+    parts = [decision.strip()]
+    for title, items in sections:
+        lines = [item.strip() for item in items if item.strip()]
+        if len(lines) == 1:
+            parts.append(f"{title}:\n\n{lines[0]}")
+        elif lines:
+            parts.append("\n".join([f"{title}:", *(f"- {line}" for line in lines)]))
+    text = "\n\n".join(parts)
+    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS].rstrip()} {_CUT}"

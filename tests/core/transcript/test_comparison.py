@@ -1,0 +1,194 @@
+"""A verdict beside a single answer: what both sides show, and evaluators planted with a bias."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from core.clock import SystemClock
+from core.errors import BadInput, KeyRefused, ProviderError
+from core.events import DebateStarted, Event, ShadowAnswered, VerdictReached, fold
+from core.llm.call import ModelCalls
+from core.models import Act, Agent, Debate, ShadowAnswer
+from core.request import ModelRequest, PartKind
+from core.rules import shadow
+from core.settings import ModelChoice, agent_for
+from core.testing import ScriptedProvider, recorded
+from core.transcript.comparison import (
+    CALLS,
+    MOST_CHARS,
+    Comparison,
+    Side,
+    compare,
+    compared_texts,
+    comparison_json,
+    comparison_markdown,
+    finding_words,
+)
+from core.transcript.evaluation import Criterion, criteria_of
+from tests.core.transcript.test_transcript import a_log
+
+ALONE = ShadowAnswer(
+    turn=shadow.ANSWER,
+    decision="Keep `job_queue_v2`.",
+    solution="Run:\n\n```sql\nselect * from job_queue_v2 -- _all_ of it\n```",
+    reasons=("It __works__ [e1: “10 a day”].", "Nobody asked for more."),
+    risks=("One ~table~ may lock.",),
+    overturned_by=("A thousand *jobs* a second.",),
+)
+
+
+def a_debate(format_name: str = "critique", alone: ShadowAnswer | None = ALONE) -> Debate:
+    events: list[Event] = []
+    for item in a_log():
+        event = item.event
+        if isinstance(event, DebateStarted):
+            choice = ModelChoice(provider="lab", model="lab-1")
+            changes = {"shadow_agent": agent_for("generalist", choice), "format": format_name}
+            event = DebateStarted(setup=event.setup.model_copy(update=changes))
+        if isinstance(event, VerdictReached) and alone:
+            events.append(ShadowAnswered(shadow=alone))
+        events.append(event)
+    return fold(recorded(events))
+
+
+#: Says which of two texts it likes better: 0, 1, or None for neither.
+Taste = Callable[[str, str], int | None]
+
+
+def replying(taste: Taste, criteria: Sequence[Criterion]) -> Callable[[ModelRequest], str]:
+    def reply(request: ModelRequest) -> str:
+        first, second = (p.text for p in request.parts if p.kind is PartKind.CANDIDATE)
+        better = {0: "p1", 1: "p2", None: "neither"}[taste(first, second)]
+        choices = [{"criterion": c, "reason": "So it is.", "better": better} for c in criteria]
+        return json.dumps({"choices": choices})
+
+    return reply
+
+
+def evaluators(*makers: str) -> Sequence[Agent]:
+    return [agent_for("sceptic", ModelChoice(provider=one, model=f"{one}-1")) for one in makers]
+
+
+async def compared(
+    tastes: dict[str, Taste], debate: Debate | None = None
+) -> tuple[Comparison, dict[str, ScriptedProvider]]:
+    debate = debate or a_debate()
+    providers = {
+        name: ScriptedProvider(replying(taste, criteria_of(debate)), name=name)
+        for name, taste in tastes.items()
+    }
+    calls = ModelCalls(dict(providers), SystemClock())
+    return await compare(calls, debate, evaluators(*tastes)), providers
+
+
+def first(_one: str, _other: str) -> int:
+    return 0
+
+
+def longer(one: str, other: str) -> int:
+    return 0 if len(one) > len(other) else 1
+
+
+def likes(words: str) -> Taste:
+    """Likes the text with these words; of two with them, or without, neither."""
+
+    def taste(one: str, other: str) -> int | None:
+        return None if (words in one) == (words in other) else int(words in other)
+
+    return taste
+
+
+async def test_who_likes_what_stands_first_shows_no_difference() -> None:
+    found, _ = await compared({"ann": first, "bob": first})
+    assert {side for one in found.counting for side in one.sides.values()} == {Side.NEITHER}
+    assert finding_words(found).startswith("No difference is shown")
+
+
+async def test_who_likes_the_longer_text_does_not_count() -> None:
+    found, _ = await compared({"ann": longer, "bob": longer})
+    assert finding_words(found) == "No difference is shown: no evaluator counts."
+    assert "length alone decides" in comparison_markdown(found)
+    found, _ = await compared({"ann": longer, "bob": likes("job_queue_v2")})
+    assert "takes evaluators of two makers" in finding_words(found)
+
+
+async def test_who_made_one_of_the_texts_is_not_even_asked() -> None:
+    found, providers = await compared({"lab": likes("job_queue_v2"), "scripted": longer})
+    assert finding_words(found).startswith("No difference is shown")
+    assert not [request for one in providers.values() for request in one.requests]
+    assert "lab made one of the texts." in comparison_markdown(found)
+
+
+async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_difference() -> None:
+    found, providers = await compared({"ann": likes("job_queue_v2"), "bob": likes("job_queue_v2")})
+    assert finding_words(found) == "All 2 evaluators prefer the single answer, in either order."
+    text = comparison_markdown(found)
+    assert "| Security | single | single | debate 0, single 2 |" in text
+    assert json.loads(comparison_json(found))["finding"] == finding_words(found)
+    assert len(providers["ann"].requests) == CALLS
+    assert found.usage.attempts == 2 * CALLS
+
+
+async def test_where_all_are_of_one_maker_that_is_said_above_and_nothing_is_counted_together() -> (
+    None
+):
+    found, _ = await compared({"ann": likes("job_queue_v2")})
+    text = comparison_markdown(found)
+    assert text.index("one maker's taste") < text.index("| Better by")
+    assert "Together" not in text
+    assert "takes evaluators of two makers" in text
+
+
+async def test_who_cannot_be_asked_is_told_and_paid_for() -> None:
+    def refused(_request: ModelRequest) -> ProviderError:
+        return KeyRefused("The key is refused.")
+
+    calls = ModelCalls({"ann": ScriptedProvider(refused, name="ann")}, SystemClock())
+    found = await compare(calls, a_debate(), evaluators("ann"))
+    assert "The key is refused." in comparison_markdown(found)
+    assert not found.counting
+
+
+async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overturners() -> None:
+    """What is stripped of one side only would decide for the other."""
+    debate = a_debate()
+    verdict = debate.verdict
+    assert verdict
+    found, providers = await compared({"ann": first}, debate)
+    request = providers["ann"].requests[0]
+    debates, alone = (p.text for p in request.parts if p.kind is PartKind.CANDIDATE)
+    shown = {Side.DEBATE: debates, Side.SINGLE: alone}
+    assert found.lengths == {side: len(text.split()) for side, text in shown.items()}
+    for words in (
+        *(verdict.decision, verdict.solution, *verdict.reasons),
+        *(*verdict.tradeoffs, *verdict.overturned_by),
+    ):
+        assert words.strip() in debates
+    for words in (
+        *(ALONE.decision, ALONE.solution, *ALONE.reasons),
+        *(*ALONE.risks, *ALONE.overturned_by),
+    ):
+        assert words in alone
+    # What people said is before evaluators, so that the texts can be checked by it.
+    assert "```10``` a day" in "\n".join(part.text for part in request.parts)
+
+
+def test_both_texts_are_cut_at_the_same_length() -> None:
+    long = ALONE.model_copy(update={"solution": "word " * MOST_CHARS})
+    texts = compared_texts(a_debate(alone=long))
+    assert texts[Side.SINGLE].endswith("[cut]")
+    assert len(texts[Side.SINGLE]) <= MOST_CHARS + len(" [cut]")
+
+
+async def test_reviews_are_compared_by_faults_found_and_false_alarms() -> None:
+    found, providers = await compared({"ann": first}, a_debate("review"))
+    assert Criterion.FAULTS_FOUND in found.counting[0].sides
+    assert Criterion.SECURITY not in found.counting[0].sides
+    task = providers["ann"].asked(Act.COMPARISON)[0].parts[-1].text
+    assert '"false_alarms"' in task
+
+
+def test_without_a_single_answer_people_read_how_to_get_one() -> None:
+    with pytest.raises(BadInput, match="--shadow"):
+        compared_texts(a_debate(alone=None))
