@@ -30,9 +30,11 @@ Expected errors carry words for people: `str(error)` may be shown as it is. None
 or a prompt.
 """
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # building the models would hold up the help of `moot`
+    from collections.abc import Generator
     from datetime import datetime
 
     from core.models import Call, Usage
@@ -216,6 +218,23 @@ class DebateUnknown(StoreError):
 
 class LogBroken(StoreError):
     """The debate's events cannot be read, or cannot have happened so."""
+
+
+@contextmanager
+def reading(debate_id: str) -> "Generator[None]":
+    """While a debate is folded, shown or compared: a fault costs this debate alone.
+
+    Raises:
+        LogBroken: Something failed that nobody expects to; says what kind of fault it was.
+        MootError: As it was raised.
+    """
+    try:
+        yield
+    except MootError:
+        raise
+    except Exception as error:
+        fault = type(error).__name__
+        raise LogBroken(f"The debate {debate_id} cannot be read or shown ({fault}).") from error
 
 
 class RunLost(StoreError):

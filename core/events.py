@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Literal, assert_never
 
 from pydantic import Field, TypeAdapter
 
-from core.errors import LogBroken
+from core.errors import LogBroken, reading
 from core.models import (
     BESIDE,
     JUDGE,
@@ -857,7 +857,8 @@ def fold(log: Iterable[Recorded], known: Debate | None = None) -> Debate:
     """
     debate = known
     for recorded in log:
-        debate = apply(debate, recorded)
+        with reading(recorded.debate_id):
+            debate = apply(debate, recorded)
     if debate is None:
         raise LogBroken("An empty log is no debate.")
     return debate

@@ -3,7 +3,7 @@
 App Home is drawn when somebody opens it, and again when a debate they may see begins or ends.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +26,13 @@ from bot.views.lists import (
     channel_list,
     home,
     own_list,
+    row_text,
     search_list,
 )
 from bot.views.message import MessageView
 from bot.views.recalled import recalled
 from core.calibration import calibration
-from core.errors import MootError
+from core.errors import LogBroken, MootError, reading
 from core.models import Debate, Place
 from core.ports import Clock
 from core.use_cases.calibrate import CountOutcomes
@@ -81,12 +82,23 @@ class DebateLists:
 
     async def recalled(self, found: Sequence[RecalledDecision]) -> MessageView:
         """Return what was decided, for the person who asked for it."""
-        rows = await self.rows(FoundDebate(debate=one.debate) for one in found)
-        is_sure = bool(found) and found[0].likeness >= SURE_FROM
+        rows = await self.rows(
+            (FoundDebate(debate=one.debate) for one in found),
+            lambda row: recalled([row], sure=True),
+        )
+        by_id = {one.debate.id: one for one in found}
+        is_sure = bool(rows) and by_id[rows[0].debate.id].likeness >= SURE_FROM
         return recalled(rows, sure=is_sure, by_meaning=self.by_meaning)
 
-    async def rows(self, found: Iterable[FoundDebate]) -> Sequence[DebateRow]:
-        """Return debates with the addresses of their boards, as far as those are posted."""
+    async def rows(
+        self, found: Iterable[FoundDebate], show: Callable[[DebateRow], object] = row_text
+    ) -> Sequence[DebateRow]:
+        """Return debates with the addresses of their boards, as far as those are posted.
+
+        Args:
+            found: Debates.
+            show: How each will be shown; one that cannot be is left out.
+        """
         found, rows = list(found), list[DebateRow]()
         boards = await self.posts.rows_with_keys([board_key(one.debate.id) for one in found])
         for one in found:
@@ -95,7 +107,14 @@ class DebateLists:
                 place = one.debate.setup.place
                 team_url = (await self.clients.of(place.workspace)).identity.url
                 address = f"{team_url}archives/{place.channel}/p{board.ts.replace('.', '')}"
-            rows.append(DebateRow(debate=one.debate, address=address, excerpt=one.excerpt))
+            row = DebateRow(debate=one.debate, address=address, excerpt=one.excerpt)
+            try:
+                with reading(one.debate.id):
+                    show(row)
+            except LogBroken as error:
+                self.find.on_unreadable(one.debate.id, error)
+            else:
+                rows.append(row)
         return rows
 
 

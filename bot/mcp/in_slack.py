@@ -94,8 +94,8 @@ class InSlack:
 
     async def address(self, debate: Debate) -> str:
         """Return the address of its board in Slack; empty before that is posted."""
-        (row,) = await self.context.lists.rows([FoundDebate(debate=debate)])
-        return row.address
+        rows = await self.context.lists.rows([FoundDebate(debate=debate)])
+        return rows[0].address if rows else ""
 
     def origin(self, request: str) -> str:
         """Return an origin that names the token."""

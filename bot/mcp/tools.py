@@ -1,12 +1,13 @@
 """The tools: what each is called and promises, and how it is done with the use cases."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from mcp_types import Tool, ToolAnnotations
 from pydantic import BaseModel
 
+from bot.log import logger
 from bot.mcp import results
 from bot.mcp.arguments import (
     AnswerArguments,
@@ -23,7 +24,7 @@ from bot.mcp.arguments import (
 from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.results import Result
 from bot.views.progress import progress, stage
-from core.errors import BadInput
+from core.errors import BadInput, LogBroken, reading
 from core.events import fold
 from core.models import Debate, Decision, DecisionKind, SourceKind, SourceReference
 from core.redaction import redact
@@ -34,9 +35,12 @@ from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.revise import SubmitRevision
 
+_log = logger(__name__)
+
 #: Told how far the debate is: turns done, turns in all, and that in words.
 TellProgress = Callable[[float, float, str], Awaitable[None]]
 A = TypeVar("A", bound=BaseModel)
+S = TypeVar("S")
 #: Seconds between two looks at a debate that is waited for.
 _LOOK_AGAIN = 0.5
 
@@ -268,13 +272,28 @@ async def _decide(
 async def _search(
     debates: CallerDebates, asked: SearchArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    return results.found_decisions(await debates.recalled(asked.query))
+    found = await debates.recalled(asked.query)
+    return results.found_decisions(
+        [one for one in found if _can_show(one.debate.id, results.found_decisions, [one])]
+    )
 
 
 async def _list(
     debates: CallerDebates, asked: ListArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    return results.listed(await debates.newest(asked.limit, running_only=asked.running_only))
+    found = await debates.newest(asked.limit, running_only=asked.running_only)
+    return results.listed([one for one in found if _can_show(one.id, results.listed, [one])])
+
+
+def _can_show(debate_id: str, show: Callable[[Sequence[S]], object], shown: Sequence[S]) -> bool:
+    """Whether it can be shown; where not, it alone is left out, and the log says so."""
+    try:
+        with reading(debate_id):
+            show(shown)
+    except LogBroken as error:
+        _log.warning("cannot show", debate=debate_id, reason=str(error))
+        return False
+    return True
 
 
 TOOLS: tuple[ToolKind[Any], ...] = (

@@ -19,7 +19,7 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
-from core.errors import BadInput, DebateUnknown, LogBroken, StoreError
+from core.errors import BadInput, DebateUnknown, LogBroken, StoreError, reading
 from core.events import Recorded, fold
 from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
@@ -190,10 +190,11 @@ class Listed:
 async def _listed(store: DebateStore, entry: DebateEntry) -> Listed:
     try:
         debate = fold(await store.events(entry.debate_id))
+        with reading(debate.id):
+            decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
+            return Listed(entry, decided=decided, state=state_words(debate))
     except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
         return Listed(entry, decided="", state=entry.status)
-    decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
-    return Listed(entry, decided=decided, state=state_words(debate))
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
@@ -257,16 +258,19 @@ def in_form(log: Sequence[Recorded], form: str) -> str:
 
     Raises:
         BadInput: It is no review.
+        LogBroken: The log cannot be read or shown.
     """
-    match form:
-        case "json":
-            return record_json(log)
-        case "adr":
-            return adr(fold(log))
-        case "github":
-            return task_list(fold(log))
-        case _:
-            return report(fold(log))
+    debate = fold(log)
+    with reading(debate.id):
+        match form:
+            case "json":
+                return record_json(log)
+            case "adr":
+                return adr(debate)
+            case "github":
+                return task_list(debate)
+            case _:
+                return report(debate)
 
 
 async def export_records(person: str, channel: str, form: str, folder: Path) -> None:

@@ -150,11 +150,11 @@ def _parts(rows: Sequence[DebateRow]) -> Iterator[Block]:
         if found:
             yield header(title)
         for row in found:
-            yield from sections("\n".join(_lines(row)))
+            yield from sections(row_text(row))
 
 
 def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
-    entries = ["\n".join(_lines(row)) for row in rows]
+    entries = [row_text(row) for row in rows]
     shown = list[str]()
     for entry in entries:
         if sum(map(len, shown)) + len(entry) > _LIST_LIMIT:
@@ -165,6 +165,11 @@ def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
         shown.append(f"_There may be more than these {len(shown)}: {more}_")
     blocks = [*sections(f"*{title}*"), *(block for entry in shown for block in sections(entry))]
     return MessageView(text="\n".join([f"*{title}*", *shown]), blocks=blocks)
+
+
+def row_text(row: DebateRow) -> str:
+    """Return one debate as it stands in a list."""
+    return "\n".join(_lines(row))
 
 
 def _lines(row: DebateRow) -> Iterator[str]:

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from core.errors import BadInput, DebateUnknown, LogBroken
+from core.errors import BadInput, DebateUnknown, LogBroken, reading
 from core.events import fold
 from core.evidence.reading import joined
-from core.evidence.search import best_of
+from core.evidence.search import best_of, terms
 from core.figures import counted, day
 from core.models import (
     Debate,
@@ -99,6 +99,8 @@ class FetchEarlierDecisions:
             try:
                 log = await self._store.events(entry.debate_id)
                 debate = await asyncio.to_thread(fold, log)
+                with reading(debate.id):  # else it would fail among all others
+                    await asyncio.to_thread(terms, decision_words(debate))
             except (LogBroken, DebateUnknown):
                 continue  # damaged, which is told elsewhere, or deleted meanwhile
             if debate.verdict and debate.decision and debate.setup.place == place:

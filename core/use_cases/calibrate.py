@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.calibration import Case, case_of
-from core.errors import DebateUnknown, StoreDown, StoreError
-from core.events import fold
+from core.errors import DebateUnknown, StoreDown, StoreError, reading
+from core.events import Recorded, fold
 from core.ports import DebateFilter, DebateStore
 from core.recent import Recent
 
@@ -14,6 +14,12 @@ from core.recent import Recent
 _REMEMBERED = 20_000
 #: How keys begin of what makes a debate count: the team's decisions, and how they turned out.
 _DECIDED = ("decision/", "outcome/")
+
+
+def _case(log: Sequence[Recorded]) -> Case | None:
+    debate = fold(log)
+    with reading(debate.id):
+        return case_of(debate)
 
 
 @dataclass(kw_only=True)
@@ -53,7 +59,7 @@ class CountOutcomes:
                 if log:
                     whole = log if not read else await self.store.events(entry.debate_id)
                     # A long log takes a while, and others wait for this thread.
-                    case = case_of(await asyncio.to_thread(fold, whole))
+                    case = await asyncio.to_thread(_case, whole)
                     self._known[entry.debate_id] = (whole[-1].seq, case)
             except StoreDown:
                 raise

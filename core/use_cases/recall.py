@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from core.errors import BadInput, DebateUnknown, ProviderError, StoreDown, StoreError
+from core.errors import BadInput, DebateUnknown, ProviderError, StoreDown, StoreError, reading
 from core.events import fold
 from core.evidence.search import best_of, stems, terms
 from core.evidence.words import words_of
@@ -89,6 +89,14 @@ def words_held(question: str, texts: Sequence[str]) -> Sequence[float]:
         return sum(_is_held(word, words, stemmed) for word in wanted) / len(wanted)
 
     return [share(text) for text in texts]
+
+
+def _text_of(debate: Debate) -> str:
+    verdict = debate.verdict
+    if verdict is None or verdict.is_undecided:
+        return ""
+    named = [item.name for item in options_of(debate).items]
+    return "\n".join([verdict.decision, *named, debate.setup.question])
 
 
 def _is_held(word: str, words: Collection[str], stemmed: frozenset[str]) -> bool:
@@ -222,12 +230,14 @@ class RecallDecisions:
         key = (entry.debate_id, entry.ended_at)
         if key not in self._texts:
             debate = await self._debate(entry.debate_id)
-            verdict = debate.verdict if debate else None
-            if debate is None or verdict is None or verdict.is_undecided:
-                self._texts[key] = ""
-            else:
-                named = [item.name for item in options_of(debate).items]
-                self._texts[key] = "\n".join([verdict.decision, *named, entry.question])
+            try:
+                with reading(entry.debate_id):
+                    text = _text_of(debate) if debate else ""
+                    await asyncio.to_thread(terms, text)  # else it would fail among all others
+            except StoreError as error:
+                self.on_unreadable(entry.debate_id, error)
+                text = ""
+            self._texts[key] = text
         return self._texts[key]
 
     async def _debate(self, debate_id: str) -> Debate | None:

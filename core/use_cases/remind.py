@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Protocol
 
-from core.errors import BadInput, DebateUnknown, MootError, StoreDown, StoreError
+from core.errors import BadInput, DebateUnknown, MootError, StoreDown, StoreError, reading
 from core.events import OutcomeAsked, ReminderDue
 from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Person
 from core.ports import PeopleDirectory
@@ -106,7 +106,8 @@ class RemindPeople:
         for reminder in await self.reminders.due(self.facts.clock.now()):
             try:
                 debate = await self.facts.debate(reminder.debate_id)
-                due = _due(debate, reminder.decision)
+                with reading(debate.id):
+                    due = _due(debate, reminder.decision)
                 if due and await self.people.has_place(debate.setup.place):
                     await self.facts.record(reminder.debate_id, due)
             except DebateUnknown:

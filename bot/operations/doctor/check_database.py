@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.operations.doctor.findings import Finding, bad, good, skipped
-from core.errors import ConfigurationBroken, StoreError
+from bot.presenter.finding import words_of
+from bot.views.lists import DebateRow, row_text
+from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError, reading
+from core.events import Recorded, fold
 from core.figures import number
+from core.ports import DebateFilter, DebateStore
+from core.rules.formats.registry import format_of
 
 #: Less room than this, in bytes, is too little.
 _LEAST_ROOM = 200_000_000
 _MEGABYTE = 1_000_000
+#: Debates that are read, newest first, and of those that cannot be, how many are named.
+_MOST_READ, _MOST_NAMED = 300, 5
 
 
 class Seen(Protocol):
@@ -74,6 +81,44 @@ async def check_database(
         absent = skipped(what, "is not there yet; it is made when it is needed")
         return [*folder, absent]
     return [*folder, *await _contents(what, look, newest)]
+
+
+async def check_logs(store: DebateStore) -> Sequence[Finding]:
+    """A finding about the newest debates: whether each can be read, found and shown.
+
+    Raises:
+        StoreDown: The database does not answer.
+    """
+    what, broken = "debates", list[str]()
+    entries = await store.find(DebateFilter(limit=_MOST_READ))
+    for entry in entries:
+        try:
+            log = await store.events(entry.debate_id)
+            await asyncio.to_thread(_try_to_show, entry.debate_id, log)
+        except DebateUnknown:
+            continue  # deleted meanwhile
+        except LogBroken:
+            broken.append(entry.debate_id)
+    looked_at = f"the newest {number(len(entries))}" if entries else "none"
+    if not broken:
+        return [good(what, f"{looked_at} can be read" if entries else "there are none yet")]
+    named = ", ".join(broken[:_MOST_NAMED]) + (" and others" if len(broken) > _MOST_NAMED else "")
+    return [
+        bad(
+            what,
+            f"{number(len(broken))} of {looked_at} cannot be read or shown: {named}",
+            "Lists leave them out. `moot show ID` says what is wrong; `moot purge --debate ID` "
+            "deletes one.",
+        )
+    ]
+
+
+def _try_to_show(debate_id: str, log: Sequence[Recorded]) -> None:
+    debate = fold(log)
+    with reading(debate_id):
+        format_of(debate)
+        words_of(debate)
+        row_text(DebateRow(debate))
 
 
 async def _contents(what: str, look: Look, newest: Mapping[str, str]) -> Sequence[Finding]:

@@ -16,11 +16,12 @@ from bot.building import (
     is_database_in_use,
     load_settings,
     look_at_database,
+    look_into,
     models_there,
     newest_tables,
 )
 from bot.landing.build_receivers import build_receivers
-from bot.operations.doctor.check_database import check_database
+from bot.operations.doctor.check_database import check_database, check_logs
 from bot.operations.doctor.check_landing import MOST_TOLD, check_receivers, unlanded_findings
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
 from bot.operations.doctor.check_plugins import check_plugins
@@ -55,6 +56,7 @@ async def examine(
         check_slack(environment, channel),
         database_findings(environment),
         running_findings(environment),
+        log_findings(environment),
     ]
     if settings:
         checks.insert(0, models_findings(environment, settings))
@@ -156,6 +158,15 @@ async def database_findings(environment: BotSettings) -> Sequence[Finding]:
         newest,
         is_in_use=not isinstance(place, str) and is_database_in_use(place),
     )
+
+
+async def log_findings(environment: BotSettings) -> Sequence[Finding]:
+    """Findings about the debates themselves; none where the database cannot be opened."""
+    try:
+        async with look_into(environment.moot_database) as store:
+            return await check_logs(store)
+    except (StoreError, ConfigurationBroken):
+        return []  # said where the database is checked
 
 
 async def running_findings(environment: BotSettings) -> Sequence[Finding]:

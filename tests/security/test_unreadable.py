@@ -1,0 +1,214 @@
+"""A debate that cannot be read, found or shown costs itself alone, wherever there are others."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from bot.listeners.find import DebateLists
+from bot.mcp import tools
+from bot.mcp.arguments import ListArguments, SearchArguments
+from bot.mcp.caller_debates import CallerDebates
+from bot.operations.doctor.check_database import check_logs
+from bot.operations.doctor.findings import CheckMark
+from bot.operations.retention import EndedDebates
+from bot.queue.rows import Posts
+from bot.store.tables import prepare
+from bot.terminal.records import _listed
+from bot.views.lists import MOST_AT_HOME, home
+from core.errors import LogBroken, StoreError
+from core.events import DebateStarted, Event, Recorded, VerdictReached
+from core.models import Debate, Place
+from core.ports import DebateFilter
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from core.store.memory import InMemoryStore
+from core.testing import ManualClock, Members, a_setup
+from core.use_cases.calibrate import CountOutcomes
+from core.use_cases.debate_cache import DebateCache
+from core.use_cases.find import FindDebates, FoundDebate, SearchHit
+from core.use_cases.recall import RecallDecisions, RecalledDecision
+from tests.bot.operations.test_backup import NOW, fill
+from tests.bot.plays import play
+
+GOOD, BAD = "dgood234", "dbad2345"
+ASKED = "Why did we choose PostgreSQL?"
+
+
+class Endless:
+    """Whatever looks into it goes on until Python says that it is too deep."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self, name + "s")
+
+
+def damaged(_event: Event) -> Event:
+    raise LogBroken("It is damaged.")
+
+
+def endless(_event: Event) -> Event:
+    return cast("Event", Endless())
+
+
+def verdict_of(decision: object) -> Callable[[Event], Event]:
+    """A verdict that no version writes; what shows it and what compares it meets it first."""
+
+    def change(event: Event) -> Event:
+        if not isinstance(event, VerdictReached):
+            return event
+        verdict = event.verdict.model_copy(update={"decision": decision})
+        return event.model_copy(update={"verdict": verdict})
+
+    return change
+
+
+class HalfBroken(InMemoryStore):
+    """Two debates with the same verdict; one is read as it never was."""
+
+    def __init__(self, damage: Callable[[Event], Event]) -> None:
+        super().__init__()
+        self._damage = damage
+
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        log = await super().events(debate_id, after=after)
+        if debate_id != BAD:
+            return log
+        return [Recorded(one.debate_id, one.seq, one.at, self._damage(one.event)) for one in log]
+
+
+class AllWords:
+    """Finds both by whatever words."""
+
+    async def find(
+        self, workspace: str, channels: Sequence[str], wanted: str, limit: int
+    ) -> Sequence[SearchHit]:
+        del workspace, channels, wanted, limit
+        return [SearchHit(BAD, ""), SearchHit(GOOD, "")]
+
+
+class Both:
+    """What an editor's tools ask."""
+
+    def __init__(self, find: FindDebates, recall: RecallDecisions) -> None:
+        self._find, self._recall = find, recall
+
+    async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
+        del running_only
+        return [one.debate for one in await self._find.everywhere("T1", "U1", limit)]
+
+    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+        return await self._recall.anywhere(question)
+
+
+@pytest.fixture(
+    params=[damaged, endless, verdict_of(None), verdict_of(7)],
+    ids=["damaged", "too deep", "no words", "a number"],
+)
+async def store(request: pytest.FixtureRequest) -> HalfBroken:
+    made, clock = HalfBroken(request.param), ManualClock()
+    for debate_id in (GOOD, BAD):
+        start, *rest = play(a_setup())
+        assert isinstance(start.event, DebateStarted)
+        await made.create(debate_id, start.event, origin=debate_id, at=clock.now())
+        for one in rest:
+            await made.append(debate_id, one.event, at=clock.now())
+    return made
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """Ids of what was left out."""
+    return []
+
+
+@pytest.fixture
+def find(store: HalfBroken, told: list[str]) -> FindDebates:
+    def on_unreadable(debate_id: str, _error: StoreError) -> None:
+        told.append(debate_id)
+
+    return FindDebates(
+        store=store,
+        debates=DebateCache(store),
+        index=AllWords(),
+        people=Members({"C1"}),
+        on_unreadable=on_unreadable,
+    )
+
+
+@pytest.fixture
+def recall(store: HalfBroken, find: FindDebates) -> RecallDecisions:
+    return RecallDecisions(store=store, on_unreadable=find.on_unreadable)
+
+
+async def test_lists_search_and_home_show_the_others(
+    find: FindDebates, told: list[str], tmp_path: Path
+) -> None:
+    here = Place(surface="slack", workspace="T1", channel="C1")
+    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'moot.db'}") as database:
+        await prepare(database)
+        lists = DebateLists(find=find, posts=Posts(database), clients=cast("Any", None))
+        looks: Sequence[Sequence[FoundDebate]] = [
+            await find.in_channel(here, "U1", 10),
+            await find.everywhere("T1", "U1", MOST_AT_HOME),
+            await find.search("T1", "U1", "postgres", 10),
+        ]
+        rows = [await lists.rows(found) for found in looks]
+
+    assert [[one.debate.id for one in found] for found in rows] == [[GOOD]] * len(looks)
+    assert GOOD in str(home(rows[1]))
+    assert told == [BAD] * len(looks)
+
+
+async def test_recall_finds_the_others(recall: RecallDecisions, told: list[str]) -> None:
+    for _ in range(2):
+        assert [one.debate.id for one in await recall.anywhere(ASKED)] == [GOOD]
+    assert set(told) == {BAD}
+
+
+async def test_an_editor_is_shown_the_others(find: FindDebates, recall: RecallDecisions) -> None:
+    debates = cast("CallerDebates", Both(find, recall))
+    by_name = {tool.name: tool.perform for tool in tools.TOOLS}
+
+    async def tell(_done: float, _all: float, _words: str) -> None:
+        raise AssertionError
+
+    listed, _ = await by_name["list_debates"](debates, ListArguments(), tell)
+    found, _ = await by_name["search_decisions"](debates, SearchArguments(query=ASKED), tell)
+    assert [one["debate_id"] for one in listed.model_dump()["debates"]] == [GOOD]
+    assert [one["debate_id"] for one in found.model_dump()["found"]] == [GOOD]
+
+
+async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: FindDebates) -> None:
+    assert (
+        await CountOutcomes(store=store, on_unreadable=find.on_unreadable).cases(None, None, 9)
+        == []
+    )
+    entries = await store.find(DebateFilter())
+    listed = {one.entry.debate_id: one for one in [await _listed(store, e) for e in entries]}
+    assert listed[GOOD].decided
+    assert set(listed) == {GOOD, BAD}
+
+
+async def test_the_doctor_names_it(store: HalfBroken) -> None:
+    (finding,) = await check_logs(store)
+
+    assert finding.mark is CheckMark.BAD
+    assert BAD in finding.found
+    assert GOOD not in finding.found
+
+
+async def test_old_debates_go_whether_they_can_be_read_or_not(tmp_path: Path) -> None:
+    path = tmp_path / "moot.db"
+    async with await Database.open(f"sqlite+aiosqlite:///{path}") as database:
+        await fill(database)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE events SET body = '{'")
+
+        await EndedDebates(database).purge(NOW - timedelta(days=30))
+
+        left = await SqlDebateStore(database).find(DebateFilter())
+    assert {one.debate_id for one in left} == {"new", "run"}
