@@ -126,7 +126,7 @@ def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> li
 
 def whole(debate: Debate, reached: Verdict) -> Fold:
     """Return the whole synthesis, as it is folded away below its short form."""
-    parts = [*_parts(debate, reached, assumptions(debate))]
+    parts = [*filter(None, [shortcomings(reached)]), *_parts(debate, reached, assumptions(debate))]
     if debate.tally:
         ballots = filter(None, each_ballot(debate, debate.tally))
         parts.append(_titled("The agents' ballots", "\n".join(ballots)))
