@@ -496,9 +496,14 @@ def test_without_a_model_nothing_is_scored_and_it_is_said_why(moot: Moot) -> Non
     assert f"Warning: Security could not score the debate: {why}" in done.stderr
 
 
-def scores(_asked: VendorAsked) -> Say:
-    """A vendor's scores of any debate."""
-    marks = [{"criterion": one.value, "score": 6, "reason": "It says so."} for one in Criterion]
+def scores(asked: VendorAsked) -> Say:
+    """A vendor's scores of any debate, by the criteria that the prompt names."""
+    prompt = json.dumps(asked.body)
+    criteria = [criterion for criterion in Criterion if criterion.value in prompt]
+    marks = [
+        {"criterion": criterion.value, "score": 6, "reason": "It says so."}
+        for criterion in criteria
+    ]
     return Say(text=json.dumps({"scores": marks}))
 
 
@@ -516,7 +521,10 @@ async def test_a_finished_debate_can_be_scored(
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", vendor.url)
         names = ["security", "finance"]
-        assert await score(debate_id, names, form=form, config=None, output=None) == 0
+        assert (
+            await score(debate_id, names, form=form, against_single=False, config=None, output=None)
+            == 0
+        )
 
     said = capsys.readouterr().out
     assert "requirements" in said.lower()
