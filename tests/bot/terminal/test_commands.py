@@ -499,7 +499,9 @@ def test_without_a_model_nothing_is_scored_and_it_is_said_why(moot: Moot) -> Non
 def scores(asked: VendorAsked) -> Say:
     """A vendor's scores of any debate, by the criteria that the prompt names."""
     prompt = json.dumps(asked.body)
-    criteria = [criterion for criterion in Criterion if criterion.value in prompt]
+    criteria = [
+        criterion for criterion in Criterion if json.dumps(f'"{criterion.value}":')[1:-1] in prompt
+    ]
     marks = [
         {"criterion": criterion.value, "score": 6, "reason": "It says so."}
         for criterion in criteria
