@@ -24,7 +24,7 @@ def reply(asked: Asked) -> Say:
     body = json.dumps(asked.body)
     if "compare two answers" not in body:
         return good_reply(asked)
-    parts = re.split(r"<<<\w+ p[12]", body)
+    parts = re.split(r"<<<\w+ [A-Z-]+ \\\"p[12]", body)
     likes = [(RISK in part) for part in parts[1:3]]
     better = "neither" if likes[0] == likes[1] else ("p1" if likes[0] else "p2")
     names = re.findall(r"- \\\"(\w+)\\\": ", body)
