@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo run debate extras wheel test test-slow drill test-package static check check-all docs pictures format-check lint types imports complexity docker-lint fix bench lock clean
+.PHONY: help demo run debate extras wheel test test-slow drill test-package static check check-all docs pictures format-check lint types imports complexity docker-lint fix bench results lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ pictures: $(DEV) ## Take the pictures of docs/team.md anew; needs Chromium
 
 fix: $(DEV) ## Format, and repair what can be repaired
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format --quiet .
+
+results: $(DEV) ## Hold the bench on 30 questions for at most $$5, and write docs/results
+	@$(BIN)/moot bench --arms solo,vote,gate,critique --max-usd 5 --page docs/results/README.md $(ARGS)
 
 bench: $(DEV) ## Measure latency, cost, load and start: one table, in seven to ten minutes
 	@$(BIN)/python -m bench.all $(ARGS)

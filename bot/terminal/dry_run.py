@@ -23,11 +23,9 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     if questions := list(standing_questions(debate)):
         yield "People are asked before round 1:"
         yield from (f"    {question.text}" for question in questions)
-    for turn in _first_turns(debate):
+    for prompt in first_prompts(setup):
         yield ""
-        yield _headline(setup, turn)
-        prompt = prompt_text(request_for(debate, turn)).rstrip()
-        yield textwrap.indent(prompt, "    | ", lambda _line: True)
+        yield prompt
     if estimate.planned:
         yield ""
         yield "All calls"
@@ -38,6 +36,15 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
         yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
     if held := cap_words(setup, estimate):
         yield held
+
+
+def first_prompts(setup: Setup) -> Iterator[str]:
+    """The prompts that are known before anybody has spoken, each under who reads it."""
+    debate = started(setup)
+    for turn in _first_turns(debate):
+        prompt = prompt_text(request_for(debate, turn)).rstrip()
+        indented = textwrap.indent(prompt, "    | ", lambda _line: True)
+        yield f"{_headline(setup, turn)}\n{indented}"
 
 
 def _first_turns(debate: Debate) -> Sequence[Turn]:

@@ -246,10 +246,16 @@ async def test_a_dry_run_tells_the_price_and_what_can_be_seen_and_asks_nobody(
     (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
     async with Vendor(answering) as vendor:
         configured(tmp_path, vendor.url)
-        words = ("--arms", "solo,best-of,critique", "--dry-run")
+        words = ("--arms", "solo,vote,best-of,critique", "--dry-run")
         code, out, err = await ended(tmp_path, *words)
-        assert (code, out, vendor.asked) == (0, "", []), err
-    assert re.search(r"best-of strong \(\d drafts\): about \$", err)
+        assert (code, vendor.asked) == (0, []), err
+    assert re.search(r"solo strong: 1 call, about \$[\d.]+ per question", err)
+    # Drafts and ballots of three agents; nothing for a judge or for merging options.
+    assert re.search(r"vote strong: 6 calls, about", err)
+    assert re.search(r"10 questions: \d+ calls, about \$", err)
+    assert out.count("Case 0: which?") >= 3
+    assert "Proposal → lab/strong" in out
+    assert re.search(r"best-of strong \(\d drafts\): \d+ calls, about \$", err)
     assert "never more than $5.00" in err
     assert "too few to show any difference" in err
 
@@ -295,3 +301,33 @@ def test_what_cannot_be_used_is_told(tmp_path: Path, words: Sequence[str], said:
     ended = moot("bench", *words, folder=tmp_path)
     assert ended.returncode == 2
     assert said in ended.stderr
+
+
+def test_the_page_of_results_is_what_the_command_writes(tmp_path: Path) -> None:
+    recorded_answers = (ROOT / "docs" / "results" / "synthetic.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "rec.jsonl").write_text(recorded_answers, encoding="utf-8")
+    ended = moot("bench", "--replay", "rec.jsonl", "--page", "page.md", folder=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    published = (ROOT / "docs" / "results" / "README.md").read_text(encoding="utf-8")
+    # Until somebody holds it with models, it is the replay's.
+    assert page == published or published.startswith("# Results\n\nHeld ")
+    assert "Nobody has published a run with models yet." in page
+    assert page.rstrip().endswith(ended.stdout.rstrip().splitlines()[-1])
+
+
+@pytest.mark.slow
+async def test_a_local_server_without_prices_makes_a_page(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text(questions(2), encoding="utf-8")
+    async with Vendor(answering) as vendor:
+        configured(tmp_path, vendor.url)
+        settings = (tmp_path / "moot.yaml").read_text(encoding="utf-8")
+        (tmp_path / "moot.yaml").write_text(settings.partition("prices:")[0], encoding="utf-8")
+        words = ("--arms", "solo,vote,gate,critique", "--max-usd", "0", "--page", "page.md")
+        code, out, err = await ended(tmp_path, *words)
+    assert code == 0, err
+    assert re.search(r"2 questions: \d+ calls, about n/a together, no cap", err)
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert re.search(r"Held [\d-]+: 2 questions, lab/strong; \$0.00 spent besides", page)
+    assert "n/a" in page
+    assert page.rstrip().endswith(out.rstrip().splitlines()[-1])

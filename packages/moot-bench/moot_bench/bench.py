@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 
 from bot.building import (
@@ -18,6 +19,7 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.charts import has_charts
 from bot.terminal.debating import current_user
+from bot.terminal.dry_run import first_prompts
 from bot.terminal.files import put_out, tell, write_file
 from core.clock import SystemClock
 from core.errors import BadInput
@@ -30,6 +32,7 @@ from core.settings import Settings
 from moot_bench.arms import Arm, ArmForm, arms_for, setup_of
 from moot_bench.chart import CHART, cost_chart
 from moot_bench.comparison import ArmKind, ArmMeasure
+from moot_bench.page import held_words, replayed_words, results_page
 from moot_bench.reading import own_tasks, read_tasks
 from moot_bench.recall import Readers, SavedReplies, calls_words
 from moot_bench.recorded import recorded_answers
@@ -64,6 +67,8 @@ class BenchCommand:
     config: Path | None = None
     #: A folder for report, picture and answers; None: the report goes to standard output only.
     output: Path | None = None
+    #: A page with the report and how it came about; None: none is written.
+    page: Path | None = None
     #: `provider/model` of those that look for later-named reasons; none: nobody does.
     readers: Sequence[str] = ()
     dry_run: bool = False
@@ -121,6 +126,8 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
             if readers:
                 tell(calls_words(len(arms), tasks, len(readers.models)))
             if command.dry_run:
+                shown = (first_prompts(held.setup_of(arm, tasks[0])) for arm in arms)
+                put_out("\n".join(dict.fromkeys(chain.from_iterable(shown))) + "\n", None)
                 return DONE
             await held.take_stock()
             if readers:
@@ -132,18 +139,21 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
                 recalls = await readers.read(arms, held.scored(arms, tasks)[1], held.answered)
         finally:
             await calls.close()
-    return _hand_out(held, arms, tasks, output=command.output, recalls=recalls)
+    return _hand_out(held, arms, tasks, command=command, recalls=recalls)
 
 
 def _tell_plan(held: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
     """Say what will be spent and what it can show, before anything is spent."""
     for arm in arms:
         drafts = f" ({counted(arm.drafts, 'draft')})" if arm.drafts else ""
-        tell(f"{arm.name}{drafts}: about {money(held.expected[arm.name])} per question")
-    known = [cost for cost in held.expected.values() if cost is not None]
+        expected = held.expected[arm.name]
+        calls = counted(expected.calls, "call")
+        tell(f"{arm.name}{drafts}: {calls}, about {money(expected.cost)} per question")
+    known = [expected.cost for expected in held.expected.values() if expected.cost is not None]
     whole = sum(known, Decimal(0)) * questions if len(known) == len(arms) else None
     most = f"never more than {money(cap)}" if cap is not None else "no cap"
-    tell(f"{counted(questions, 'question')}: about {money(whole)} together, {most}.")
+    calls = counted(sum(expected.calls for expected in held.expected.values()) * questions, "call")
+    tell(f"{counted(questions, 'question')}: {calls}, about {money(whole)} together, {most}.")
     compared = sum(arm.form.kind is not ArmKind.SOLO for arm in arms)
     tell(power_words(questions, compared))
 
@@ -184,10 +194,11 @@ def _hand_out(
     arms: Sequence[Arm],
     tasks: Sequence[Task],
     *,
-    output: Path | None,
+    command: BenchCommand,
     recalls: Recalls | None,
 ) -> int:
-    """Write report, picture and answers."""
+    """Write report, picture, answers and page."""
+    output = command.output
     scored, whole = held.scored(arms, tasks)
     notes = [*([held.stopped] if held.stopped else []), *held.failed]
     if len(whole) < len(tasks):
@@ -209,8 +220,20 @@ def _hand_out(
         if chart:
             write_file(output / CHART, chart)
         tell(f"Wrote {output}")
+    if command.page:
+        origin = replayed_words(len(whole)) if command.replay else _origin(held, arms, whole)
+        write_file(command.page, results_page(text, origin))
+        tell(f"Wrote {command.page}")
     put_out(text, None)
     return STOPPED if len(whole) < len(tasks) else DONE
+
+
+def _origin(held: Bench, arms: Sequence[Arm], tasks: Sequence[Task]) -> str:
+    models = dict.fromkeys(model.full_name for arm in arms for model in arm.models)
+    days = sorted(min(d.times.values()).date().isoformat() for d in held.answered.values())
+    return held_words(
+        questions=len(tasks), models=list(models), days=(days[0], days[-1]), spent=held.spent_words
+    )
 
 
 def _forms(command: BenchCommand) -> Sequence[ArmForm]:

@@ -46,6 +46,9 @@ def bench(  # noqa: PLR0913 - one per option
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A folder for report and picture.")
     ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write a page with the report, and how it came about.")
+    ] = None,
     readers: Annotated[
         str,
         typer.Option(
@@ -53,7 +56,10 @@ def bench(  # noqa: PLR0913 - one per option
         ),
     ] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show arms and cost beforehand; ask no model.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show arms, calls, cost and the first prompts; ask no model."
+        ),
     ] = False,
 ) -> None:
     """Put questions with known answers to one model, a vote and debates; say what is better.
@@ -73,6 +79,7 @@ def bench(  # noqa: PLR0913 - one per option
         log=log,
         config=config,
         output=output,
+        page=page,
         readers=_names(readers),
         dry_run=dry_run,
     )

@@ -25,7 +25,7 @@ from moot_bench.comparison import ArmKind, ArmScores
 from moot_bench.outcome import PRESUMED, answer_of, is_answer
 from moot_bench.scores import ArmAnswer, accuracy
 from moot_bench.tasks import Task
-from moot_bench.turns import BenchCaps, BenchTurns
+from moot_bench.turns import BenchCaps, BenchTurns, asks_model
 
 #: After so many questions best-of-N is set by what was really paid.
 CORRECTED_AFTER = 10
@@ -44,6 +44,14 @@ class _Silent:
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Nothing."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Calls for one question if all rounds are held, and US dollars; None: a price is unknown."""
+
+    calls: int
+    cost: Decimal | None
 
 
 @dataclass(kw_only=True)
@@ -73,8 +81,8 @@ class Bench:
     _paid: dict[str, Decimal | None] = field(default_factory=dict[str, "Decimal | None"])
     _tasks: dict[str, Task] = field(default_factory=dict[str, Task])
     _costs: dict[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
-    #: What one question is expected to cost, by arm.
-    expected: dict[str, Decimal | None] = field(default_factory=dict[str, "Decimal | None"])
+    #: What one question is expected to take, by arm.
+    expected: dict[str, Expected] = field(default_factory=dict[str, Expected])
 
     async def plan(self, arms: Sequence[Arm], task: Task) -> Sequence[Arm]:
         """The arms, best-of-N with so many drafts that it costs what its debate costs.
@@ -99,7 +107,7 @@ class Bench:
             else:
                 chosen, estimate = arm, await self._estimated(arm, task)
             weights[len(arm.models), arm.form] = _weight(estimate)
-            self.expected[arm.name] = estimate.cost
+            self.expected[arm.name] = _expected(self.setup_of(chosen, task), estimate)
             planned.append(chosen)
         return [next(one for one in planned if one.name == arm.name) for arm in arms]
 
@@ -115,9 +123,10 @@ class Bench:
         return arm.with_drafts(drafts), found[drafts]
 
     async def _estimated(self, arm: Arm, task: Task) -> Estimate:
-        return self.estimating(self._setup(arm, task))
+        return self.estimating(self.setup_of(arm, task))
 
-    def _setup(self, arm: Arm, task: Task) -> Setup:
+    def setup_of(self, arm: Arm, task: Task) -> Setup:
+        """The debate in which an arm answers a question."""
         delimiter = secrets.token_hex(8)
         return setup_of(arm, task, self.settings, delimiter=delimiter, asker=self.asker)
 
@@ -167,7 +176,7 @@ class Bench:
 
     async def _answer(self, engine: Engine, arm: Arm, task: Task) -> ArmAnswer | None:
         """One arm's answer, from the log if it is there; None: it could not be had."""
-        setup = self._setup(arm, task)
+        setup = self.setup_of(arm, task)
         for attempt in range(_MOST_ATTEMPTS):
             origin = origin_of(setup, task, attempt)
             debate_id = await self.store.begun(origin)
@@ -204,11 +213,13 @@ class Bench:
         if self.max_usd is None:
             return True
         missing = [arm for arm in arms if not await self._is_there(arm, task)]
-        costs = (self._mean_cost(arm) or self.expected[arm.name] or _NOTHING for arm in missing)
+        costs = (
+            self._mean_cost(arm) or self.expected[arm.name].cost or _NOTHING for arm in missing
+        )
         return not missing or self.spent + sum(costs, _NOTHING) <= self.max_usd
 
     async def _is_there(self, arm: Arm, task: Task) -> bool:
-        setup = self._setup(arm, task)
+        setup = self.setup_of(arm, task)
         for attempt in range(_MOST_ATTEMPTS):
             debate_id = await self.store.begun(origin_of(setup, task, attempt))
             if debate_id is None:
@@ -294,6 +305,13 @@ class Bench:
                     f"Debate {debate_id} was cut off: {money(worst)} are booked for "
                     f"{counted(len(under_way), 'call')} that may have been paid for."
                 )
+
+
+def _expected(setup: Setup, estimate: Estimate) -> Expected:
+    """What the estimate says without the turns that a bench asks no model for."""
+    costs = [call.usual.cost for call in estimate.planned if asks_model(setup, call.turn)]
+    known = [cost for cost in costs if cost is not None]
+    return Expected(len(costs), sum(known, _NOTHING) if len(known) == len(costs) else None)
 
 
 def _weight(estimate: Estimate) -> float:

@@ -12,6 +12,7 @@ from core.models import (
     Failure,
     Options,
     QuestionKind,
+    Setup,
     Turn,
     Usage,
     Verdict,
@@ -25,6 +26,13 @@ from core.rules.options import leading, option_of
 from moot_bench.tasks import Task, stance_of
 
 _NO_JUDGE = "This arm of the bench asks no judge: what won the vote stands."
+
+
+def asks_model(setup: Setup, turn: Turn) -> bool:
+    """Whether a model takes the turn in a bench with a judge: `BenchTurns` takes some itself."""
+    if turn.act is Act.OPTIONS:
+        return False
+    return setup.when is not When.NEVER or turn.act not in {Act.SYNTHESIS, Act.CROSS_CHECK}
 
 
 class BenchTurns:
