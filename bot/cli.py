@@ -22,8 +22,9 @@ app = typer.Typer(
     name="moot",
     cls=Commands,
     help="Agents with different points of view debate a team's question and write a verdict.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
@@ -51,6 +52,14 @@ def exit_code(error: MootError) -> int:
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
 
 
+_EXAMPLES = """\
+moot demo                                        a debate in a local Slack, to watch
+moot debate "Kafka or PostgreSQL for our jobs?"  a debate here, decision and record
+moot run                                         the bot in your Slack
+
+moot --help lists all commands, moot debate --help the options of one."""
+
+
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
     if wanted:
         from bot.operations.health import moot_version  # noqa: PLC0415 - help must not wait for it
@@ -61,13 +70,16 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
 
 @app.callback()
 def options(
+    ctx: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
-    """Take what holds for every command."""
+    """Take what holds for every command; without one, show examples."""
     del version
+    if ctx.invoked_subcommand is None:
+        typer.echo(_EXAMPLES)
 
 
 @app.command()

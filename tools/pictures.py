@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/team.md: a written example in the local workspace, and a terminal.
+"""Takes the documents' pictures: a written example in the local workspace, and a terminal.
 
 `python tools/pictures.py` writes them into docs/pictures; another folder may be named. It needs
 Chromium and a font with emoji (on Debian: `apt-get install chromium fonts-noto-color-emoji`), no
@@ -52,6 +52,8 @@ PACE = 40.0
 #: Milliseconds that a part of the debate may take to appear.
 PATIENCE = 90_000
 DESKTOP = (1120, 800)
+#: Wide enough for a decision with its thread beside it.
+BOTH = (1400, 760)
 PHONE = (390, 844)
 #: High enough for all of a decision's post.
 WHOLE_DECISION = 1460
@@ -177,6 +179,11 @@ async def ending(camera: Camera) -> None:
     await expect(vote).to_be_visible(timeout=PATIENCE)
     await show(vote.get_by_text("The vote", exact=True).first)
     await camera.take("vote", camera.thread)
+    await camera.page.set_viewport_size({"width": BOTH[0], "height": BOTH[1]})
+    await show(decision)
+    await show(vote.get_by_text("The vote", exact=True).first)
+    await camera.take("decided")
+    await camera.page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     await close_thread(camera)
     await camera.main.get_by_role("button", name="Accept this verdict").first.click()
     await camera.form.get_by_label(re.compile("Why")).fill(REASON)

@@ -9,6 +9,14 @@ from typer.core import TyperGroup
 #: The group of entry points by which an installed package adds a command, a function for Typer.
 COMMANDS = "moot.commands"
 
+#: Headings of the help, and the commands under each; what is in none of them stands last.
+_GROUPS = {
+    "Debate": ("debate", "review", "list", "show", "ask", "explain", "report", "export", "eval"),
+    "Decisions": ("accept", "reject", "revisit", "outcome", "calibration"),
+    "Run": ("demo", "run", "mcp", "health", "backup", "restore", "purge", "landings"),
+    "Settings": ("config", "playbook", "plugins", "doctor"),
+}
+
 #: Of a value that is told; the rest says nothing more.
 _VALUE_CHARS = 80
 
@@ -28,6 +36,16 @@ class Commands(TyperGroup):
         """Moot's own commands, then those of installed packages."""
         own = super().list_commands(ctx)
         return [*own, *(name for name in _installed_commands() if name not in own)]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands into the help, in groups."""
+        grouped = {name for names in _GROUPS.values() for name in names}
+        others = [name for name in self.list_commands(ctx) if name not in grouped]
+        for heading, names in {**_GROUPS, "Others": others}.items():
+            rows = [(name, self.get_command(ctx, name).get_short_help_str(200)) for name in names]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows, col_max=14)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was typed.
@@ -58,7 +76,7 @@ def _installed_commands() -> dict[str, Any]:
 
     commands: dict[str, Any] = {}
     for entry in entry_points(group=COMMANDS):
-        app = typer.Typer(add_completion=False)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
         try:
             app.command(entry.name)(entry.load())
         except Exception as error:  # noqa: BLE001 - whatever another's code does

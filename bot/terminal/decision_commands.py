@@ -10,7 +10,18 @@ from typing import Annotated, Literal
 
 import typer
 
-DebateId = Annotated[str, typer.Argument(metavar="ID", help="The debate's id, like dabc2345.")]
+
+def _ids(incomplete: str) -> list[tuple[str, str]]:
+    """Ids of the newest debates with their questions, for the shell to complete."""
+    from bot.terminal.records import ids_and_questions
+
+    return [pair for pair in asyncio.run(ids_and_questions()) if pair[0].startswith(incomplete)]
+
+
+DebateId = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="The debate's id, like dabc2345.", autocompletion=_ids),
+]
 Because = Annotated[str, typer.Option("--because", "-b", help="Why, in a few words.")]
 
 

@@ -19,7 +19,7 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
-from core.errors import BadInput, DebateUnknown, LogBroken, StoreError, reading
+from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
 from core.events import Recorded, fold
 from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
@@ -98,6 +98,17 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
         Console().print(grid)
     else:
         put_out("".join(f"{chr(9).join(one.row)}\n" for one in listed), None)
+
+
+async def ids_and_questions() -> Sequence[tuple[str, str]]:
+    """Ids of the newest debates with their questions; none where the database cannot be read."""
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    try:
+        async with open_records(environment.moot_database) as store:
+            return [(one.debate_id, one.question) for one in await store.find(DebateFilter())]
+    except MootError:
+        return ()
 
 
 async def ask_register(question: str, *, as_json: bool = False) -> None:

@@ -34,7 +34,12 @@ ProblemFile = Annotated[
 ]
 Sources = Annotated[
     list[str] | None,
-    typer.Option("--source", "-s", help="A file, folder or page as evidence; may be repeated."),
+    typer.Option(
+        "--source",
+        "-s",
+        metavar="PLACE",
+        help="A file, folder or page as evidence; may be repeated.",
+    ),
 ]
 Agents = Annotated[
     str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
@@ -112,7 +117,9 @@ def register(app: typer.Typer) -> None:
 def debate(  # noqa: PLR0913 - one per option
     question: Annotated[
         list[str] | None,
-        typer.Argument(help="What to debate; several words are one question; - reads it."),
+        typer.Argument(
+            metavar="QUESTION", help="What to debate; several words are one question; - reads it."
+        ),
     ] = None,
     *,
     problem_file: ProblemFile = None,
@@ -148,7 +155,13 @@ def debate(  # noqa: PLR0913 - one per option
         bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
     ] = False,
 ) -> None:
-    """Debate a question here, or have something reviewed; the decision goes to standard output.
+    r"""Debate a question here, or have something reviewed; the decision goes to standard output.
+
+    \b
+      moot debate "Kafka or PostgreSQL for our jobs?" --rounds 2
+      moot debate "Which plan?" --source plans/ --agents finance,security
+      moot debate --format review --diff main...HEAD
+      moot debate --dry-run "Kafka or PostgreSQL?"
 
     Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
     """

@@ -1,6 +1,7 @@
 """The command line as people use it: words, exit codes, a clean end."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -270,3 +271,46 @@ def test_roles_rounds_and_format_of_the_command_line_are_taken():
     settings = demo_settings(Settings(), 2, ["KISS", "security"], "panel")
     assert (settings.rounds, settings.format) == (2, "panel")
     assert [agent.role for agent in settings.agents] == ["simplicity", "security"]
+
+
+def test_moot_alone_shows_examples_of_commands_that_exist(tmp_path: Path):
+    shown = moot(folder=tmp_path)
+    assert shown.returncode == 0
+    commands = [line.split()[1] for line in shown.stdout.splitlines()[:3]]
+    assert commands == ["demo", "debate", "run"]
+
+
+def test_help_lists_each_command_once_in_groups(tmp_path: Path):
+    shown = moot("--help", env={"COLUMNS": "80"}, folder=tmp_path).stdout
+    headings = re.findall(r"^(\w+):$", shown, re.MULTILINE)
+    assert headings[:5] == ["Options", "Debate", "Decisions", "Run", "Settings"]
+    listed = re.findall(r"^  ([a-z]+)  ", shown, re.MULTILINE)
+    assert len(listed) == len(set(listed)) > 20
+
+
+@pytest.mark.parametrize("words", [(), ("debate",), ("export",), ("config", "check"), ("bench",)])
+def test_help_fits_into_80_columns_and_names_no_types_of_switches(
+    words: tuple[str, ...], tmp_path: Path
+):
+    shown = moot(*words, "--help", env={"COLUMNS": "80"}, folder=tmp_path).stdout
+    assert shown.startswith("Usage: moot")
+    assert "<bool>" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_help_of_debate_begins_with_examples(tmp_path: Path):
+    shown = moot("debate", "--help", folder=tmp_path).stdout
+    assert shown.index('moot debate "') < shown.index("Arguments:")
+
+
+def test_the_shell_completes_ids_of_debates(tmp_path: Path):
+    said = moot("debate", "Kafka or SQS?", "--rounds", "1", folder=tmp_path).stderr
+    known = said.split()[-1]
+    completing = {"_MOOT_COMPLETE": "complete_bash", "COMP_WORDS": "moot show d", "COMP_CWORD": "2"}
+    assert moot(env=completing, folder=tmp_path).stdout.split() == [known]
+
+
+def test_the_shell_completes_nothing_and_makes_nothing_where_no_database_is(tmp_path: Path):
+    completing = {"_MOOT_COMPLETE": "complete_bash", "COMP_WORDS": "moot show d", "COMP_CWORD": "2"}
+    done = moot(env=completing, folder=tmp_path)
+    assert (done.stdout.strip(), done.stderr, list(tmp_path.iterdir())) == ("", "", [])
