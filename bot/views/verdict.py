@@ -185,7 +185,8 @@ def told(debate: Debate, reached: Verdict) -> str:
     """Return the verdict in few words, 150 at most but for long names of options and sources.
 
     What is decided, the vote and the confidence stand as they are; what argues for and against it
-    shares the words that are left.
+    shares the words that are left. The question is not repeated: Slack shows the beginning of the
+    thread above a reply in the channel. What the verdict hangs on is shown where nothing is cut.
     """
     lines = [*_short_form(debate, cited_verdict(debate, reached))]
     fixed = sum(
@@ -194,7 +195,12 @@ def told(debate: Debate, reached: Verdict) -> str:
     shared = [text for _, text, is_shared in lines if is_shared]
     cut = iter(shared_words(shared, _MOST_WORDS - fixed))
     texts = [(name, next(cut) if is_shared else text) for name, text, is_shared in lines]
-    return "\n".join(f"{name}{text}" for name, text in texts if text)
+    shown = [f"{name}{text}" for name, text in texts if text]
+    hinges = literal(hinge_words(debate, reached))
+    has_room_for_hinges = (
+        fixed + sum(len(text.split()) for text in (*shared, hinges)) <= _MOST_WORDS
+    )
+    return "\n".join([*shown, *([hinges] if hinges and has_room_for_hinges else [])])
 
 
 def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bool]]:
@@ -203,7 +209,6 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
         yield "", few_words(line, _WARNING_WORDS), False
     decided = few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)
     yield "", f"*{decided}*", False
-    yield "> ", gist(debate.setup.question, _NOTE_LIMIT), True
     yield "", findings_in_short(debate, reached.findings), False
     # In a review its findings are the reasons.
     for reason in () if reached.findings else reached.reasons[:_MOST_REASONS]:
@@ -222,7 +227,6 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
     grounds = reached.rests_on if reached.confidence is not None else ()
     sure = f"{confidence(reached)}: {gist('; '.join(grounds), _RESTS_LIMIT)}".rstrip(": .")
     yield "", f"*Confidence*: {few_words(f'{sure}.', _CONFIDENCE_WORDS)}", False
-    yield "", literal(hinge_words(debate, reached)), True
     if debate.decision:
         yield "", standing(debate), False
 

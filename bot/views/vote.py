@@ -37,7 +37,7 @@ _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
 _BY_OPTION_LIMIT = 1200
 #: Options that the vote names in a line.
-_MOST_IN_LINE = 3
+_MOST_IN_LINE = 2
 _REASON_LIMIT = 160
 #: Of debates that compared texts: whether two want the same is for people to judge.
 _CONTROVERSIAL = (
