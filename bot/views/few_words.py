@@ -6,7 +6,8 @@ from collections.abc import Sequence
 def few_words(text: str, most: int) -> str:
     """The text in at most so many words, on one line; what is cut ends with an ellipsis.
 
-    A quote is left out rather than cut, with the mark that says whether it was found.
+    A quote is left out rather than cut, with the mark that says whether it was found; so is what
+    stands in brackets.
     """
     words = text.split()
     if len(words) <= most:
@@ -15,6 +16,8 @@ def few_words(text: str, most: int) -> str:
     is_marked = words[most].startswith("(") if most > 0 else False
     if shown.count("“") > shown.count("”") or (is_marked and shown.endswith("”")):
         shown = shown.rpartition("“")[0]
+    if shown.count("(") > shown.count(")"):
+        shown = shown.rpartition("(")[0]
     shown = shown.rstrip(" ~.,:;–(")
     return f"{shown}…" if shown else ""
 

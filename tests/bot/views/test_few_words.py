@@ -1,0 +1,24 @@
+"""Texts in fewer words: what is cut, and what is left out rather than cut."""
+
+import pytest
+
+from bot.views.few_words import few_words, shared_words
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "shown"),
+    [
+        ("It keeps every job.", 4, "It keeps every job."),
+        ("It keeps every job, always.", 4, "It keeps every job…"),
+        ("It keeps jobs. (no source quoted)", 4, "It keeps jobs…"),
+        ("It says “2,000 jobs a second” (e1).", 4, "It says…"),
+        ("It says “2,000 jobs” (e1) and more.", 4, "It says…"),
+        ("“2,000 jobs a second” is said.", 2, ""),
+    ],
+)
+def test_a_quote_or_brackets_are_left_out_rather_than_cut(text: str, most: int, shown: str) -> None:
+    assert few_words(text, most) == shown
+
+
+def test_what_short_texts_leave_goes_to_longer_ones() -> None:
+    assert shared_words(["a b c d e f", "x y"], 6) == ["a b c d…", "x y"]
