@@ -76,7 +76,7 @@ def for_first_tokens(calls: Collection[Asked], since: datetime, until: datetime)
     there when this process has read it.
     """
     waited, reached = timedelta(), since
-    for led in sorted(one for one in calls if one.first_token <= until):
+    for led in sorted(call for call in calls if call.first_token <= until):
         silent_from = max(reached, led.began)
         if led.first_token > silent_from:
             waited += led.first_token - silent_from

@@ -114,7 +114,7 @@ class Watched:
 
     def _asked_for(self, request: ModelRequest) -> Asked:
         seconds = self._paces.slow if request.role == SLOW else self._paces.usual
-        answered = sum(one.role == DEAD for one in self.calls)
+        answered = sum(call.role == DEAD for call in self.calls)
         hangs = self._paces.dies and request.role == DEAD and answered >= ANSWERED
         prompt = "\n".join(part.text for part in request.parts)
         holds = frozenset(int(number) for number in _MARK.findall(prompt))

@@ -86,7 +86,7 @@ def measure(provider: str) -> Sequence[float]:
     """The same in a process where nothing is loaded yet."""
     command = [sys.executable, "-m", "bench.first_reply", "--only", provider]
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - ourselves
-    return [float(one) for one in json.loads(done.stdout)]
+    return [float(load) for load in json.loads(done.stdout)]
 
 
 def main() -> None:

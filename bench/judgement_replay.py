@@ -133,7 +133,7 @@ def judged(item: Item) -> Outcome:
 def report(items: Sequence[Item]) -> Iterator[str]:
     """What came out, line by line."""
     outcomes = [judged(item) for item in items]
-    debated = sum(one.is_debated for one in outcomes)
+    debated = sum(outcome.is_debated for outcome in outcomes)
     spent = debated * CALLS_DEBATED + (len(outcomes) - debated) * CALLS_SKIPPED
     yield f"questions {len(items)}, debated {debated} ({debated / len(items):.0%})"
     yield f"calls saved by the gate: {1 - spent / (len(outcomes) * CALLS_DEBATED):.0%}"

@@ -136,7 +136,9 @@ async def acks(
 
 def _use(workspace: Workspace, channel: str, number: int) -> tuple[str, Awaitable[None]]:
     """A command, or a click on Stop of somebody else's board, by turns; what it is called."""
-    boards = [one for one in workspace.messages(channel) if key_of(one).endswith("/board")]
+    boards = [
+        message for message in workspace.messages(channel) if key_of(message).endswith("/board")
+    ]
     if number % 2 and boards:
         stop = ActionId.STOP.value
         return "clicks on Stop", workspace.click("alex", channel, boards[-1]["ts"], stop)
@@ -204,7 +206,7 @@ class Load:
     @property
     def all_acks(self) -> Sequence[float]:
         """How long each command and click waited, whatever it was."""
-        return [seconds for one in self.acks.values() for seconds in one]
+        return [seconds for ack in self.acks.values() for seconds in ack]
 
     @property
     def cpu_per_turn(self) -> float:

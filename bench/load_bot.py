@@ -148,7 +148,7 @@ class Bench:
         unsent = await self._moot.posts.backlog()
         waits = defaultdict[str, list[float]](list)
         figures = [await self._figures(one, seconds, waits) for one in ids]
-        replies = [one for turns in self._calls.by_debate.values() for one in turns.values()]
+        replies = [turn for turns in self._calls.by_debate.values() for turn in turns.values()]
         return {
             "debates": len(ids),
             "most": most,
@@ -157,11 +157,11 @@ class Bench:
             "pulse": asdict(pulse),
             "commits": commits,
             "waits": waits,
-            "turns": sum(one.turns for one in figures),
+            "turns": sum(figure.turns for figure in figures),
             "replies": len(replies),
             "unsent": unsent,
-            "overhead": [one.overhead for one in figures],
-            "for_first_tokens": [one.for_first_tokens for one in figures],
+            "overhead": [figure.overhead for figure in figures],
+            "for_first_tokens": [figure.for_first_tokens for figure in figures],
             "parts": {},
         }
 
@@ -266,7 +266,8 @@ async def main(access: str, database: str, vendor: str) -> None:
     """Obey until the other side hangs up."""
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     vendors = [
-        factory.build(one.provider, "sk-bench", vendor + one.path) for one in PROTOCOLS.values()
+        factory.build(protocol.provider, "sk-bench", vendor + protocol.path)
+        for protocol in PROTOCOLS.values()
     ]
     await asyncio.gather(*(one.load() for one in vendors if isinstance(one, LoadsSlowly)))
     watched_calls, commits = Calls(), _timed_commits()

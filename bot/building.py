@@ -359,7 +359,9 @@ def check_addresses(settings: Settings, *, link_local: bool) -> None:
 
 def known_with(plugins: Plugins, base: Settings) -> Known:
     """Return what a settings file is checked against: what is built in and what plugins bring."""
-    records = (record for one in plugins.providers.values() for record in one.capabilities)
+    records = (
+        record for provider in plugins.providers.values() for record in provider.capabilities
+    )
     brought = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
     settings = base.model_copy(update=brought)
     served = {name: one.model for name, one in plugins.providers.items()}
@@ -402,7 +404,10 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         "The default model of agents": settings.agent_model,
         "The default model of the judge": settings.judge_model,
     }
-    for who, choice in (*named.items(), *(("A fallback", one) for one in settings.fallbacks)):
+    for who, choice in (
+        *named.items(),
+        *(("A fallback", fallback) for fallback in settings.fallbacks),
+    ):
         check_choice(who, choice.provider, environment, settings.servers)
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
         if agent.enabled:

@@ -203,7 +203,7 @@ class BotSettings(Bounds, BaseSettings):
     def mcp_hosts(self) -> Sequence[str]:
         """Names of this installation in addresses, with their ports if those are unusual."""
         addresses = (self.moot_public_url, self.moot_pages_url)
-        return [host for one in addresses if (host := urlsplit(one.strip()).netloc)]
+        return [host for address in addresses if (host := urlsplit(address.strip()).netloc)]
 
     @property
     def bounds(self) -> Bounds:

@@ -89,7 +89,7 @@ class Team:
     def verdict(self, board: str, edition: int = 1) -> str:
         """Return the timestamp of the verdict's short form, which has the team's buttons."""
         key = headline_key(debate_of(self.thread(board)[0]), edition)
-        return next(str(one["ts"]) for one in self.replies(board) if key_of(one) == key)
+        return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
     def told(self, user: str = "") -> Sequence[str]:
         """Return what only this person was told, oldest first."""
@@ -108,7 +108,11 @@ class Team:
         """Wait for a debate's board; return its timestamp."""
         key = board_key(debate_id)
         found = await self.workspace.wait_for(
-            lambda: [one for one in self.workspace.messages(self.channel) if key_of(one) == key],
+            lambda: [
+                message
+                for message in self.workspace.messages(self.channel)
+                if key_of(message) == key
+            ],
             timeout=WAIT_SECONDS,
         )
         return str(found[0]["ts"])

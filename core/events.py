@@ -1053,7 +1053,9 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             if changed in debate.withdrawn:
                 return debate
             edits = _edits(debate, changed, change)
-            is_newer = any(one.id == changed and one.change < change for one in debate.all_notes)
+            is_newer = any(
+                all_note.id == changed and all_note.change < change for all_note in debate.all_notes
+            )
             if not is_newer:
                 return debate.replaced(edits=edits)
             notes = _noted(debate, changed, text=text, change=change)

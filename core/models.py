@@ -1870,7 +1870,11 @@ class Debate:
     @property
     def accepted(self) -> Decision | None:
         """The newest decision to accept the verdict, also where it was replaced since."""
-        found = (one for one in reversed(self.decisions) if one.kind is DecisionKind.ACCEPT)
+        found = (
+            decision
+            for decision in reversed(self.decisions)
+            if decision.kind is DecisionKind.ACCEPT
+        )
         return next(found, None)
 
     @property
@@ -1881,7 +1885,9 @@ class Debate:
     def outcome_of(self, accepted: Decision | None) -> DecisionOutcome | None:
         """How this decision turned out, as was said last; None: where nobody accepts."""
         of = accepted.origin if accepted else ""
-        return next((one for one in reversed(self.outcomes) if one.decision == of), None)
+        return next(
+            (outcome for outcome in reversed(self.outcomes) if outcome.decision == of), None
+        )
 
     #: What was computed from this very value already; another value has a memory of its own.
     _known: dict[Hashable, object] = field(
@@ -1925,7 +1931,7 @@ class Debate:
 
     def came_first(self, key: str, other: str) -> bool:
         """Whether an event stands before another one in the log, whatever clocks said."""
-        return next(one for one in self.times if one in {key, other}) == key
+        return next(time for time in self.times if time in {key, other}) == key
 
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""

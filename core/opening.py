@@ -263,12 +263,12 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
     prompts = {
         name: prompt
         for name, prompt in first.items()
-        if all(one.get(name) == prompt for one in others)
+        if all(other.get(name) == prompt for other in others)
     }
     changed: list[Agent] = []
     for agent in roster.agents:
         own = ModelChoice(provider=agent.provider, model=agent.model)
-        instead = tuple(one for one in setup.casting.fallbacks if one != own)
+        instead = tuple(fallback for fallback in setup.casting.fallbacks if fallback != own)
         update = {"prompts": {**prompts, **agent.prompts}, "fallbacks": instead or None}
         changed.append(agent.model_copy(update=update))
     return replace(roster, agents=tuple(changed))
@@ -276,7 +276,7 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
 
 def largest(setup: Setup) -> Setup:
     """The debate with as many agents as a model may choose."""
-    have = [casting.CastRole(one.role, setup.reasons.get(one.id, "")) for one in setup.agents]
+    have = [casting.CastRole(agent.role, setup.reasons.get(agent.id, "")) for agent in setup.agents]
     there = {one.role for one in have}
     known = roles_with(setup.casting.roles if setup.casting else ())
     more = (casting.CastRole(role, "") for role in known if role not in there)
@@ -422,7 +422,7 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
         changes["summarization"] = rules.model_copy(update={"prompt": own})
     if agent.fallbacks is None and settings.fallbacks:
         own = ModelChoice(provider=agent.provider, model=agent.model)
-        changes["fallbacks"] = tuple(one for one in settings.fallbacks if one != own)
+        changes["fallbacks"] = tuple(fallback for fallback in settings.fallbacks if fallback != own)
     return agent.model_copy(update=changes)
 
 
@@ -442,7 +442,7 @@ def _shadow(
     when: ShadowWhen, models: Sequence[ModelChoice], settings: Settings, judge: Agent
 ) -> Agent | None:
     """Who answers alone, unseen; None where nobody does."""
-    several = len({one.full_name for one in models}) > 1
+    several = len({model.full_name for model in models}) > 1
     if when is ShadowWhen.NEVER or (when is ShadowWhen.MIXED and not several):
         return None
     chosen = settings.shadow_model or settings.strongest_model or judge

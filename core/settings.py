@@ -366,14 +366,14 @@ class Settings(CommonSettings, DebateRules):
         """
         own = [self.summary_model] if self.summary_model else []
         choices = (*own, *self.background_models)
-        return next((one for one in choices if one.provider in providers), None)
+        return next((choice for choice in choices if choice.provider in providers), None)
 
     @property
     def providers(self) -> frozenset[str]:
         """Providers that debates with these settings ask, unless people choose other models."""
         people = [*(agent for agent in self.agents if agent.enabled), *filter(None, [self.judge])]
         choices = [self.agent_model, self.judge_model, *self.fallbacks]
-        choices += [one for agent in people for one in agent.fallbacks or ()]
+        choices += [fallback for agent in people for fallback in agent.fallbacks or ()]
         return frozenset(one.provider for one in (*people, *choices))
 
 

@@ -92,7 +92,9 @@ def exact_p(one: tuple[int, int], other: tuple[int, int]) -> float:
     total, ways = hits + other_hits, comb(count + others, hits + other_hits)
     possible = range(max(0, total - others), min(count, total) + 1)
     chances = {k: comb(count, k) * comb(others, total - k) / ways for k in possible}
-    return min(1.0, sum(one for one in chances.values() if one <= chances[hits] * (1 + _ROUNDING)))
+    return min(
+        1.0, sum(chance for chance in chances.values() if chance <= chances[hits] * (1 + _ROUNDING))
+    )
 
 
 def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
@@ -100,7 +102,7 @@ def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
 
     Exact where all differences are of one size (right against wrong), else drawn.
     """
-    sizes = [abs(one) for one in differences if abs(one) > _ROUNDING]
+    sizes = [abs(difference) for difference in differences if abs(difference) > _ROUNDING]
     if not sizes:
         return 1.0
     count, total = len(sizes), abs(sum(differences))

@@ -105,7 +105,7 @@ def plausible_reply(request: ModelRequest) -> str:
         # What a playbook asks for is answered label by label.
         parts = request.answer.labels("parts", "part")
         criteria = request.answer.labels("criteria", "criterion")
-        cells = [(option, one) for option in options_in(request) for one in criteria]
+        cells = [(option, criterion) for option in options_in(request) for criterion in criteria]
         own = {
             "parts": [{"part": one, "text": f"What is known of {one}."} for one in parts],
             "criteria": [

@@ -15,7 +15,7 @@ def process_kept() -> Generator[None]:
     """Log after the block as before it, and look for garbage."""
     root = logging.getLogger()
     loggers = [root, *(logging.getLogger(name) for name in OWN)]
-    levels = [one.level for one in loggers]
+    levels = [logger.level for logger in loggers]
     ours, others = _by_whose()
     config = structlog.get_config() if structlog.is_configured() else None
     try:
@@ -36,5 +36,5 @@ def _by_whose() -> tuple[list[logging.Handler], list[logging.Handler]]:
     """The handlers of `set_up_logs`, and those of others, such as pytest's."""
     formatter = structlog.stdlib.ProcessorFormatter
     handlers = logging.getLogger().handlers
-    ours = [one for one in handlers if isinstance(one.formatter, formatter)]
-    return ours, [one for one in handlers if one not in ours]
+    ours = [handler for handler in handlers if isinstance(handler.formatter, formatter)]
+    return ours, [handler for handler in handlers if handler not in ours]

@@ -31,5 +31,7 @@ def texts_of(blocks: Sequence[Mapping[str, Any]], *, opened: bool) -> Iterator[s
 
 def seen_in(replies: Sequence[Message], *, opened: bool = False) -> Iterator[str]:
     """What is read in a thread without opening anything, or with everything open."""
-    for one in replies:
-        yield from texts_of(one["blocks"], opened=opened) if one.get("blocks") else [one["text"]]
+    for reply in replies:
+        yield from (
+            texts_of(reply["blocks"], opened=opened) if reply.get("blocks") else [reply["text"]]
+        )

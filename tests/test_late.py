@@ -86,4 +86,4 @@ async def test_people_do_what_they_do_later_and_nothing_else() -> None:
         await asyncio.sleep(0.01)
         assert not kept.messages("general")
         assert (await writing)["text"] == "Good morning."
-        assert [one["text"] for one in kept.messages("general")] == ["Good morning."]
+        assert [message["text"] for message in kept.messages("general")] == ["Good morning."]

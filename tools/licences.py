@@ -47,7 +47,7 @@ def licence_of(package: str) -> str:
     named = next(map(str, fields), "")
     kinds = [str(one) for one in told.get_all("Classifier", []) if str(one).startswith("License")]
     if not named or "\n" in named:  # some packages put the whole text there
-        named = " AND ".join(one.rpartition(" :: ")[2] for one in kinds)
+        named = " AND ".join(kind.rpartition(" :: ")[2] for kind in kinds)
     return _SPDX.get(named, named)
 
 

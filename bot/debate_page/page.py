@@ -123,8 +123,8 @@ def page(debate: Debate, until: datetime) -> str:
         started=when(debate.started_at),
         until=when(until),
         debate_id=debate.id,
-        before=[one for one in sections.values() if one.anchor not in _AT_THE_END],
-        after=[one for one in sections.values() if one.anchor in _AT_THE_END],
+        before=[section for section in sections.values() if section.anchor not in _AT_THE_END],
+        after=[section for section in sections.values() if section.anchor in _AT_THE_END],
         rounds=[
             (number, round_name(number), [_said(debate, made, known) for made in said])
             for number, said in by_round(debate).items()
@@ -156,9 +156,14 @@ def _said(debate: Debate, made: Contribution, known: Collection[str]) -> PageTur
 def _evidence(debate: Debate) -> Iterator[Evidence]:
     """Every source people gave, whether it could be read or not."""
     given = [(name_of(debate, made.turn.agent), made) for made in debate.contributions.values()]
-    quotes = [(who, one) for who, made in given if not made.carried_from for one in made.citations]
+    quotes = [
+        (who, citation)
+        for who, made in given
+        if not made.carried_from
+        for citation in made.citations
+    ]
     if debate.verdict:
-        quotes += [("the judge", one) for one in debate.verdict.citations]
+        quotes += [("the judge", citation) for citation in debate.verdict.citations]
     for source in debate.sources:
         if source.text or source.fault:
             yield Evidence(

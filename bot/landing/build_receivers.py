@@ -30,7 +30,7 @@ def build_receivers(
     Raises:
         ConfigurationBroken: A secret is missing or an address must not be called; names who has it.
     """
-    found: list[Receiver] = [_webhook(one, environment, clock) for one in places.webhooks]
+    found: list[Receiver] = [_webhook(webhook, environment, clock) for webhook in places.webhooks]
     for place in places.records:
         if place.folder:
             found.append(FolderReceiver(place))

@@ -211,7 +211,7 @@ class RepositoryReceiver:
         refs = [one for one in dict.fromkeys((base, *branches)) if one in {base, *there}]
         await git(
             *("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "origin"),
-            *(f"+{_HEADS}{one}:{_ORIGIN}{one}" for one in refs),
+            *(f"+{_HEADS}{ref}:{_ORIGIN}{ref}" for ref in refs),
         )
         await git("sparse-checkout", "set", "--no-cone", f"/{self.records.path}/")
         found = dict[str, Tip]()

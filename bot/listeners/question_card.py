@@ -45,7 +45,7 @@ async def skip_one(context: ListenerContext, found: Clicked) -> None:
     click = found.click
     debate_id, _, number = click.value.partition("/")
     debate = await context.debate_to_join(debate_id, click)
-    meant = [one for one in open_numbers(debate) if str(one) == number]
+    meant = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
     if not meant:
         raise BadInput(answers.QUESTION_CLOSED)
     await context.answer.skip(debate.id, meant, person(click), click.trigger_id)

@@ -293,7 +293,7 @@ async def _long_message(
         return ""
     root = target.thread or target.message
     read = await read_thread(context, form.team_id, target.channel, root)
-    found = [one.all_text for one in read.messages if one.ts == target.message]
+    found = [message.all_text for message in read.messages if message.ts == target.message]
     if not found:
         raise SlackSilent
     return cut(f"The message:\n{readable(found[0], read.names)}", room)

@@ -323,7 +323,9 @@ def _waits_for(debate: Debate, state: DebateState) -> str:
     """Who or what the debate waits for; empty where it has ended."""
     match state:
         case DebateState.WAITING_FOR_ANSWERS:
-            numbers = ", ".join(str(one.number) for one in schedule.open_questions(debate))
+            numbers = ", ".join(
+                str(question.number) for question in schedule.open_questions(debate)
+            )
             due = schedule.due(debate)
             until = f" until {when(due)}" if due else ""
             return f"people's answers to {numbers}{until}"
@@ -418,11 +420,11 @@ def _counted(debate: Debate) -> tuple[CountedOption, ...]:
     options = options_of(debate)
     return tuple(
         CountedOption(
-            option=options.name(one.option) or one.option,
-            first_choices=one.first_choices,
-            mean_probability=round(one.mean_probability, 4),
+            option=options.name(option.option) or option.option,
+            first_choices=option.first_choices,
+            mean_probability=round(option.mean_probability, 4),
         )
-        for one in (debate.tally.options if debate.tally else ())
+        for option in (debate.tally.options if debate.tally else ())
     )
 
 

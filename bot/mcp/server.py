@@ -118,13 +118,13 @@ async def _list_templates(
 
 
 async def _list_prompts(_context: Any, _params: PaginatedRequestParams | None) -> ListPromptsResult:
-    return ListPromptsResult(prompts=[one.described for one in READY_REQUESTS])
+    return ListPromptsResult(prompts=[request.described for request in READY_REQUESTS])
 
 
 async def _get_prompt(_context: Any, params: GetPromptRequestParams) -> GetPromptResult:
-    ready = next((one for one in READY_REQUESTS if one.name == params.name), None)
+    ready = next((request for request in READY_REQUESTS if request.name == params.name), None)
     if ready is None:
-        names = ", ".join(one.name for one in READY_REQUESTS)
+        names = ", ".join(request.name for request in READY_REQUESTS)
         shown = visible(params.name)[:80]
         raise MCPError(INVALID_PARAMS, f"There is no prompt “{shown}”. Prompts: {names}.")
     with _in_words():

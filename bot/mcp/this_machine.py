@@ -290,12 +290,14 @@ class ThisMachine:
             BadInput: One may not be read.
         """
         references = references_below(self._folder, named, self.person)
-        files = [Path(one.fetch) for one in references if one.kind is SourceKind.FILE]
+        files = [
+            Path(reference.fetch) for reference in references if reference.kind is SourceKind.FILE
+        ]
         try:
             states = [file.stat() for file in files]
         except OSError as error:
             raise BadInput(f"A source cannot be read: {error.strerror}.") from None
-        return references, " ".join(f"{one.st_size}/{one.st_mtime_ns}" for one in states)
+        return references, " ".join(f"{state.st_size}/{state.st_mtime_ns}" for state in states)
 
     async def _start(self, starting: StartDebate, asked: StartArguments) -> StartedDebate:
         """Begin a debate of this machine.

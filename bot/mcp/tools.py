@@ -138,26 +138,26 @@ def _waits(debate: Debate) -> bool:
 
 def _moment(debate: Debate) -> tuple[object, ...]:
     """What a person would want to hear of at once: a change of it ends the waiting."""
-    asked = tuple(one.number for one in open_questions(debate))
+    asked = tuple(question.number for question in open_questions(debate))
     return state_of(debate), asked, stage(debate) if _waits(debate) else ""
 
 
 async def _answer(
     debates: CallerDebates, asked: AnswerArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    numbers = [one.number for one in asked.answers]
+    numbers = [answer.number for answer in asked.answers]
     if len(set(numbers)) < len(numbers):
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
     async with debates.acting() as can:
         debate = fold(await debates.log(asked.debate_id, to_change=True))
-        known = {one.number for put in debate.clarifications.values() for one in put.items}
+        known = {item.number for put in debate.clarifications.values() for item in put.items}
         if unknown := [str(number) for number in numbers if number not in known]:
             still = ", ".join(map(str, open_numbers(debate))) or "none"
             raise BadInput(
                 f"There is no question {', '.join(unknown)}. Still open: {still}. Nothing was "
                 "recorded."
             )
-        given = [GivenAnswer(one.number, one.answer.strip()) for one in asked.answers]
+        given = [GivenAnswer(answer.number, answer.answer.strip()) for answer in asked.answers]
         origin = debates.origin(named_by_words("answer", asked))
         said = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
         late = await can.answer.form(said, given)

@@ -126,13 +126,13 @@ class ToldToPlugins:
 @asynccontextmanager
 async def listening(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
     """Let these sinks hear what is put to them for as long as the block lasts."""
-    tasks = [asyncio.create_task(one.run(), name=f"plugin/{one.name}") for one in plugins]
+    tasks = [asyncio.create_task(plugin.run(), name=f"plugin/{plugin.name}") for plugin in plugins]
     try:
         yield
     finally:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
-                await asyncio.gather(*(one.heard_all() for one in plugins))
+                await asyncio.gather(*(plugin.heard_all() for plugin in plugins))
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -285,7 +285,7 @@ class Posts:
 
         def note(connection: Connection) -> bool:
             # One at a time: two processes that lock them in different orders wait for each other.
-            found = [connection.execute(_NOTE_SAME, one).first() for one in values]
+            found = [connection.execute(_NOTE_SAME, value).first() for value in values]
             return any(found)
 
         return await self.database.write(note)

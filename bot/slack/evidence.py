@@ -271,7 +271,11 @@ class SlackSources:
             raise BadInput("it is in another channel")
         workspace = await self._workspace(place)
         messages = await _thread(workspace.client, channel, thread_ts)
-        said = [one for one in messages if one.ts != without and (one.words or one.files)]
+        said = [
+            message
+            for message in messages
+            if message.ts != without and (message.words or message.files)
+        ]
         people = [
             *(one.user for one in said if one.user),
             *mentioned_in(one.all_text for one in said),

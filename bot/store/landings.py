@@ -108,8 +108,8 @@ class Landings:
         """Add them in this order, all or none. What is there already is left alone."""
 
         def insert_all(connection: Connection) -> None:
-            for one in landings:
-                insert_new(connection, LANDINGS, {**vars(one), **_FRESH})
+            for landing in landings:
+                insert_new(connection, LANDINGS, {**vars(landing), **_FRESH})
 
         await self._database.write(insert_all)
 

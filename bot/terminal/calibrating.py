@@ -69,7 +69,7 @@ async def show_calibration(
         case "csv":
             text = cases_csv(cases)
         case "json":
-            values = {"summary": _summary(found), "decisions": [_values(one) for one in cases]}
+            values = {"summary": _summary(found), "decisions": [_values(case_) for case_ in cases]}
             text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
         case _:
             text = calibration_text(found)
@@ -135,10 +135,10 @@ def _values(case: Case) -> dict[str, Any]:
         "confidence": case.confidence,
         "was_skipped": case.was_skipped,
         "alone_agrees": case.alone_agrees,
-        "models_for": [one.model for one in case.voices if one.is_for],
-        "models_against": [one.model for one in case.voices if not one.is_for],
-        "roles_for": [one.role for one in case.voices if one.is_for],
-        "roles_against": [one.role for one in case.voices if not one.is_for],
+        "models_for": [voice.model for voice in case.voices if voice.is_for],
+        "models_against": [voice.model for voice in case.voices if not voice.is_for],
+        "roles_for": [voice.role for voice in case.voices if voice.is_for],
+        "roles_against": [voice.role for voice in case.voices if not voice.is_for],
         "overruled": case.overruled,
     }
 

@@ -79,7 +79,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
     wanted = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
         entries = await store.find(wanted)
-        listed = [await _listed(store, one) for one in entries]
+        listed = [await _listed(store, entry) for entry in entries]
     if as_json:
         put_out(
             json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
@@ -296,7 +296,7 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
     channels = [channel] if channel else None
     async with open_records(environment.moot_database) as store:
         entries = await store.find(DebateFilter(channels=channels, limit=_ALL))
-        found = [one.debate_id for one in entries if not person or one.asked_by == person]
+        found = [entry.debate_id for entry in entries if not person or entry.asked_by == person]
         texts = dict[str, str]()
         for debate_id in found:
             try:

@@ -72,7 +72,7 @@ async def score(
     changes = {"question_max_chars": len(debate.setup.question), "casting": False}
     usable = loaded.settings.model_copy(update=changes)
     roster = open_debate(request, usable, delimiter=debate.setup.delimiter)
-    for notice in (*loaded.notices, *(one for one in roster.warnings if one != ALONE)):
+    for notice in (*loaded.notices, *(warning for warning in roster.warnings if warning != ALONE)):
         tell(f"Notice: {notice}")
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings, plugins=plugins)

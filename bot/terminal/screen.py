@@ -263,7 +263,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield from (f"    Warning: {warning}" for warning in merged.warnings)
         case FindingsMerged(findings=found):
             yield f"Findings: {counted_words(found.items) or 'none'}"
-            yield from (f"  {one.number}. {told(one)}" for one in found.items)
+            yield from (f"  {item.number}. {told(item)}" for item in found.items)
             yield from (f"    Warning: {warning}" for warning in found.warnings)
         case OptionEdited():
             yield from edits_words(debate)[-1:]

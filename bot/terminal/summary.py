@@ -73,7 +73,9 @@ def _totals(debate: Debate) -> Iterator[str]:
     took = duration(seconds_taken(debate))
     yield f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}"
     said = counted(len(debate.contributions), "contribution")
-    failed = [one for one in debate.failures.values() if one.turn.act is not Act.SUMMARY]
+    failed = [
+        failure for failure in debate.failures.values() if failure.turn.act is not Act.SUMMARY
+    ]
     yield f"Turns: {said}, {len(failed)} failed"
 
 
@@ -93,13 +95,13 @@ def _summary_lines(made: SummaryMetrics) -> Iterator[str]:
         late += f", {duration(made.late_seconds)}; the full text was used meanwhile"
     yield f"  ready before they were wanted: {made.ready_before_needed}; {late}"
     yield f"  turns that waited for one: {made.blocked}, {duration(made.blocked_seconds)}"
-    for one in made.timings:
-        there = f"there after {duration(one.seconds)}" if one.made else "not there"
+    for timing in made.timings:
+        there = f"there after {duration(timing.seconds)}" if timing.made else "not there"
         use = (
             "for the board"
-            if not one.wanted
+            if not timing.wanted
             else "in time"
-            if not one.late
-            else (f"late by {duration(one.late)} for {counted(len(one.missed_by), 'turn')}")
+            if not timing.late
+            else (f"late by {duration(timing.late)} for {counted(len(timing.missed_by), 'turn')}")
         )
-        yield f"  {one.key}: {there}, {use}"
+        yield f"  {timing.key}: {there}, {use}"

@@ -68,10 +68,10 @@ def card(debate: Debate, asked: Clarifications) -> MessageView:
 
 def _who_asks(asked: Clarifications) -> str:
     """Whose questions these are: the playbook's, the agents', or both."""
-    by_playbook = [one for one in asked.items if PLAYBOOK in one.asked_by]
+    by_playbook = [item for item in asked.items if PLAYBOOK in item.asked_by]
     if not by_playbook:
         return "the agents"
-    alone = all(one.asked_by == (PLAYBOOK,) for one in asked.items)
+    alone = all(item.asked_by == (PLAYBOOK,) for item in asked.items)
     return _PLAYBOOK if alone else f"{_PLAYBOOK} and the agents"
 
 

@@ -137,9 +137,9 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
         quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
     # Quotes of the debate's sources, to which the foot does not lead, tell their place themselves.
     places = {
-        (one.source, one.words): where(one)
-        for one in answer.citations
-        if one.source not in answer.entries
+        (citation.source, citation.words): where(citation)
+        for citation in answer.citations
+        if citation.source not in answer.entries
     }
 
     def show(found: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's

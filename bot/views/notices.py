@@ -91,7 +91,7 @@ def decided_earlier(debate: Debate, register: Source) -> MessageView:
             known = reference.address
             title = link(known, reference.title) if known else gist(reference.title, _TITLE_LIMIT)
             lines.append(f"• {label_of(debate.references, number)}: {title}")
-    lines += [f"• {gist(one, _TITLE_LIMIT)}" for one in register.warnings]
+    lines += [f"• {gist(warning, _TITLE_LIMIT)}" for warning in register.warnings]
     told = listed(lines, PAGE_LIMIT - 200)
     said = ":books: Decided here earlier, for agents to cite where it bears on this:"
     return notice(f"{said}\n{told}")
@@ -143,7 +143,7 @@ def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
     if cost := choices.debate_cost:
         said.append("no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate")
     if chosen.stewards:
-        named = ", ".join(person(Person(id=one)) for one in chosen.stewards)
+        named = ", ".join(person(Person(id=steward)) for steward in chosen.stewards)
         said.append(f"steered also by {named}")
     set_words = {
         "boards stay pinned at the end": chosen.keep_pinned,

@@ -26,11 +26,11 @@ def listed(tokens: Sequence[PersonalToken]) -> MessageView:
     if not tokens:
         return notice_of("You have no tokens. `/debate token` makes one for your programs.")
     lines = list[str]()
-    for one in tokens:
-        name = f" {literal(one.name)}" if one.name else ""
-        used = f"used {moment(one.used_at)}" if one.used_at else "never used"
-        ends = f"made {moment(one.made_at)}, ends {moment(one.expires_at)}"
-        lines.append(f"• *{one.number}*{name} (`{one.id}`): {used}; {ends}")
+    for token in tokens:
+        name = f" {literal(token.name)}" if token.name else ""
+        used = f"used {moment(token.used_at)}" if token.used_at else "never used"
+        ends = f"made {moment(token.made_at)}, ends {moment(token.expires_at)}"
+        lines.append(f"• *{token.number}*{name} (`{token.id}`): {used}; {ends}")
     return notice_of("\n".join(["*Your tokens*", *lines]))
 
 

@@ -39,7 +39,7 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False)
     for row in rows[:1] if sure else rows:
         # What, when and where, why, and what the team made of it.
         verdict = row.debate.verdict
-        reasons = [f"• {gist(one, _LIMIT)}" for one in (verdict.reasons if verdict else ())]
+        reasons = [f"• {gist(reason, _LIMIT)}" for reason in (verdict.reasons if verdict else ())]
         lines = [f"*{_line(row)}*", f"> {gist(row.debate.setup.question, _LIMIT)}"]
         parts.append("\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)]))
     if sure and len(rows) > 1:

@@ -33,10 +33,10 @@ def subject_shown(debate: Debate) -> str:
     if debate.setup.format != review.NAME:
         return ""
     named = [
-        link(one.address, one.title)
-        if one.address.startswith("https://")
-        else gist(one.title, _TITLE_LIMIT)
-        for one in references(debate)
+        link(reference.address, reference.title)
+        if reference.address.startswith("https://")
+        else gist(reference.title, _TITLE_LIMIT)
+        for reference in references(debate)
     ]
     changed = [f"{gist(one.reference.title, _TITLE_LIMIT)} ({one.id})" for one in handed_in(debate)]
     lines = [listed(named, _SUBJECT_LIMIT, ", ")]
@@ -97,7 +97,7 @@ def card_head(debate: Debate, who: str, number: int, until: str) -> str:
         until: How long they have, safe.
     """
     items = debate.findings.items if debate.findings else ()
-    rest = sum(one.severity not in WEIGHTY for one in items)
+    rest = sum(item.severity not in WEIGHTY for item in items)
     more = f" {counted(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
     more = more or (" One lighter finding is in the agents' posts." if rest else "")
     more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
@@ -110,7 +110,7 @@ def card_head(debate: Debate, who: str, number: int, until: str) -> str:
 
 def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]:
     """The findings of one agent in a line each, those that were struck out left out."""
-    for one in [one for one in findings if one.counts][:most]:
+    for one in [finding for finding in findings if finding.counts][:most]:
         status = "" if one.status is FindingStatus.OPEN else f", {one.status.value}"
         name = f"{one.severity.value.capitalize()}{status}"
         yield f"*{name}* “{gist(one.citation.words, 80)}”: {gist(one.wrong, 150)}"

@@ -390,7 +390,7 @@ def _from(target: FormTarget) -> Iterator[str]:
     if target.source:
         yield f"From <{target.source}|this message>."
     if target.references:
-        named = ", ".join(gist(one.title, _TITLE_LIMIT) for one in target.references)
+        named = ", ".join(gist(reference.title, _TITLE_LIMIT) for reference in target.references)
         yield f":page_facing_up: The agents will read: {named}"
     if target.long:
         yield (
@@ -503,7 +503,7 @@ def _money(
     chosen: Choices, options: FormOptions, *, dispatch_on_change: bool = False
 ) -> Sequence[Block]:
     usual = _as_usual(options.usual_models) if options.usual_models else "As Moot is set up"
-    models = {AS_USUAL: usual, **{one.id: one.words for one in options.models}}
+    models = {AS_USUAL: usual, **{model.id: model.words for model in options.models}}
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",

@@ -239,11 +239,13 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     failed = {agent: why for agent in tally.abstained if (why := _failure(debate, agent))}
     useless = [agent for agent in tally.abstained if agent not in failed]
     # Those who abstained themselves in the vote that counts, and why.
-    last = max((one.turn.round for one in debate.abstentions.values()), default=0)
+    last = max((abstention.turn.round for abstention in debate.abstentions.values()), default=0)
     declared = {
-        one.turn.agent: gist(one.reason, _REASON_LIMIT).rstrip(".")
-        for one in debate.abstentions.values()
-        if one.declared and one.turn.round == last > 0 and one.turn.agent in useless
+        abstention.turn.agent: gist(abstention.reason, _REASON_LIMIT).rstrip(".")
+        for abstention in debate.abstentions.values()
+        if abstention.declared
+        and abstention.turn.round == last > 0
+        and abstention.turn.agent in useless
     }
     if declared:
         reasons = dict.fromkeys(declared.values())

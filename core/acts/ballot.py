@@ -69,7 +69,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         ProviderError: No model could be asked.
         LimitReached: A cap forbids the call.
     """
-    shown = {one.label: one.position for one in candidates(debate, turn)}
+    shown = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
     # A letter names an agent, and not which of its texts moved the voter.
     movers = {
         label: one.turn.key if one.turn.act is Act.CRITIQUE else one.turn.agent
@@ -245,7 +245,7 @@ def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
     Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
     """
     mine = debate.setup.agent(turn.agent)
-    own = [one.position for one in candidates(debate, turn)]
+    own = [candidate.position for candidate in candidates(debate, turn)]
     alike = set[int]()
     for other in debate.setup.agents:
         if other.id != mine.id and other.full_name == mine.full_name:

@@ -73,7 +73,11 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     if turn.act is Act.SYNTHESIS:
         lines = list[str]()
         for agent in debate.setup.agents:
-            made = [one for one in debate.contributions.values() if one.turn.agent == agent.id]
+            made = [
+                contribution
+                for contribution in debate.contributions.values()
+                if contribution.turn.agent == agent.id
+            ]
             quoted = [cited for one in made if not one.carried_from for cited in one.citations]
             if quoted:
                 found = sum(one.status is CitationStatus.VERIFIED for one in quoted)
@@ -167,7 +171,7 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
     for field in _LISTS:
         changes[field] = tuple(check(text) for text in getattr(verdict, field))
     changes["sections"] = tuple(
-        one.model_copy(update={"text": check(one.text)}) for one in verdict.sections
+        section.model_copy(update={"text": check(section.text)}) for section in verdict.sections
     )
     changes["citations"] = tuple(dict.fromkeys(citations))
     return verdict.model_copy(update=changes)
@@ -217,7 +221,11 @@ def _laid_out(passages: Sequence[Passage]) -> str:
 
 
 def _struck(citations: Sequence[Citation]) -> Sequence[Citation]:
-    return [one for one in citations if one.status is CitationStatus.UNVERIFIED and one.words]
+    return [
+        citation
+        for citation in citations
+        if citation.status is CitationStatus.UNVERIFIED and citation.words
+    ]
 
 
 def _in_line(text: str) -> str:

@@ -55,7 +55,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     parts = (
         *_question(debate),
         # Blind and final ballots are the same up to here.
-        *(replace(one, ends_shared=turn.act is Act.BALLOT) for one in options),
+        *(replace(option, ends_shared=turn.act is Act.BALLOT) for option in options),
         *_shared_first(*_said_once(history, about)),
         *_notes(debate),
         *struck_parts(debate, turn),
@@ -234,9 +234,9 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
     for number in rounds:
         # Where a round is not summed up yet: how each statement begins.
         said = (
-            f"[{debate.setup.letter(one.turn.agent)}'s {SAID[one.turn.act]}]\n"
-            + first_paragraphs(one.text, _STATEMENT_CHARS)
-            for one in panel.statements(debate, number)
+            f"[{debate.setup.letter(statement.turn.agent)}'s {SAID[statement.turn.act]}]\n"
+            + first_paragraphs(statement.text, _STATEMENT_CHARS)
+            for statement in panel.statements(debate, number)
         )
         found.append((number, in_short(debate, number) or "\n\n".join(said)))
     whose = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"

@@ -98,9 +98,9 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     shown, citations = await asyncio.to_thread(checked, text.strip(), quotable)
     ids = {one.id for one in record}
     named = {
-        one.source: _entry(entries, one.source).key
-        for one in citations
-        if one.status is CitationStatus.VERIFIED and one.source in ids
+        citation.source: _entry(entries, citation.source).key
+        for citation in citations
+        if citation.status is CitationStatus.VERIFIED and citation.source in ids
     }
     made = FollowUpAnswer(turn=turn, text=shown, citations=citations, entries=named, call=call)
     return FollowUpAnswered(answer=made)
@@ -122,7 +122,7 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             *(f"{name}:\n" + "\n".join(f"- {one}" for one in said) for name, said in lists if said),
             verdict.solution,
             verdict.implementation,
-            *(f"{one.title}:\n{one.text}" for one in verdict.sections),
+            *(f"{section.title}:\n{section.text}" for section in verdict.sections),
             f"Dissent: {verdict.dissent}" if verdict.dissent else "",
         ]
         found.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
@@ -133,10 +133,10 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             on = f" of {debate.setup.agent(target).name}'s" if target else ""
             title = f"{what}{on}, round {made.turn.round}"
             found.append(Entry(made.turn.key, title, made.text))
-    for one in debate.decisions:
-        at = day(debate.times.get(f"decision/{one.origin}", debate.now))
-        who = one.by.name or one.by.id
-        words = f"{who} {_STANDING[one.kind]} on {at}. {one.why}".strip()
+    for decision in debate.decisions:
+        at = day(debate.times.get(f"decision/{decision.origin}", debate.now))
+        who = decision.by.name or decision.by.id
+        words = f"{who} {_STANDING[decision.kind]} on {at}. {decision.why}".strip()
         found.append(Entry(DECISION_ENTRY, "the team's decision", words))
     return found
 

@@ -131,7 +131,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate, failed)
-    there = {one.title for one in verdict.sections}
+    there = {section.title for section in verdict.sections}
     wanted = (one.title for one in parts_of(debate.setup.playbook).values())
     left_out = ", ".join(title for title in wanted if title not in there)
     # What is missing from the debate behind it, each thing once.
@@ -199,9 +199,11 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
     options = options_of(debate)
     ballots = voting.counted(debate, debate.tally) if debate.tally else ()
     shares = {
-        one.voter: options.probabilities(one.probabilities).get(options.resolve(verdict.option), 0)
-        for one in ballots
-        if one.probabilities
+        ballot.voter: options.probabilities(ballot.probabilities).get(
+            options.resolve(verdict.option), 0
+        )
+        for ballot in ballots
+        if ballot.probabilities
     }
     if not shares:
         return verdict

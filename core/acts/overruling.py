@@ -80,7 +80,7 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
     A requirement has no source: it stands in what the team wrote, or the playbook names it.
     """
     citations = checked(ground, debate.evidence)[1]
-    quoted = (one for one in citations if one.status is CitationStatus.VERIFIED)
+    quoted = (citation for citation in citations if citation.status is CitationStatus.VERIFIED)
     if quote := next(quoted, None):
         return quote.words, quote.source
     criteria = criteria_of(debate.setup.playbook)
@@ -134,7 +134,9 @@ def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
         "recommendations": (),
         "overturned_by": (),
         "unmet_requirements": (),
-        "requirements": tuple(one.model_copy(update=unknown) for one in verdict.requirements),
+        "requirements": tuple(
+            requirement.model_copy(update=unknown) for requirement in verdict.requirements
+        ),
         "dissent": f"The judge: {objection}",
         "sections": (own,) if verdict.solution else (),
     }

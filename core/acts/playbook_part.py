@@ -20,8 +20,8 @@ def playbook_part(debate: Debate) -> Sequence[Part]:
         (
             f"{weighed}, the gravest first",
             [
-                f"{one.name}: {one.meaning}" + (fails if one.must else "")
-                for one in playbook.criteria
+                f"{criterion.name}: {criterion.meaning}" + (fails if criterion.must else "")
+                for criterion in playbook.criteria
             ],
         ),
         ("What the answer should rest on", [one.name for one in playbook.evidence]),

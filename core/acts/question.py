@@ -42,7 +42,7 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     except ReplyUnreadable as error:
         none = Questions(turn=turn, questions=(), warnings=(_UNREADABLE,), call=error.call)
         return QuestionsAsked(questions=none)
-    worded = [one for one in reply.questions if any(map(str.isalnum, one.question))]
+    worded = [question for question in reply.questions if any(map(str.isalnum, question.question))]
     most = debate.setup.clarifying.per_agent
     warnings: list[str] = []
     if empty := len(reply.questions) - len(worded):

@@ -34,7 +34,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     if verdict.is_undecided:
         return verdict
     options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
-    is_weighty = any(one.is_open for one in weighs)
+    is_weighty = any(weigh.is_open for weigh in weighs)
     chosen = options.resolve(verdict.option) or option_voted_for(debate)
     count = ", ".join(filter(None, (counted_words(found), answered_words(found))))
     if why_none := _why_no_verdict(debate, chosen):
@@ -45,8 +45,12 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     if chosen == READY and is_weighty:
         chosen, warnings = WITH_CHANGES, (*warnings, _NOT_READY)
     # Criteria judge the subject, not one verdict against the others: one row, under the verdict's.
-    judged = {one.criterion: one for one in verdict.criteria}
-    judged |= {one.criterion: one for one in verdict.criteria if one.option == verdict.option}
+    judged = {criterion.criterion: criterion for criterion in verdict.criteria}
+    judged |= {
+        criterion.criterion: criterion
+        for criterion in verdict.criteria
+        if criterion.option == verdict.option
+    }
     row = (one.model_copy(update={"option": chosen}) for one in judged.values())
     name = options.name(chosen) or VERDICTS.get(chosen, "")
     return verdict.model_copy(

@@ -250,17 +250,17 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
 def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
     """The findings of a reply, each with its words looked for in what was read."""
     found = list[ReviewFinding]()
-    for one in replies:
-        words = " ".join(one.words.split())
+    for reply in replies:
+        words = " ".join(reply.words.split())
         if len(words) > _WORDS_MAX_CHARS:
             words = words[:_WORDS_MAX_CHARS].rpartition(" ")[0]
-        if one.wrong.strip():
+        if reply.wrong.strip():
             found.append(
                 ReviewFinding(
-                    severity=Severity(one.severity),
-                    citation=check(one.source.lower(), words, read),
-                    wrong=" ".join(one.wrong.split()),
-                    mend=" ".join(one.mend.split()),
+                    severity=Severity(reply.severity),
+                    citation=check(reply.source.lower(), words, read),
+                    wrong=" ".join(reply.wrong.split()),
+                    mend=" ".join(reply.mend.split()),
                 )
             )
     return found[:MOST_FINDINGS]

@@ -202,9 +202,9 @@ def verdict_from(
         reasons=_lines(reply.reasons),
         requirements=table,
         criteria=tuple(
-            Judgement(option=one.option, criterion=named, words=one.judgement)
-            for one in reply.criteria
-            if (named := names.get(one.criterion, one.criterion.strip()))
+            Judgement(option=criterion.option, criterion=named, words=criterion.judgement)
+            for criterion in reply.criteria
+            if (named := names.get(criterion.criterion, criterion.criterion.strip()))
         ),
         sections=tuple(
             VerdictSection(title=part.title, text=texts[label])
@@ -238,9 +238,9 @@ def _requirements(
     """How the decision stands to each requirement, those that a playbook calls a must included."""
     musts = {label: one.name for label, one in criteria.items() if one.must}
     stated = [
-        (str(label_in(one.requirement, tuple(musts))), one)
-        for one in reply.requirements
-        if one.requirement.strip()
+        (str(label_in(requirement.requirement, tuple(musts))), requirement)
+        for requirement in reply.requirements
+        if requirement.requirement.strip()
     ]
     found = [
         Requirement(

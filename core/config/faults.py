@@ -198,9 +198,9 @@ def _record_faults(place: RecordPlace, source: WrittenFile, path: Path) -> Itera
 def is_no_path(name: str) -> bool:
     """Whether a name has a part that neither Git nor a folder may have; none has no part."""
     parts = name.split("/") if name else []
-    return any(not one or one.startswith(".") or one.endswith((".", ".lock")) for one in parts) or (
-        ".." in name
-    )
+    return any(
+        not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts
+    ) or (".." in name)
 
 
 class _Named(NamedTuple):

@@ -153,7 +153,9 @@ def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
     """
     listed, default = values.get("servers"), values.get("default_model")
     servers = cast("list[Any]", listed) if isinstance(listed, list) else []
-    named = {cast("dict[str, Any]", one).get("name") for one in servers if isinstance(one, dict)}
+    named = {
+        cast("dict[str, Any]", server).get("name") for server in servers if isinstance(server, dict)
+    }
     own = cast("dict[str, Any]", default).get("provider") if isinstance(default, dict) else None
     resells = (own or known.settings.agent_model.provider) == "openrouter"
     return {str(name) for name in named} | (set() if resells else set(known.providers))
@@ -267,7 +269,7 @@ class _Filling:
             "strongest_model": base.strongest_model if mixed else None,
             "judge_models": () if names_model or names_judge else base.judge_models,
             "agents": self._agents(file.agents, mixed or (agent_model,), rules),
-            "fallbacks": tuple(self._choice(one) for one in file.fallbacks),
+            "fallbacks": tuple(self._choice(fallback) for fallback in file.fallbacks),
             "prompts": self._for_everybody,
             "summary_model": base.summary_model,
             # What the file says of a model is laid over what came with its provider.

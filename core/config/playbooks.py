@@ -193,7 +193,7 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
             yield f'{where}: there is no agent or role "{name}". There are: {known}.'
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
-        "criteria": [("name", one.name) for one in playbook.criteria],
+        "criteria": [("name", criterion.name) for criterion in playbook.criteria],
         "evidence": [("name", one.name) for one in playbook.evidence],
         "verdict": [("title", one.title) for one in playbook.verdict],
     }

@@ -168,7 +168,7 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     Checking a text that was checked before changes nothing. Entries of a record can be cited only
     where there are some among the sources.
     """
-    of_record = any(one.id.startswith(_RECORD) for one in sources)
+    of_record = any(source.id.startswith(_RECORD) for source in sources)
     made = list[Citation]()
 
     def shown(found: Found) -> str:

@@ -18,7 +18,9 @@ def with_hunks(found: SourceText) -> SourceText:
     if found.marks or not _BEGINS.match(found.text):
         return found
     marks = tuple(_marks(found.text))
-    return found.model_copy(update={"marks": marks}) if any(one.hunk_at for one in marks) else found
+    return (
+        found.model_copy(update={"marks": marks}) if any(mark.hunk_at for mark in marks) else found
+    )
 
 
 def _marks(text: str) -> Iterator[Mark]:

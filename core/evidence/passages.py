@@ -73,7 +73,7 @@ def _kept_lines(source: Source) -> Sequence[int]:
     if not any(mark.hunk_at for mark in source.marks):
         return ()
     lines = source.text.split("\n")
-    return [0, *accumulate(not one.startswith(("-", "\\")) for one in lines)]
+    return [0, *accumulate(not line.startswith(("-", "\\")) for line in lines)]
 
 
 def _place(source: Source, line: int, kept: Sequence[int]) -> Mark:

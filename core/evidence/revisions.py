@@ -23,7 +23,9 @@ def revision_of(
     before = next((one for one in subject if one.id == cited.source), None)
     if before is None or not revisions:
         return None
-    same = [one for one in revisions if one.reference.title == before.reference.title]
+    same = [
+        revision for revision in revisions if revision.reference.title == before.reference.title
+    ]
     newest = same or (revisions if len(subject) == 1 else ())
     return newest[-1] if newest else None
 
@@ -35,7 +37,7 @@ def is_gone(cited: Citation, revision: Source | None) -> bool:
 
 def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
     """The words as a checked citation of the newest changed text that holds them."""
-    found = (check(one.id, words, revisions) for one in reversed(revisions))
+    found = (check(revision.id, words, revisions) for revision in reversed(revisions))
     return next((one for one in found if one.status is CitationStatus.VERIFIED), None)
 
 

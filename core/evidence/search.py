@@ -52,7 +52,7 @@ def best_of(written: Sequence[str], wanted: str) -> Sequence[int]:
 
 def terms(text: str) -> Sequence[str]:
     """The words of a text as they are looked for: by their stems."""
-    return [one for word in words_of(text) for one in stems(word)]
+    return [stem for word in words_of(text) for stem in stems(word)]
 
 
 @lru_cache(maxsize=_REMEMBERED)

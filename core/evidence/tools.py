@@ -210,7 +210,7 @@ class FetchTools:
             label = f"part {at}" if len(texts) > 1 else ""
             sections.append((label, "", text[:most], ""))
             most -= min(most, len(text))
-        return joined([one for one in sections if one[2]], warnings=tuple(warnings))
+        return joined([section for section in sections if section[2]], warnings=tuple(warnings))
 
     async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _ToolAnswer:
         allowance = Allowance(

@@ -39,7 +39,9 @@ def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> Model
 
     Of several at one price, and where none is known, the first; None for no models.
     """
-    costs = [price(one.provider, one.model, _SUMMARY, prices) or Decimal(0) for one in choices]
+    costs = [
+        price(choice.provider, choice.model, _SUMMARY, prices) or Decimal(0) for choice in choices
+    ]
     return choices[costs.index(max(costs))] if costs else None
 
 

@@ -184,12 +184,12 @@ def _unwrapped(found: object, names: frozenset[str]) -> Iterator[dict[str, Any]]
     """The objects in a value, without one layer that models put around them."""
     layers, known = [found], False
     for _ in range(_MOST_LAYERS):
-        for one in layers:
-            fields = cast("dict[str, Any]", one) if isinstance(one, dict) else {}
+        for layer in layers:
+            fields = cast("dict[str, Any]", layer) if isinstance(layer, dict) else {}
             if not names.isdisjoint(map(_plain, fields)):
                 known = True
                 yield fields
-        layers = [inner for one in layers for inner in _inside(one)][:_MOST_TRIES]
+        layers = [inner for layer in layers for inner in _inside(layer)][:_MOST_TRIES]
     if isinstance(found, dict) and not known:
         yield cast("dict[str, Any]", found)
 

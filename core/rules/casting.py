@@ -41,8 +41,8 @@ class _Topic:
 
 _TOPICS_TEXT = resources.files("core.rules").joinpath("casting.toml").read_text(encoding="utf-8")
 _TOPICS = [
-    _Topic(one["name"], tuple(one["roles"]), frozenset(one["words"].split()))
-    for one in tomllib.loads(_TOPICS_TEXT)["topic"]
+    _Topic(load["name"], tuple(load["roles"]), frozenset(load["words"].split()))
+    for load in tomllib.loads(_TOPICS_TEXT)["topic"]
 ]
 
 
@@ -108,7 +108,7 @@ def _completed(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastRole]
     """At most five with the sceptic, at least three, or so many where fewer are wanted."""
     others = [one for one in cast if one.role != SCEPTIC][: most - 1]
     sceptic = next((one for one in cast if one.role == SCEPTIC), None)
-    usual = (role for role in _USUAL if role not in {one.role for one in others})
+    usual = (role for role in _USUAL if role not in {other.role for other in others})
     while len(others) < min(FEWEST, most) - 1:
         others.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))
     doubts = CastRole(SCEPTIC, "Looks for what is wrong with the favourite answer.")

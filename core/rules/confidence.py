@@ -97,17 +97,23 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     options = options_of(debate)
     decided = options.resolve(option)
     counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}
-    blind = {one.voter: one.probabilities for one in debate.ballots.values() if not one.turn.round}
+    blind = {
+        ballot.voter: ballot.probabilities
+        for ballot in debate.ballots.values()
+        if not ballot.turn.round
+    }
     cast = (*debate.ballots.values(), *debate.abstentions.values())
     last = max((one.turn.round for one in cast), default=0)
     declared = {
-        one.turn.agent
-        for one in debate.abstentions.values()
-        if one.declared and one.turn.round == last and one.turn.agent not in tally.voters
+        abstention.turn.agent
+        for abstention in debate.abstentions.values()
+        if abstention.declared
+        and abstention.turn.round == last
+        and abstention.turn.agent not in tally.voters
     }
     # What a review finds unmet is why its verdict is what it is, and no doubt about it.
     is_review = debate.setup.format == review.NAME
-    status = [] if is_review else [one.status for one in verdict.requirements]
+    status = [] if is_review else [requirement.status for requirement in verdict.requirements]
     check = debate.cross_check
     return confidence(
         Grounds(

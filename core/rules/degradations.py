@@ -42,7 +42,9 @@ def degradations(debate: Debate) -> Iterator[str]:
     last = max((one.turn.round for one in cast), default=0)
     # Blind ballots count only where no round was held.
     which = "ballot" if last else "blind ballot"
-    left_out = [one for one in debate.abstentions.values() if one.turn.round == last]
+    left_out = [
+        abstention for abstention in debate.abstentions.values() if abstention.turn.round == last
+    ]
     for one in left_out:
         if not one.declared:
             name = debate.setup.agent(one.turn.agent).name
@@ -54,7 +56,7 @@ def tie_break(debate: Debate) -> str:
     tally = debate.tally
     if tally is None or not tally.voters:
         return ""
-    level = [one for one in tally.scores if one.points == tally.scores[0].points]
+    level = [score for score in tally.scores if score.points == tally.scores[0].points]
     if len(level) == 1:
         return ""
     names = _names(debate, level)
@@ -109,7 +111,7 @@ def _with_model(debate: Debate, agent: str) -> str:
 
 
 def _names(debate: Debate, scores: Sequence[Score]) -> str:
-    return _listed([debate.setup.agent(one.position).name for one in scores])
+    return _listed([debate.setup.agent(score.position).name for score in scores])
 
 
 def _listed(names: Sequence[str]) -> str:

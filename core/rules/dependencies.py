@@ -202,7 +202,11 @@ def _rounds_outcomes(debate: Debate, upto: int) -> Sequence[str]:
     Beside them are the blind ballots and what the facilitator asks people.
     """
     blind = _ballots(debate, 0)
-    put = [one.turn for one in debate.clarifications.values() if one.turn.round]
+    put = [
+        clarification.turn
+        for clarification in debate.clarifications.values()
+        if clarification.turn.round
+    ]
     asked = [key for turn in put for key in (turn.key, *clarifying.answered(debate, turn))]
     if debate.findings:
         # There may be no second look: nothing was answered, or there was nothing to answer.
@@ -230,5 +234,5 @@ def _outcomes(debate: Debate, number: int) -> Sequence[str]:
     """Keys of what came of a round's own turns, in the order of the log."""
     phases = format_of(debate).phases
     made = (debate.contributions, debate.guidance, debate.failures)
-    turns = (one.turn for outcomes in made for one in outcomes.values())
+    turns = (outcome.turn for outcomes in made for outcome in outcomes.values())
     return [turn.key for turn in turns if turn.round == number and turn.act in phases]

@@ -102,13 +102,13 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
 def to_put(debate: Debate) -> Sequence[ReviewFinding]:
     """The findings the author is asked about: those that matter, the gravest first."""
     items = debate.findings.items if debate.findings else ()
-    return [one for one in items if one.severity in WEIGHTY][:MOST_PUT]
+    return [item for item in items if item.severity in WEIGHTY][:MOST_PUT]
 
 
 def not_put(debate: Debate) -> int:
     """How many findings matter and are not put to the author, because there are too many."""
     items = debate.findings.items if debate.findings else ()
-    return max(0, sum(one.severity in WEIGHTY for one in items) - MOST_PUT)
+    return max(0, sum(item.severity in WEIGHTY for item in items) - MOST_PUT)
 
 
 def not_put_words(debate: Debate) -> str:
@@ -123,12 +123,12 @@ def not_put_words(debate: Debate) -> str:
 def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
     """The merged findings that this agent raised."""
     items = debate.findings.items if debate.findings else ()
-    return [one for one in items if agent in one.raised_by]
+    return [item for item in items if agent in item.raised_by]
 
 
 def struck(debate: Debate) -> int:
     """How many findings were struck out: the words they are about are not in the subject."""
-    said = (one for made in debate.contributions.values() for one in made.findings)
+    said = (finding for made in debate.contributions.values() for finding in made.findings)
     return sum(not one.counts for one in said)
 
 
@@ -165,12 +165,16 @@ def told(finding: ReviewFinding) -> str:
 
 
 def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
-    made = {one.turn.agent: one for one in debate.contributions.values() if one.turn.act is act}
+    made = {
+        contribution.turn.agent: contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.act is act
+    }
     return [
-        one.model_copy(update={"raised_by": (agent.id,)})
+        finding.model_copy(update={"raised_by": (agent.id,)})
         for agent in debate.setup.agents
-        for one in (made[agent.id].findings if agent.id in made else ())
-        if one.counts
+        for finding in (made[agent.id].findings if agent.id in made else ())
+        if finding.counts
     ]
 
 

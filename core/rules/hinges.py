@@ -36,7 +36,11 @@ def only_source(verdict: Verdict) -> str:
 
     Empty as well where nothing is quoted.
     """
-    quoted = {one.source for one in verdict.citations if one.status is CitationStatus.VERIFIED}
+    quoted = {
+        citation.source
+        for citation in verdict.citations
+        if citation.status is CitationStatus.VERIFIED
+    }
     return next(iter(quoted)) if len(quoted) == 1 else ""
 
 

@@ -14,10 +14,14 @@ def judge_of(debate: Debate) -> Agent:
     setup = debate.setup
     winners = best_texts(debate.tally) if debate.tally else ()
     makers = {setup.agent(winner).maker for winner in winners}
-    possible = (one for one in setup.judge_models if one.maker not in makers)
+    possible = (model for model in setup.judge_models if model.maker not in makers)
     choice = next(possible, None) if makers else None
     if choice is None:
         return setup.judge
     fallbacks = setup.judge.fallbacks
-    others = None if fallbacks is None else tuple(one for one in fallbacks if one != choice)
+    others = (
+        None
+        if fallbacks is None
+        else tuple(fallback for fallback in fallbacks if fallback != choice)
+    )
     return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})

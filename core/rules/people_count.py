@@ -29,10 +29,10 @@ class PeopleCount:
         """The option that most put first; several where as many ballots name them as well."""
         best = self.scores[:1]
         return tuple(
-            one.option
-            for one in self.scores
+            score.option
+            for score in self.scores
             if self.voters
-            and (one.first_choices, one.named) == (best[0].first_choices, best[0].named)
+            and (score.first_choices, score.named) == (best[0].first_choices, best[0].named)
         )
 
 

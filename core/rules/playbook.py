@@ -43,8 +43,8 @@ def asks_people(debate: Debate) -> bool:
 def standing_questions(debate: Debate) -> Iterator[Question]:
     """What people are asked: the playbook's questions, and for evidence that no source holds."""
     playbook = debate.setup.playbook
-    for one in playbook.questions if playbook else ():
-        yield Question(text=one.question, assumption=one.assumption)
+    for question in playbook.questions if playbook else ():
+        yield Question(text=question.question, assumption=question.assumption)
     if missing := missing_evidence(debate):
         named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
         yield Question(

@@ -47,9 +47,9 @@ def with_question(debate: Debate) -> Sequence[Turn]:
 def lost(debate: Debate) -> Sequence[Source]:
     """The sources that were given and could not be read."""
     return [
-        one
-        for one in debate.sources
-        if one.fault and one.reference.kind in KINDS and not one.fault.startswith(SAME_AS)
+        source
+        for source in debate.sources
+        if source.fault and source.reference.kind in KINDS and not source.fault.startswith(SAME_AS)
     ]
 
 
@@ -63,7 +63,7 @@ def linked_anew(
         there: What the debate has.
     """
     known = {(one.kind, one.fetch) for one in there}
-    return [one for one in links if (one.kind, one.fetch) not in known]
+    return [link for link in links if (link.kind, link.fetch) not in known]
 
 
 def none_read(debate: Debate) -> str:
@@ -73,11 +73,15 @@ def none_read(debate: Debate) -> str:
     sources: without them the question stands.
     Nor is one given up in which agents were asked already, as older versions did.
     """
-    agents = {one.id for one in debate.setup.agents}
+    agents = {agent.id for agent in debate.setup.agents}
     made = (debate.contributions, debate.questions, debate.failures)
-    if any(one.turn.agent in agents for outcomes in made for one in outcomes.values()):
+    if any(outcome.turn.agent in agents for outcomes in made for outcome in outcomes.values()):
         return ""
-    given = [one for one in debate.setup.references if one.kind in KINDS and not one.in_words]
+    given = [
+        reference
+        for reference in debate.setup.references
+        if reference.kind in KINDS and not reference.in_words
+    ]
     if debate.setup.mention:
         given = [one for one in given if one.kind is not SourceKind.THREAD]
     gone = [one for one in lost(debate) if not one.reference.in_words]
@@ -100,5 +104,7 @@ def label_of(references: Sequence[SourceReference], number: int) -> str:
     """How the source of that number is cited where that is not by it: d1 is the first decision."""
     if references[number - 1].kind is not SourceKind.DECISION:
         return ""
-    before = [one for one in references[:number] if one.kind is SourceKind.DECISION]
+    before = [
+        reference for reference in references[:number] if reference.kind is SourceKind.DECISION
+    ]
     return f"d{len(before)}"

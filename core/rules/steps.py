@@ -331,7 +331,7 @@ class Format:
             return None
         unless = step.carries.unless
         answers = self.turns_of(turn, unless, _roster(debate)) if unless else ()
-        if any(one.key in debate.contributions for one in answers):
+        if any(answer.key in debate.contributions for answer in answers):
             return None
         sources = self.turns_of(turn, step.carries.source, ())
         return next((debate.contributions.get(source.key) for source in sources), None)

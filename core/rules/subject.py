@@ -20,15 +20,17 @@ def handed_in(debate: Debate) -> Sequence[Source]:
 
 def references(debate: Debate) -> Sequence[SourceReference]:
     """What was named to be reviewed, read or not."""
-    return [one for one in debate.setup.references if one.kind in KINDS]
+    return [reference for reference in debate.setup.references if reference.kind in KINDS]
 
 
 def unreadable(debate: Debate) -> str:
     """Why there is nothing to review, in a sentence; empty where there is, or it was not read."""
-    faults = [one for one in debate.sources if one.reference.kind in KINDS and one.fault]
+    faults = [
+        source for source in debate.sources if source.reference.kind in KINDS and source.fault
+    ]
     if not references(debate) or subject(debate) or not faults:
         return ""
-    told = "; ".join(f"{one.reference.title}: {one.fault}" for one in faults)
+    told = "; ".join(f"{fault.reference.title}: {fault.fault}" for fault in faults)
     return f"What was to be reviewed could not be read ({told})."
 
 

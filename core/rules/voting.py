@@ -89,9 +89,9 @@ def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
     """The option that won; several where first choices and mean probability are level."""
     best = scores[:1]
     return tuple(
-        one.option
-        for one in scores
-        if (one.first_choices, one.mean_probability)
+        score.option
+        for score in scores
+        if (score.first_choices, score.mean_probability)
         == (best[0].first_choices, best[0].mean_probability)
     )
 
@@ -126,7 +126,7 @@ def is_close(scores: Sequence[OptionScore]) -> bool:
     """Whether another option comes within 10 points of the first, or above it."""
     if len(scores) < 2:  # noqa: PLR2004 - two can be close
         return False
-    lead = scores[0].mean_probability - max(one.mean_probability for one in scores[1:])
+    lead = scores[0].mean_probability - max(score.mean_probability for score in scores[1:])
     return round(lead, 3) <= CLOSE_WITHIN
 
 

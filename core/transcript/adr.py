@@ -102,7 +102,7 @@ def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
     ]
     sections = (
         ("Findings", findings_table(debate)),
-        *((inert_line(one.title), nested(one.text, 2)) for one in verdict.sections),
+        *((inert_line(section.title), nested(section.text, 2)) for section in verdict.sections),
         ("Implementation", nested(verdict.implementation, 2)),
         ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),
         ("Requirements", requirements_table(verdict)),

@@ -32,11 +32,13 @@ def vote_words(debate: Debate) -> str:
         options = options_of(debate)
         first, *others = tally.options
         counts = [option_words(debate, first)]
-        for one in others:
-            if not is_listed(options, one.option, one.first_choices, one.mean_probability):
+        for other in others:
+            if not is_listed(options, other.option, other.first_choices, other.mean_probability):
                 continue
-            name = inert_line(options.name(one.option) or one.option)
-            counts.append(f"{name}: {number(one.first_choices)}, {percent(one.mean_probability)}")
+            name = inert_line(options.name(other.option) or other.option)
+            counts.append(
+                f"{name}: {number(other.first_choices)}, {percent(other.mean_probability)}"
+            )
         said += [f"{'; '.join(counts)}.", _close(tally)]
     return " ".join(filter(None, (*said, _by_text(debate, tally))))
 
@@ -69,9 +71,9 @@ def vote_section(debate: Debate) -> str:
     # Of the ballots that count: a blind one that a later one follows is not missed.
     voters = debate.tally.voters if debate.tally else ()
     missing = {
-        one.turn.agent: f"{name_of(debate, one.turn.agent)}: {one.reason}"
-        for one in debate.abstentions.values()
-        if one.turn.agent not in voters
+        abstention.turn.agent: f"{name_of(debate, abstention.turn.agent)}: {abstention.reason}"
+        for abstention in debate.abstentions.values()
+        if abstention.turn.agent not in voters
     }
     parts += [f"### Abstentions\n\n{bullets(missing.values())}"] if missing else []
     parts += [moves_section(debate), people_ballots(debate)]
@@ -82,7 +84,7 @@ def _close(tally: Tally) -> str:
     """That the best options are tied or close, and what decided; empty where neither is so."""
     if len(winning_options(tally.options)) > 1:
         return "The options are tied."
-    first_choices = [one.first_choices for one in tally.options]
+    first_choices = [option.first_choices for option in tally.options]
     if any(first_choices) and first_choices[:1] == first_choices[1:2]:
         return "Level on first choices: the higher average puts one first."
     if tally.options and tally.controversial:

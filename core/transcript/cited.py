@@ -46,7 +46,8 @@ def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
         field: tuple(cited(text, known) for text in getattr(verdict, field)) for field in _LISTS
     }
     sections = tuple(
-        one.model_copy(update={"text": cited(one.text, known)}) for one in verdict.sections
+        section.model_copy(update={"text": cited(section.text, known)})
+        for section in verdict.sections
     )
     bare = " (no source quoted)" if debate.evidence else ""
     lists["reasons"] = tuple(
@@ -85,14 +86,14 @@ def sources_section(debate: Debate) -> str:
     """The sources of a debate as Markdown; empty where it has none."""
     rows = [
         (
-            one.id,
-            one.reference.title,
-            one.reference.by.name or one.reference.by.id,
-            one.fault or "; ".join((counted(len(one.text), "character"), *one.warnings)),
-            one.reference.address,
+            source.id,
+            source.reference.title,
+            source.reference.by.name or source.reference.by.id,
+            source.fault or "; ".join((counted(len(source.text), "character"), *source.warnings)),
+            source.reference.address,
         )
-        for one in debate.sources
-        if one.text or one.fault
+        for source in debate.sources
+        if source.text or source.fault
     ]
     if not rows:
         return ""

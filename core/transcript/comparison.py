@@ -90,7 +90,7 @@ class Comparison(Value):
     @property
     def counting(self) -> Sequence[Preferences]:
         """Those that count."""
-        return [one for one in self.preferences if not one.fault]
+        return [preference for preference in self.preferences if not preference.fault]
 
     @property
     def has_sum(self) -> bool:
@@ -100,7 +100,7 @@ class Comparison(Value):
     @property
     def usage(self) -> Usage:
         """What the comparison has spent."""
-        return sum((one.usage for one in self.preferences), start=Usage())
+        return sum((preference.usage for preference in self.preferences), start=Usage())
 
 
 async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Comparison:
@@ -113,7 +113,9 @@ async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]
     texts = compared_texts(debate)
     if not evaluators:
         raise BadInput("Nobody is named who could compare the texts.")
-    found = await asyncio.gather(*(_prefers(calls, debate, one, texts) for one in evaluators))
+    found = await asyncio.gather(
+        *(_prefers(calls, debate, evaluator, texts) for evaluator in evaluators)
+    )
     return Comparison(
         debate_id=debate.id,
         question=debate.setup.question,
@@ -137,7 +139,7 @@ def compared_texts(debate: Debate) -> Mapping[Side, str]:
             "`moot debate --shadow` asks for one beside the debate."
         )
     is_review = debate.setup.format == review.NAME
-    faults = [findings.told(one) for one in verdict.findings] if is_review else []
+    faults = [findings.told(finding) for finding in verdict.findings] if is_review else []
     heading = "Faults found" if is_review else "Risks and trade-offs"
     return {
         Side.DEBATE: _laid_out(
@@ -193,7 +195,11 @@ def comparison_markdown(comparison: Comparison) -> str:
         parts.append(
             table(("Better by", *(f"{one.name} ({one.maker})" for one in counting), *sums), rows)
         )
-    if left := [f"{one.name}: {one.fault}" for one in comparison.preferences if one.fault]:
+    if left := [
+        f"{preference.name}: {preference.fault}"
+        for preference in comparison.preferences
+        if preference.fault
+    ]:
         parts.append(f"## Not counted\n\n{bullets(left)}")
     parts += [f"Cost: {money(comparison.usage.cost)}", finding_words(comparison)]
     return "\n\n".join(parts) + "\n"
@@ -253,7 +259,7 @@ async def _choose(
     criteria = criteria_of(debate)
 
     def fault(reply: ComparisonReply) -> str | None:
-        if sorted(one.criterion for one in reply.choices) == sorted(criteria):
+        if sorted(choice.criterion for choice in reply.choices) == sorted(criteria):
             return None
         return f"There must be exactly one choice for each of: {', '.join(criteria)}."
 
@@ -264,7 +270,7 @@ async def _choose(
         check=fault,
         options=evaluation_options(debate, agent, Act.COMPARISON),
     )
-    return {one.criterion: one.better for one in reply.choices}, call.usage
+    return {choice.criterion: choice.better for choice in reply.choices}, call.usage
 
 
 def _in_both(forth: Better, back: Better) -> Side:

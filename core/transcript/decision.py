@@ -155,7 +155,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     texts: Sequence[tuple[str, str]] = (
         ("Findings", findings_table(debate)),
         ("Why", "\n\n".join(filter(None, (bullets(verdict.reasons), check_words(debate))))),
-        *((inert_line(one.title), nested(one.text, level)) for one in verdict.sections),
+        *((inert_line(section.title), nested(section.text, level)) for section in verdict.sections),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
         ("Earlier decisions", bullets(earlier_words(verdict))),
@@ -179,5 +179,8 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
 
 def requirements_table(verdict: Verdict) -> str:
     """The judge's table of requirements; empty in debates of older versions."""
-    rows = [(one.text, one.status.value, one.words) for one in verdict.requirements]
+    rows = [
+        (requirement.text, requirement.status.value, requirement.words)
+        for requirement in verdict.requirements
+    ]
     return table(("Requirement", "Status", "Words that show it"), rows) if rows else ""

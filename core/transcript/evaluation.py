@@ -128,14 +128,14 @@ class Evaluation(Value):
             return {}
         count = len(self.marks)
         return {
-            criterion: sum(one.marks[criterion].score for one in self.marks) / count
+            criterion: sum(mark.marks[criterion].score for mark in self.marks) / count
             for criterion in self.marks[0].marks
         }
 
     @property
     def usage(self) -> Usage:
         """What the evaluation has spent, failed evaluators included."""
-        spent = [one.call.usage for one in self.marks] + [one.usage for one in self.failed]
+        spent = [mark.call.usage for mark in self.marks] + [one.usage for one in self.failed]
         return sum(spent, start=Usage())
 
 
@@ -267,7 +267,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
         )
     except (ProviderError, ReplyUnreadable, LimitReached) as error:
         return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
-    given = {one.criterion: one for one in reply.scores}
+    given = {score.criterion: score for score in reply.scores}
     marks = {
         name: CriterionScore(score=given[name].score, reason=given[name].reason.strip())
         for name in criteria

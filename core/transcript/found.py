@@ -77,11 +77,13 @@ def task_list(debate: Debate) -> str:
     verdict = debate.verdict
     headline = verdict.decision if verdict else "no verdict yet"
     found = verdict.findings if verdict else standing(debate)
-    about = ", ".join(in_text(one.title) for one in references(debate))
+    about = ", ".join(in_text(reference.title) for reference in references(debate))
     parts = [f"### Review: {in_text(headline)}", f"Of {about}."]
     parts += [f"- {in_text(reason)}" for reason in (verdict.reasons if verdict else ())]
     parts += [struck_words(debate)] if struck_words(debate) else []
-    parts += [f"> **Note:** {in_text(one)}" for one in (verdict.warnings if verdict else ())]
+    parts += [
+        f"> **Note:** {in_text(warning)}" for warning in (verdict.warnings if verdict else ())
+    ]
     text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
     tasks, left_out = list[str](), 0
     for one in sorted(found, key=lambda one: not one.is_open):

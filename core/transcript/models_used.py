@@ -86,4 +86,4 @@ def model_count_words(agents: Iterable[Agent]) -> str:
 
 def _names(choices: Iterable[ModelChoice]) -> list[str]:
     """Each model once, as `provider/model`."""
-    return list(dict.fromkeys(one.full_name for one in choices))
+    return list(dict.fromkeys(choice.full_name for choice in choices))

@@ -34,7 +34,7 @@ def headline_option(debate: Debate) -> str:
         # Declining to decide is no option.
         return options.name(debate.verdict.option)
     scores = debate.tally.options if debate.tally else ()
-    return " / ".join(options.name(one) for one in voting.winning_options(scores))
+    return " / ".join(options.name(option) for option in voting.winning_options(scores))
 
 
 def option_words(debate: Debate, score: OptionScore) -> str:
@@ -172,11 +172,13 @@ def criteria_table(debate: Debate, verdict: Verdict) -> str:
     """
     options = options_of(debate)
     cells: dict[str, dict[str, str]] = {}
-    for one in verdict.criteria:
-        if option := options.resolve(one.option):
+    for criterion in verdict.criteria:
+        if option := options.resolve(criterion.option):
             row = cells.setdefault(option, {})
             # Options that people merged had a cell each.
-            row[one.criterion] = "; ".join(filter(None, (row.get(one.criterion), one.words)))
+            row[criterion.criterion] = "; ".join(
+                filter(None, (row.get(criterion.criterion), criterion.words))
+            )
     if not cells:
         return ""
     criteria = list(dict.fromkeys(name for row in cells.values() for name in row))

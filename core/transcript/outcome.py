@@ -26,7 +26,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
     """Options as they stand, who stands where, who moved, and how the rounds ended."""
     verdict, tally = debate.verdict, debate.tally
     options, stands = options_of(debate), by_option(debate)
-    people = {one.option: one.first_choices for one in count_people(debate).scores}
+    people = {score.option: score.first_choices for score in count_people(debate).scores}
     scores = {one.option: one for one in (tally.options if tally else ())}
     sure = verdict.confidence if verdict else None
     word = None
@@ -76,14 +76,14 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "confidence_word": word,
         "findings": [
             {
-                "number": one.number,
-                "severity": one.severity.value,
-                "status": one.status.value,
-                "source": one.citation.source,
-                "place": one.citation.place,
-                "raised_by": list(one.raised_by),
+                "number": finding.number,
+                "severity": finding.severity.value,
+                "status": finding.status.value,
+                "source": finding.citation.source,
+                "place": finding.citation.place,
+                "raised_by": list(finding.raised_by),
             }
-            for one in (verdict.findings if verdict else standing(debate))
+            for finding in (verdict.findings if verdict else standing(debate))
         ],
         "single_answer": single_answer_record(debate),
         "turned_out": _turned_out(debate),

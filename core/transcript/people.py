@@ -61,7 +61,7 @@ def recalled_title(debate: Debate) -> str:
 
 def team_section(debate: Debate) -> str:
     """The team's decisions, how they turned out, what people thought; empty if nobody said."""
-    rows = [(_name(one.by), _words(one), one.why) for one in debate.decisions]
+    rows = [(_name(decision.by), _words(decision), decision.why) for decision in debate.decisions]
     decided = table(("Who", "Decision", "Why"), rows) if rows else ""
     after = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
     turned = f"How it turned out: {after}" if after else ""

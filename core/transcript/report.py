@@ -37,7 +37,9 @@ from core.transcript.words import (
 def report(debate: Debate) -> str:
     """The debate, decision first: then what was chosen between, who said what, and what it cost."""
     # A summary that failed is no missing turn: agents saw the text it was to stand for.
-    missing = [one for one in debate.failures.values() if one.turn.act is not Act.SUMMARY]
+    missing = [
+        failure for failure in debate.failures.values() if failure.turn.act is not Act.SUMMARY
+    ]
     warnings = [(turn_words(debate, one.turn), one.reason) for one in missing]
     failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
     prompts = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
@@ -72,7 +74,7 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
     if playbook := setup.playbook:
         yield "Playbook", f"{playbook.title} (`{playbook.name}`)"
-    yield "Agents", ", ".join(f"{one.name} ({one.role})" for one in setup.agents)
+    yield "Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)
     if letters := letters_words(debate, debate.contributions.values()):
         yield "Letters they go by among themselves", letters
     yield "Models", debate_models_words(setup)
@@ -94,7 +96,9 @@ def _cast(debate: Debate) -> str:
     setup = debate.setup
     if not setup.reasons:
         return ""
-    rows = [(one.name, one.full_name, setup.reasons.get(one.id, "")) for one in setup.agents]
+    rows = [
+        (agent.name, agent.full_name, setup.reasons.get(agent.id, "")) for agent in setup.agents
+    ]
     return "## Agents, chosen for this question\n\n" + table(("Agent", "Model", "Why"), rows)
 
 
@@ -177,20 +181,20 @@ def _warnings(debate: Debate) -> str:
 
 def _summaries(debate: Debate) -> str:
     """What stood in for older turns, and how much shorter it was."""
-    failed = [one for one in debate.failures.values() if one.turn.act is Act.SUMMARY]
+    failed = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
     if not debate.summaries and not failed:
         return ""
     rows = [
         (
-            one.turn.round,
-            name_of(debate, one.turn.agent),
-            one.kind.value,
-            one.method,
-            f"{number(one.before_chars)} → {number(one.after_chars)}",
-            number(one.call.usage.output_tokens if one.call else 0),
-            duration(one.call.latency_ms / 1000) if one.call else "",
+            summary.turn.round,
+            name_of(debate, summary.turn.agent),
+            summary.kind.value,
+            summary.method,
+            f"{number(summary.before_chars)} → {number(summary.after_chars)}",
+            number(summary.call.usage.output_tokens if summary.call else 0),
+            duration(summary.call.latency_ms / 1000) if summary.call else "",
         )
-        for one in debate.summaries.values()
+        for summary in debate.summaries.values()
     ]
     head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
     parts = ["## Summaries", *([table(head, rows)] if rows else [])]

@@ -85,7 +85,7 @@ def summary_metrics(
     calls = [summary.call for summary in made if summary.call]
     before = sum(summary.before_chars for summary in made)
     after = sum(summary.after_chars for summary in made)
-    failed = [one for one in debate.failures.values() if one.turn.act is Act.SUMMARY]
+    failed = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
     spent = [one.lost + (one.call.usage if one.call else Usage()) for one in made]
     return SummaryMetrics(
         generated=len(made),
@@ -96,7 +96,9 @@ def summary_metrics(
         average_tokens=_mean([call.usage.output_tokens for call in calls]),
         compression=1 - after / before if before else 0.0,
         average_seconds=_mean([call.latency_ms / 1000 for call in calls]),
-        ready_before_needed=sum(one.made and one.wanted and not one.late for one in timings),
+        ready_before_needed=sum(
+            timing.made and timing.wanted and not timing.late for timing in timings
+        ),
         late=len(late),
         late_seconds=_covered(late),
         blocked=len(waits),

@@ -82,6 +82,6 @@ def _turn(debate: Debate, recorded: Recorded) -> Turn | None:
 
 def _voted(debate: Debate) -> int:
     """After which round the vote was held."""
-    return max((one.turn.round for one in debate.ballots.values()), default=0) or (
+    return max((ballot.turn.round for ballot in debate.ballots.values()), default=0) or (
         schedule.rounds_open(debate)
     )

@@ -71,7 +71,7 @@ def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str
         for form in (_POSITION, _POSITIONS, _SPOKEN)
         for found in form.finditer(_words_in(one))
     )
-    letters = {debate.setup.letter(one.id): one.name for one in debate.setup.agents}
+    letters = {debate.setup.letter(agent.id): agent.name for agent in debate.setup.agents}
     used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
     return ", ".join(used) + "." if used else ""
 
@@ -121,7 +121,7 @@ def confidence_words(verdict: Verdict) -> str:
 def turn_words(debate: Debate, turn: Turn) -> str:
     """The turn in words: `Ann: critique of Bob, round 1`."""
     what = work_words(debate, turn).lower()
-    known = {one.id for one in debate.setup.agents}
+    known = {agent.id for agent in debate.setup.agents}
     if turn.target in known:
         what += f" of {name_of(debate, turn.target or '')}"
     where = f"round {turn.round}" if turn.round else "before round 1"

@@ -165,7 +165,9 @@ class AnswerQuestions:
         # Files that it brought stay; what its words linked to is said no more.
         said = [one.id for one in debate.notes if all(ref.in_words for ref in one.references)]
         gone = [note for note in said if note == origin or note.startswith(f"{origin}/")]
-        if origin not in gone and all(one.origin != origin for one in debate.answers.values()):
+        if origin not in gone and all(
+            answer.origin != origin for answer in debate.answers.values()
+        ):
             # It says nothing any more, or is only on its way: it is not taken any more, and no
             # record repeats it.
             gone.append(origin)

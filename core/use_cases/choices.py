@@ -108,7 +108,7 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     if choices.wait_minutes:
         asking["wait_seconds"] = choices.wait_minutes * 60.0
     changes["clarifying"] = settings.clarifying.model_copy(update=asking)
-    wanted = next((one for one in models if one.id == choices.models), None)
+    wanted = next((model for model in models if model.id == choices.models), None)
     if wanted:
         changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
         changes["mixed_models"] = changes["judge_models"] = ()

@@ -144,7 +144,7 @@ class DecideOnVerdict:
             limit=_MOST_NEWER,
         )
         entries = await self.facts.store.find(wanted)
-        newer = [one for one in entries if one.started_at > debate.started_at]
+        newer = [entry for entry in entries if entry.started_at > debate.started_at]
         decided = list[DebateEntry]()
         for one in newer:
             if one.status != Status.CONCLUDED:

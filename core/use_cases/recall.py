@@ -191,7 +191,7 @@ class RecallDecisions:
             limit=_MOST_LOOKED_AT,
         )
         entries = [one for one in await self.store.find(wanted) if one.status == Status.CONCLUDED]
-        texts = [await self._text(one) for one in entries]
+        texts = [await self._text(entry) for entry in entries]
         fits = await self._fits(question, texts)
         # Of those that hold as many of the words, the best hit of the search comes first.
         order = await asyncio.to_thread(best_of, texts, question)
@@ -216,9 +216,9 @@ class RecallDecisions:
             _log.warning("decisions are found by their words only", reason=str(error))
             return by_words
         # An array of numbers takes a quarter of a list of them.
-        self._vectors.update(zip(unseen, (array("d", one) for one in vectors), strict=True))
+        self._vectors.update(zip(unseen, (array("d", vector) for vector in vectors), strict=True))
         by_meaning = await asyncio.to_thread(
-            nearness, asked, [self._vectors.get(one, ()) for one in texts]
+            nearness, asked, [self._vectors.get(text, ()) for text in texts]
         )
         return [max(pair) for pair in zip(by_words, by_meaning, strict=True)]
 

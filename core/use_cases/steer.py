@@ -140,7 +140,7 @@ class SteerDebate:
         stewards = await self.stewards(debate.setup.place)
         if by.id in stewards:
             return
-        others = ", ".join(self.mention(one) for one in stewards if one != starter)
+        others = ", ".join(self.mention(steward) for steward in stewards if steward != starter)
         who = f"{self.mention(starter)}, who started debate `{debate.id}`"
         who += f", and {others}" if others else ","
         raise BadInput(

@@ -38,7 +38,7 @@ async def test_an_attached_file_is_quoted_in_the_thread(page: Page, team: Team) 
     await area.press("Enter")
 
     boards = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     debate = await team.wait_for_end(boards[0]["ts"])
     assert [one.reference.title for one in debate.evidence] == ["load.csv"]

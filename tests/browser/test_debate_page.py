@@ -38,7 +38,9 @@ async def served() -> AsyncIterator[Addresses]:
         share = team.workspace.share_file
         await share("dana", team.channel, "load.csv", CSV, text=f"@Moot {QUESTION}")
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         await team.wait_for_end(boards[0]["ts"])
         await team.type(f"export {debate_of(boards[0])} page")

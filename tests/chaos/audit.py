@@ -86,7 +86,9 @@ def keys_by_debate(workspace: Workspace, channels: Sequence[str]) -> Mapping[str
     """Keys of the bot's messages as a reader meets them."""
     found: dict[str, list[str]] = {}
     for channel in channels:
-        boards = [one for one in workspace.messages(channel) if key_of(one).endswith("/board")]
+        boards = [
+            message for message in workspace.messages(channel) if key_of(message).endswith("/board")
+        ]
         for board in boards:
             thread = [key for one in workspace.thread(channel, board["ts"]) if (key := key_of(one))]
             found.setdefault(key_of(board).partition("/")[0], []).extend(thread)

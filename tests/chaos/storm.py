@@ -217,9 +217,11 @@ async def calm(workspace: Workspace, channels: Sequence[str]) -> None:
 
 def _undecided(workspace: Workspace, channels: Sequence[str]) -> int:
     """Boards without a decision in the channel."""
-    messages = [one for channel in channels for one in workspace.messages(channel)]
-    boards = {one["ts"] for one in messages if key_of(one).endswith("/board")}
-    decided = {one["thread_ts"] for one in messages if one.get("subtype") == "thread_broadcast"}
+    messages = [message for channel in channels for message in workspace.messages(channel)]
+    boards = {message["ts"] for message in messages if key_of(message).endswith("/board")}
+    decided = {
+        message["thread_ts"] for message in messages if message.get("subtype") == "thread_broadcast"
+    }
     return len(boards - decided)
 
 

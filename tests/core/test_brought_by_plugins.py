@@ -62,10 +62,10 @@ async def test_a_role_debates_with_the_prompt_its_log_holds() -> None:
 
     [agent] = [one for one in setup.agents if one.id == "wcag"]
     assert agent.prompts[PERSONA].source == "moot-wcag 1.0"
-    said = [one for one in provider.requests if one.role == "wcag"]
+    said = [request for request in provider.requests if request.role == "wcag"]
     assert said
     assert all("who is shut out" in one.parts[-1].text for one in said if one.act is Act.PROPOSAL)
-    assert any(isinstance(one.event, VerdictReached) for one in sink.events)
+    assert any(isinstance(event.event, VerdictReached) for event in sink.events)
 
 
 async def test_a_format_is_held_with_the_tasks_its_log_holds() -> None:
@@ -94,7 +94,7 @@ async def test_a_model_can_cast_a_role() -> None:
 
     sink = await held(setup, provider)
 
-    [cast] = [one.event.cast for one in sink.events if isinstance(one.event, AgentsCast)]
+    [cast] = [event.event.cast for event in sink.events if isinstance(event.event, AgentsCast)]
     agents = {agent.id: agent for agent in cast.agents}
     assert agents["wcag"].prompts[PERSONA].text == ROLE.prompt
     assert PERSONA not in agents["sceptic"].prompts

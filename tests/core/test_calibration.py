@@ -114,7 +114,7 @@ def test_a_difference_that_is_not_there_is_seldom_called_evident_and_a_great_one
         count = 0
         for _ in range(RUNS // 4):
             cases = [*drawn(dice, 40, high, confidence=85), *drawn(dice, 40, low, confidence=45)]
-            count += any(": an evident" in one for one in calibration(cases).findings)
+            count += any(": an evident" in finding for finding in calibration(cases).findings)
         return count
 
     assert evident(0.6, 0.6) <= RUNS // 4 * ALPHA
@@ -236,7 +236,7 @@ def test_a_case_is_read_from_the_debate() -> None:
     case = case_of(a_debate(*log))
     assert case is not None
     assert (case.asked, case.replaced, case.confidence, case.was_skipped) == (True, True, 80, False)
-    assert [(one.role, one.model, one.is_for) for one in case.voices] == [
+    assert [(voice.role, voice.model, voice.is_for) for voice in case.voices] == [
         ("architect", "p/m1", True),
         ("security", "p/m2", False),
         ("simplicity", "p/m1", True),

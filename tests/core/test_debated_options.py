@@ -112,7 +112,7 @@ async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
     drafts = {"critique": "proposal", "council": "gather", "panel": "statement"}[form]
     assert acts(bench) == [drafts] * 3 + ["options"] + ["ballot"] * 3 + ["synthesis"]
     assert debate.tally
-    assert [(one.option, one.first_choices) for one in debate.tally.options] == [
+    assert [(option.option, option.first_choices) for option in debate.tally.options] == [
         ("o1", 3),
         ("o2", 0),
         ("o3", 0),
@@ -156,12 +156,13 @@ async def test_a_split_that_closes_ends_the_rounds() -> None:
     assert set(ended.moved) == {"security", "simplicity"}
     assert rounds_held(debate) == 1
     moves = mind_changes(debate)
-    assert [(one.voter, one.before, one.after) for one in moves] == [
+    assert [(move.voter, move.before, move.after) for move in moves] == [
         ("security", "o2", "o1"),
         ("simplicity", "o2", "o1"),
     ]
     assert all(
-        one.moved_by and not one.moved_by.startswith(f"r1/critique/{one.voter}") for one in moves
+        move.moved_by and not move.moved_by.startswith(f"r1/critique/{move.voter}")
+        for move in moves
     )
     assert debate.tally
     assert debate.tally.options[0].first_choices == 3
@@ -255,7 +256,7 @@ async def test_a_panel_that_nobody_moves_is_closed_without_asking_its_facilitato
     bench = Bench(ScriptedProvider(a_script(STUCK)))
     debate = await bench.run(a_gated_setup("panel", rounds=7))
 
-    assert [one.act for one in bench.provider.requests].count(Act.FACILITATION) == 1
+    assert [request.act for request in bench.provider.requests].count(Act.FACILITATION) == 1
     ended = closing_gate(debate)
     assert ended
     assert (ended.reason, ended.turn.round) == (GateReason.DEADLOCK, 2)
@@ -317,7 +318,11 @@ async def test_doubts_about_what_all_answer_are_no_unanimity(shares: tuple[int, 
     debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
 
     assert [item.name for item in options_of(debate).items] == ["Yes", "No", NONE_OF_THESE]
-    cast = [one for one in debate.ballots.values() if one.voter in sure and not one.turn.round]
+    cast = [
+        ballot
+        for ballot in debate.ballots.values()
+        if ballot.voter in sure and not ballot.turn.round
+    ]
     assert [one.probabilities["o1"] for one in cast] == [sure[one.voter] / 100 for one in cast]
     gate = gate_after(debate, 0)
     assert gate

@@ -296,7 +296,7 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
     best = format_of(debate).positions(debate)[voting.best_texts(tally)[0]]
     assert reached.decision == first_sentence(best.text)
     assert "No judge gave a verdict" in reached.warnings[0]
-    assert "".join(one.text for one in reached.sections) == told
+    assert "".join(section.text for section in reached.sections) == told
 
 
 async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> None:
@@ -330,7 +330,7 @@ async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
     assert len(asked) == 2, "one for the blind ballot, one for the final one"
     assert debate.tally
     assert debate.tally.abstained == ("security",)
-    said = {(one.reason, one.declared) for one in debate.abstentions.values()}
+    said = {(abstention.reason, abstention.declared) for abstention in debate.abstentions.values()}
     assert said == {("No list.", True)}
 
 

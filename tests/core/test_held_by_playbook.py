@@ -122,14 +122,18 @@ async def test_each_playbooks_debate_comes_to_a_verdict_with_all_its_parts(
     verdict = debate.verdict
     assert verdict
     assert debate.status is Status.CONCLUDED
-    assert [one.title for one in verdict.sections] == [one.title for one in playbook.verdict]
-    assert {one.criterion for one in verdict.criteria} == {one.name for one in playbook.criteria}
-    musts = {one.name for one in playbook.criteria if one.must}
-    assert musts <= {one.text for one in verdict.requirements}
+    assert [section.title for section in verdict.sections] == [
+        one.title for one in playbook.verdict
+    ]
+    assert {criterion.criterion for criterion in verdict.criteria} == {
+        criterion.name for criterion in playbook.criteria
+    }
+    musts = {criterion.name for criterion in playbook.criteria if criterion.must}
+    assert musts <= {requirement.text for requirement in verdict.requirements}
     asked = next(iter(debate.clarifications.values())).items
     standing = len(playbook.questions)
     assert [one.question for one in asked[:standing]] == [
-        one.question for one in playbook.questions
+        question.question for question in playbook.questions
     ]
     if playbook.format == REVIEW:
         assert asked[standing:] == (), "the proposal is there, whatever kind it is of"
@@ -146,9 +150,11 @@ async def test_a_review_by_a_playbook_has_a_reviews_verdict_and_its_sections_bes
     verdict = debate.verdict
     assert verdict
     assert verdict.decision.partition(":")[0] in VERDICTS.values()
-    assert [one.citation.words for one in verdict.findings] == [PROPOSAL]
+    assert [finding.citation.words for finding in verdict.findings] == [PROPOSAL]
     assert [one.reference.kind for one in debate.evidence] == [SourceKind.TEXT]
-    assert {one.option for one in verdict.criteria} == {verdict.option}, "it judges one subject"
+    assert {criterion.option for criterion in verdict.criteria} == {verdict.option}, (
+        "it judges one subject"
+    )
     assert len(verdict.criteria) == len(built_in()["rfc-review"].criteria)
     for request in bench.provider.asked(Act.REVIEW):
         told = next(part.text for part in request.parts if part.label == "The kind of debate")
@@ -218,9 +224,9 @@ def test_a_dry_run_shows_what_the_playbook_has_models_told(playbook: Playbook) -
 
     shown = "\n".join(dry_run_lines(setup, estimate(setup)))
 
-    assert all(f"{one.name}: {one.meaning}" in shown for one in playbook.criteria)
+    assert all(f"{criterion.name}: {criterion.meaning}" in shown for criterion in playbook.criteria)
     assert all(f"{one.title}: {one.asks}" in shown for one in playbook.verdict)
-    assert all(one.question in shown for one in playbook.questions)
+    assert all(question.question in shown for question in playbook.questions)
 
 
 async def test_what_agents_and_judge_read_is_as_it_was_approved() -> None:
@@ -257,8 +263,8 @@ async def test_questions_of_playbook_and_agents_are_put_once_and_are_six_at_most
 
     items = asking.open_clarifications
     assert len(items) == MOST_PUT
-    assert [one.asked_by[0] for one in items[:5]] == [PLAYBOOK] * 5
-    asks_too = next(one for one in items if one.question == same)
+    assert [item.asked_by[0] for item in items[:5]] == [PLAYBOOK] * 5
+    asks_too = next(item for item in items if item.question == same)
     assert asks_too.asked_by == (PLAYBOOK, *playbook.agents)
     assert asks_too.assumption == playbook.questions[1].assumption
     put = next(iter(asking.clarifications.values()))
@@ -318,12 +324,12 @@ async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:
 
     verdict = debate.verdict
     assert verdict
-    status = {one.text: one.status for one in verdict.requirements}
+    status = {requirement.text: requirement.status for requirement in verdict.requirements}
     assert status == {
         "Does the job": RequirementStatus.MET,
         "Data and compliance": RequirementStatus.UNKNOWN,
     }
-    assert [one.title for one in verdict.sections] == ["Before signing"]
+    assert [section.title for section in verdict.sections] == ["Before signing"]
     left_out = "Ranking of the vendors, Cost over three years, How to leave"
     assert f"The verdict lacks sections of its playbook: {left_out}." in verdict.warnings
     assert "~~" in verdict.sections[0].text, "its quotes are checked like all others"

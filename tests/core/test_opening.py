@@ -187,7 +187,7 @@ def test_words_link_to_no_more_sources_than_a_debate_has() -> None:
     def links(count: int, host: str) -> list[SourceReference]:
         names = [f"https://{host}/{number}" for number in range(count)]
         kind, by = SourceKind.LINK, WISH.asked_by
-        return [SourceReference(kind=kind, title=one, fetch=one, by=by) for one in names]
+        return [SourceReference(kind=kind, title=name, fetch=name, by=by) for name in names]
 
     given, linked = links(48, "a.example"), links(5, "b.example")
     wish = replace(WISH, references=given, linked=linked)
@@ -310,7 +310,7 @@ def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
     settings = Settings(agents=agents, summarization=Summarization(prompt=everybodys))
     debate = fold(recorded([DebateStarted(setup=open_debate(WISH, settings, delimiter="ab"))]))
 
-    used = {one.id: rules_of(debate, one.id).prompt for one in debate.setup.agents}
+    used = {agent.id: rules_of(debate, agent.id).prompt for agent in debate.setup.agents}
     assert used == {"ann": anns, "bob": bobs, "cem": everybodys}
 
 
@@ -340,7 +340,9 @@ def test_without_sources_the_context_or_the_words_themselves_are_reviewed(
     wish = replace(WISH, question=question, context=context, format="review")
     setup = open_debate(wish, Settings(), delimiter="ab")
 
-    assert [(one.kind, one.fetch) for one in setup.references] == [(SourceKind.TEXT, subject)]
+    assert [(reference.kind, reference.fetch) for reference in setup.references] == [
+        (SourceKind.TEXT, subject)
+    ]
     assert setup.question.startswith(asked)
     assert setup.context == ""
 

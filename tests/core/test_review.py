@@ -190,7 +190,7 @@ async def test_an_answer_leads_to_a_second_look_by_those_who_found_something() -
     assert PLAN.splitlines()[2] in shown
     assert debate.verdict
     assert debate.verdict.decision == "Ready with changes: 2 answered"
-    assert {one.status for one in debate.verdict.findings} == {FindingStatus.ANSWERED}
+    assert {finding.status for finding in debate.verdict.findings} == {FindingStatus.ANSWERED}
 
 
 async def test_the_verdict_counts_and_lists_what_is_open_by_its_weight() -> None:
@@ -198,7 +198,7 @@ async def test_the_verdict_counts_and_lists_what_is_open_by_its_weight() -> None
         own = next(part.text for part in request.parts if part.label == "Your findings")
         labels = [line.partition(":")[0] for line in own.splitlines()]
         promised = {"why": "Only promised.", "status": "not resolved"}
-        looks = [{"finding": one, **promised} for one in labels]
+        looks = [{"finding": label, **promised} for label in labels]
         new = [a_finding_reply("on Monday", severity="detail", wrong="Which Monday?")]
         said = {"looks": looks, "new": new, "summary": "As before.", "verdict": "o2"}
         return json.dumps(said)
@@ -209,7 +209,7 @@ async def test_the_verdict_counts_and_lists_what_is_open_by_its_weight() -> None
 
     assert debate.verdict
     assert debate.verdict.decision == "Ready with changes: 1 blocker, 1 minor, 1 detail"
-    assert [(one.number, one.status.value) for one in debate.verdict.findings] == [
+    assert [(finding.number, finding.status.value) for finding in debate.verdict.findings] == [
         (1, "open"),
         (2, "open"),
         (3, "new"),
@@ -246,7 +246,7 @@ async def test_a_finding_about_words_that_are_not_there_is_struck_out_and_said_s
     assert "Struck out, because the words they are about are not in the subject" in made.text
     assert '~~[e1: "All passwords are mailed in clear text"]~~ (not found in e1)' in made.text
     assert debate.verdict
-    assert [one.wrong for one in debate.verdict.findings] == ["Nobody asked for the money."]
+    assert [finding.wrong for finding in debate.verdict.findings] == ["Nobody asked for the money."]
     assert "1 finding struck out: not about words of the subject." in decision_text(debate)
 
 
@@ -266,7 +266,9 @@ async def test_a_changed_text_is_read_before_the_second_look_and_can_be_quoted()
 
     assert "dropped" not in " ".join(debate.times), "nobody votes before it is read"
     assert debate.verdict
-    assert [(one.citation.source, one.status.value) for one in debate.verdict.findings] == [
+    assert [
+        (finding.citation.source, finding.status.value) for finding in debate.verdict.findings
+    ] == [
         ("e1", "resolved"),
         ("e2", "new"),
     ]
@@ -319,7 +321,7 @@ async def test_a_text_changed_after_the_time_to_answer_and_before_the_vote_is_lo
     debate = await held.on(ClarificationsClosed(which=key), NoteAdded(note=note))
 
     assert debate.verdict
-    assert [one.status for one in debate.verdict.findings] == [FindingStatus.RESOLVED]
+    assert [finding.status for finding in debate.verdict.findings] == [FindingStatus.RESOLVED]
 
 
 async def test_the_same_finding_of_two_agents_is_one_by_their_words_where_no_model_merges() -> None:
@@ -345,7 +347,7 @@ async def test_a_model_that_merges_findings_is_followed() -> None:
     debate = await Held(merging).run()
 
     assert debate.findings
-    assert [len(one.raised_by) for one in debate.findings.items] == [2, 1, 1]
+    assert [len(item.raised_by) for item in debate.findings.items] == [2, 1, 1]
 
 
 async def test_a_judge_that_calls_it_ready_while_a_blocker_is_open_is_corrected() -> None:
@@ -365,7 +367,7 @@ async def test_a_judge_that_calls_it_ready_while_a_blocker_is_open_is_corrected(
         "o2",
         "Ready with changes: 1 blocker",
     )
-    assert any("ready with changes at most" in one for one in debate.verdict.warnings)
+    assert any("ready with changes at most" in warning for warning in debate.verdict.warnings)
 
 
 async def test_a_review_that_was_stopped_is_stopped_whatever_its_judge_says() -> None:

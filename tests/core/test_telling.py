@@ -41,7 +41,7 @@ class Slow(RecordingSink):
     @property
     def heard(self) -> Sequence[int]:
         """Numbers of the events."""
-        return [one.seq for one in self.events]
+        return [event.seq for event in self.events]
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Hear of an event."""
@@ -123,7 +123,7 @@ async def test_a_slow_sink_does_not_keep_a_debate_from_its_verdict() -> None:
     assert fold(await bench.store.events(DEBATE)).status is Status.CONCLUDED
     assert not run.done()
 
-    assert not any(isinstance(one.event, ContributionMade) for one in sink.events)
+    assert not any(isinstance(event.event, ContributionMade) for event in sink.events)
     sink.go_on.set()
     debate = await run
     assert sink.heard == list(range(1, debate.seq + 1))
@@ -226,7 +226,7 @@ async def test_a_run_that_is_cancelled_tells_no_more_though_models_take_time_to_
     with pytest.raises(asyncio.CancelledError):
         await run
     await asyncio.sleep(0)
-    assert f"{DEBATE}/telling" not in [one.get_name() for one in asyncio.all_tasks()]
+    assert f"{DEBATE}/telling" not in [task.get_name() for task in asyncio.all_tasks()]
 
     again = asyncio.create_task(bench.engine.run(DEBATE))
     await asyncio.sleep(60)
@@ -256,7 +256,7 @@ async def test_a_run_that_has_lost_its_debate_tells_no_more() -> None:
 
     other = Bench(store=bench.store)
     debate = await other.engine.run(DEBATE)
-    assert [one.seq for one in other.sink.events] == list(range(heard[-1] + 1, debate.seq + 1))
+    assert [event.seq for event in other.sink.events] == list(range(heard[-1] + 1, debate.seq + 1))
     sink.go_on.set()
     with pytest.raises(RunLost):
         await run
@@ -274,7 +274,7 @@ async def test_what_a_sink_has_not_taken_comes_again_and_nothing_before_it() -> 
 
     debate = await bench.engine.run(DEBATE)
     assert debate.status is Status.CONCLUDED
-    assert [one.seq for one in sink.events] == list(range(1, debate.seq + 1))
+    assert [event.seq for event in sink.events] == list(range(1, debate.seq + 1))
 
 
 async def test_a_sink_that_fails_ends_the_run_while_models_are_silent() -> None:
@@ -302,7 +302,7 @@ async def test_how_far_it_has_come_is_written_down_now_and_then_and_at_the_end()
         telling.tell([News(then, recorded)], then, _in_hand(then))
     assert await telling.done(unless=asyncio.Event())
 
-    assert [one.seq for one in sink.events] == [one.seq for one in log[2:]]
+    assert [event.seq for event in sink.events] == [one.seq for one in log[2:]]
     assert store.marks == [*range(2 + MOST_AGAIN, log[-1].seq, MOST_AGAIN), log[-1].seq]
     assert await store.published(DEBATE) == log[-1].seq
 
@@ -316,4 +316,4 @@ def _nothing(_ended: asyncio.Task[None]) -> None:
 
 
 def _in_hand(debate: Debate) -> Sequence[Turn]:
-    return [one.turn for one in debate.contributions.values()]
+    return [contribution.turn for contribution in debate.contributions.values()]

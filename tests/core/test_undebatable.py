@@ -75,7 +75,7 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
     assert debate.verdict
     assert debate.verdict.decision == f"{NOT_DECIDED}."
     assert debate.verdict.confidence is None
-    asked = [one for one in debate.verdict.open_questions if "Sceptic asks: " in one]
+    asked = [question for question in debate.verdict.open_questions if "Sceptic asks: " in question]
     assert asked
     assert set(spoken(debate)) <= DRAFTING
     assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))

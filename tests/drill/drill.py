@@ -307,15 +307,17 @@ def what_is_down(health: Mapping[str, object]) -> str:
 
 
 def _boards(workspace: Workspace) -> list[dict[str, object]]:
-    return [one for one in workspace.messages(CHANNEL) if key_of(one).endswith("/board")]
+    return [
+        message for message in workspace.messages(CHANNEL) if key_of(message).endswith("/board")
+    ]
 
 
 def _everything(workspace: Workspace) -> list[list[dict[str, object]]]:
-    return [workspace.thread(CHANNEL, str(one["ts"])) for one in _boards(workspace)]
+    return [workspace.thread(CHANNEL, str(board["ts"])) for board in _boards(workspace)]
 
 
 def _held(workspace: Workspace) -> list[dict[str, object]]:
-    return [one for one in _boards(workspace) if ActionId.RESUME.value in str(one)]
+    return [board for board in _boards(workspace) if ActionId.RESUME.value in str(board)]
 
 
 def _thread(workspace: Workspace) -> Sequence[dict[str, str]]:

@@ -63,7 +63,9 @@ def build_tree(tmp_path: Path) -> Path:
         for module in ["__init__", *layers(f"{root}-layers")]:
             write(tmp_path, f"{root}/{module}" + ("/__init__.py" if module in PACKAGES else ".py"))
     named = CONTRACTS["pure-core"]["source_modules"]
-    named += [name for one in CONTRACTS.values() for name in one.get("allowed_importers", ())]
+    named += [
+        name for contract in CONTRACTS.values() for name in contract.get("allowed_importers", ())
+    ]
     for module in named:
         if module.count(".") > 1:
             write(tmp_path, module.replace(".", "/") + ".py")

@@ -59,7 +59,7 @@ def leads_nowhere(document: str, target: str) -> bool:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_link_leads_somewhere(document: str) -> None:
-    assert [one for one in links(read(document)) if leads_nowhere(document, one)] == []
+    assert [link for link in links(read(document)) if leads_nowhere(document, link)] == []
 
 
 def test_a_link_to_nothing_is_found() -> None:

@@ -116,9 +116,9 @@ async def _people(workspace: Workspace, life: Life) -> None:
         await asyncio.sleep(life.every)
         with suppress(PersonRefusal):
             fresh = [
-                one
-                for one in workspace.messages(channel)
-                if key_of(one) not in known and key_of(one).endswith("/board")
+                message
+                for message in workspace.messages(channel)
+                if key_of(message) not in known and key_of(message).endswith("/board")
             ]
             if fresh and dice.random() < _NOTED:
                 await workspace.say(person, channel, "We are only two people.", fresh[0]["ts"])
@@ -150,7 +150,7 @@ async def _sample(machine: Machine, hours: float) -> Sample:
         files=total("process_open_fds"),
         tasks=total("moot_tasks"),
         waiting=total("moot_outbox_depth"),
-        database=sum(one.stat().st_size for one in files),
+        database=sum(file.stat().st_size for file in files),
     )
 
 

@@ -46,7 +46,7 @@ async def digits(ground: Ground) -> Seen:
     return Seen(
         now=f"{waits[0].longest:.1f} s idle, "
         f"{waits[1].longest:.1f} s with a provider and four debates",
-        mended=all(one.are_short for one in waits),
+        mended=all(wait.are_short for wait in waits),
     )
 
 

@@ -82,7 +82,7 @@ async def restored(ground: Ground) -> Seen:
             await stand.ask(f"Choice {number}: queue or table?", *whose)
             for number, whose in enumerate(asked)
         ]
-        await stand.until(lambda: all(len(one) > 1 for one in _threads(stand)))
+        await stand.until(lambda: all(len(thread) > 1 for thread in _threads(stand)))
         backup = str(ground.folder / "backup.db")
         said = await stand.machine.moot("backup", backup)
         assert said.code == 0, said.text
@@ -95,7 +95,9 @@ async def restored(ground: Ground) -> Seen:
         assert said.code == 0, said.text
         stand.models.asked.clear()  # what was recorded since the backup is not known any more
         await stand.machine.start()
-        await stand.until(lambda: all("Debate held" in str(one[0]) for one in _threads(stand)))
+        await stand.until(
+            lambda: all("Debate held" in str(thread[0]) for thread in _threads(stand))
+        )
         await asyncio.sleep(2)
         posted = sum(map(len, _threads(stand))) - before
         for (user, channel), board in zip(asked, boards, strict=True):
@@ -197,7 +199,7 @@ async def capped(ground: Ground) -> Seen:
         for number, (user, channel) in enumerate(asked):
             await stand.ask(f"Choice {number}: queue or table?", user, channel)
         debates = await stand.ended()
-    spent = sum((one.usage.cost or Decimal(0) for one in debates), start=Decimal(0))
+    spent = sum((debate.usage.cost or Decimal(0) for debate in debates), start=Decimal(0))
     return Seen(
         now=f"${spent:.3f} of {_CAP} in {len(debates)} debates",
         mended=_CAP / 2 < spent <= _CAP and len(debates) == len(asked),
@@ -278,7 +280,7 @@ async def damaged(ground: Ground) -> Seen:
         await stand.decided()
         await asyncio.sleep(10)
         lines = [one for one in stand.machine.logged(before) if one.get("debate") == debate.id]
-    told = [one for one in lines if "given up until the next start" in one["event"]]
+    told = [line for line in lines if "given up until the next start" in line["event"]]
     return Seen(
         now=f"{len(lines)} log lines about it in the next 20 s, {len(told)} of them that it is "
         f"given up; a debate beside it is decided ({stand.models.calls - calls} calls)",
@@ -301,7 +303,7 @@ async def upgraded(ground: Ground) -> Seen:
     async with a_stand(ground.folder, wait=3.0, prepare=older) as stand:
         boards = [await stand.ask(), await stand.ask("Rust or Go for the importer?", "alex")]
         await stand.until(
-            lambda: all(len(stand.workspace.thread(CHANNEL, one)) > 1 for one in boards)
+            lambda: all(len(stand.workspace.thread(CHANNEL, board)) > 1 for board in boards)
         )
         tables = await _migrations(stand)
         code, _ = await stand.machine.stop()

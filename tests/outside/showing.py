@@ -225,11 +225,11 @@ async def documents(ground: Ground) -> Seen:
         said = [await stand.machine.moot(*words, debate.id) for words in (("report",), ("show",))]
         on_screen = await _on_a_terminal(stand.machine, "debate", QUESTION)
     markdown = said[0].text
-    kinds = Counter(one.type for one in all_tokens(markdown))
+    kinds = Counter(token.type for token in all_tokens(markdown))
     active = kinds["image"] + kinds["html_block"] + kinds["html_inline"]
     headings = [one.content for one in PARSER.parse(markdown) if one.type == "inline"]
-    titles = [f"{one.name} ({one.role}): " for one in debate.setup.agents]
-    shown = sum(one.startswith(tuple(titles)) for one in headings)
+    titles = [f"{agent.name} ({agent.role}): " for agent in debate.setup.agents]
+    shown = sum(heading.startswith(tuple(titles)) for heading in headings)
     obeyed = [sign for sign in ("\x1b[2J", "\x1b]0", "\x07") if sign in on_screen]
     raw = sum(one.text.count("\x1b") for one in said)
     return Seen(

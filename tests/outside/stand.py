@@ -81,7 +81,9 @@ class Stand:
         async with asyncio.timeout(_PATIENCE):
             while "begins" not in await self.typed(question, user, channel):  # noqa: ASYNC110
                 await asyncio.sleep(0.5)
-        fresh = await self.until(lambda: [one for one in self.boards(channel) if one not in known])
+        fresh = await self.until(
+            lambda: [board for board in self.boards(channel) if board not in known]
+        )
         return fresh[-1]
 
     async def typed(self, words: str, user: str = "dana", channel: str = CHANNEL) -> str:
@@ -108,7 +110,7 @@ class Stand:
     def boards(self, channel: str = CHANNEL) -> Sequence[str]:
         """Timestamps of the boards in a channel."""
         messages = self.workspace.messages(channel)
-        return [str(one["ts"]) for one in messages if key_of(one).endswith("/board")]
+        return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
 
     async def until(self, look: Callable[[], Any]) -> Any:
         """Wait until something is to be seen in the workspace."""

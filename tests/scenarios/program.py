@@ -54,7 +54,7 @@ class Site:
 
         def all_decided() -> bool:
             messages = self.workspace.messages(CHANNEL)
-            return sum(key_of(one).endswith("/headline") for one in messages) >= count
+            return sum(key_of(message).endswith("/headline") for message in messages) >= count
 
         await self.workspace.wait_for(all_decided, timeout=PATIENCE)
 

@@ -33,7 +33,7 @@ async def answers(team: Team, board: str, count: int = 1) -> list[Message]:
     """Wait for so many answers in the thread."""
 
     def there() -> list[Message]:
-        found = [one for one in team.replies(board) if "asked: “" in str(one["text"])]
+        found = [reply for reply in team.replies(board) if "asked: “" in str(reply["text"])]
         return found if len(found) >= count else []
 
     return await team.workspace.wait_for(there, timeout=45)
@@ -122,7 +122,9 @@ async def test_an_answer_may_quote_the_debates_sources() -> None:
         root = await team.say("The offer costs $1,840 per month.", user="alex")
         await team.say(f"@Moot {QUESTION}", root["ts"])
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         board = boards[0]["ts"]
         ended = await team.wait_for_end(board)
@@ -150,7 +152,7 @@ async def test_the_button_asks_too_and_each_answer_sees_the_ones_before() -> Non
         await answers(team, board)
         await team.say("And who disagreed, @Moot?", board)
         await answers(team, board, 2)
-        posts = [str(one["text"]) for one in team.replies(board)]
+        posts = [str(reply["text"]) for reply in team.replies(board)]
     assert any("asks: What would make you" in text for text in posts)
     first, second = provider.asked(Act.FOLLOW_UP)
     before = [part for part in second.parts if part.label == "What was asked after the verdict"]

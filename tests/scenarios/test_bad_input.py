@@ -133,7 +133,7 @@ async def test_without_a_pin_the_debate_goes_on_and_the_thread_says_so(team: Tea
     board = await team.debate("Kafka or PostgreSQL?")
     debate = await team.wait_for_end(board)
     assert debate.status is Status.CONCLUDED
-    assert any("could not be pinned" in one["text"] for one in team.replies(board))
+    assert any("could not be pinned" in reply["text"] for reply in team.replies(board))
     assert board not in team.workspace.pins(team.channel)
 
 
@@ -153,7 +153,7 @@ async def test_nothing_typed_or_written_by_a_model_pings_anybody():
         shown = "\n".join(f"{one['text']}{one.get('blocks')}" for one in ours)
         shares = [one for one in ours if "/r" in key_of(one)]
         assert len(shares) == 6
-        assert all("&lt;!channel&gt;" in str(one["blocks"]) for one in shares)
+        assert all("&lt;!channel&gt;" in str(share["blocks"]) for share in shares)
         assert "&lt;!channel&gt;" in str(ours[-1]["blocks"])
         for ping in ("<!channel>", "<!here>", "<@U0AXB9RZQF>", "@channel", "<script>"):
             assert ping not in shown

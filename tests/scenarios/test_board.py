@@ -77,7 +77,7 @@ async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedP
     assert debate.vote_called_by is not None
     assert debate.tally is not None
     assert max(made.turn.round for made in debate.contributions.values()) < 3
-    assert any("called the vote" in one["text"] for one in team.replies(board))
+    assert any("called the vote" in reply["text"] for reply in team.replies(board))
 
 
 async def test_before_there_are_positions_vote_now_is_not_offered(
@@ -103,7 +103,7 @@ async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(
     provider.let_go()
     debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["Two people run it."]
-    assert any("adds for the agents:\nTwo people" in one["text"] for one in team.replies(board))
+    assert any("adds for the agents:\nTwo people" in reply["text"] for reply in team.replies(board))
 
 
 @pytest.mark.parametrize("action", [ActionId.PAUSE, ActionId.STOP, ActionId.ADD_CONTEXT])

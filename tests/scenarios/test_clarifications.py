@@ -46,7 +46,7 @@ async def team() -> AsyncGenerator[Team]:
 async def card_of(team: Team, board: str) -> Message:
     """Wait for the card with the questions."""
     found = await team.workspace.wait_for(
-        lambda: [one for one in team.replies(board) if key_of(one).endswith("/card")]
+        lambda: [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
     )
     return found[0]
 
@@ -62,8 +62,8 @@ async def card_saying(team: Team, board: str, words: str) -> Message:
     await card_of(team, board)
 
     def found() -> Sequence[Message]:
-        cards = [one for one in team.replies(board) if key_of(one).endswith("/card")]
-        return [one for one in cards if words in one["text"]]
+        cards = [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
+        return [card for card in cards if words in card["text"]]
 
     return (await team.workspace.wait_for(found))[0]
 
@@ -160,7 +160,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     asked = await asked_which(team)
     assert asked["thread_ts"] == board
     buttons = asked["blocks"][-1]["elements"]
-    assert [one["text"]["text"] for one in buttons] == [
+    assert [button["text"]["text"] for button in buttons] == [
         "Use it as the answer to 1",
         "Use it as the answer to 2",
         "Use it as the answer to 3",
@@ -388,8 +388,12 @@ async def test_a_reply_delivered_twice_answers_one_question(team: Team):
     team.workspace.faults.double_next_events(1)
     said = await team.say("1: About 10k a second", board)
     await card_saying(team, board, "About 10k a second")
-    times = [one.event_id for one in team.workspace.deliveries if one.name == "message"]
-    await team.workspace.wait_for(lambda: all(one.acked for one in team.workspace.deliveries))
+    times = [
+        delivery.event_id for delivery in team.workspace.deliveries if delivery.name == "message"
+    ]
+    await team.workspace.wait_for(
+        lambda: all(delivery.acked for delivery in team.workspace.deliveries)
+    )
     assert len(times) - len(set(times)) == 1
     # The two above may have come at the same moment; this one surely comes after the answer.
     debate = await debate_at(team, board)
@@ -428,7 +432,7 @@ async def test_a_debate_that_is_stopped_while_it_waits_closes_its_card(team: Tea
     assert not any(block["type"] == "actions" for block in edited["blocks"])
     assert "read no answers any more" in edited["text"]
     assert "go on" not in edited["text"]
-    said = "\n".join(one["text"] for one in team.replies(board))
+    said = "\n".join(reply["text"] for reply in team.replies(board))
     assert said.count("stopped the debate") == 1
     assert said.count("ended without a decision") == 1
     assert "before any agent had taken a position" in said

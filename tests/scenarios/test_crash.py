@@ -61,7 +61,11 @@ class Household:
         return code
 
     def thread(self) -> Sequence[dict[str, Any]]:
-        boards = [one for one in self.workspace.messages(CHANNEL) if key_of(one).endswith("/board")]
+        boards = [
+            message
+            for message in self.workspace.messages(CHANNEL)
+            if key_of(message).endswith("/board")
+        ]
         return self.workspace.thread(CHANNEL, boards[0]["ts"]) if boards else []
 
     def calls(self) -> Sequence[str]:
@@ -80,7 +84,7 @@ class Household:
         if not (self.folder / "moot.db").exists():
             return []
         events = [event_from_json(body) for body in self._bodies()]
-        return [one.source for one in events if isinstance(one, SourceRead)]
+        return [event.source for event in events if isinstance(event, SourceRead)]
 
     def post_keys(self) -> Sequence[str]:
         with closing(sqlite3.connect(self.folder / "moot.db")) as database:
@@ -155,7 +159,7 @@ async def test_killed_while_a_file_is_read_it_reads_it_again_and_the_debate_has_
     assert [one.reference.title for one in before if one.reference.title == "offer.pdf"] == []
     debate = household.debate()
     assert debate.status is Status.CONCLUDED
-    titles = [one.reference.title for one in household.sources()]
+    titles = [source.reference.title for source in household.sources()]
     assert titles == ["the thread in which the debate was asked for", "offer.pdf"]
     assert "costs $1,840 per month" in debate.evidence[1].text
     posted = [key_of(one) for one in household.thread() if not one.get("files")]

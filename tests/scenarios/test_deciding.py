@@ -50,7 +50,7 @@ def ranking(*options: str) -> dict[str, Any]:
 
 
 def post(team: Team, board: str, name: str) -> Message:
-    return next(one for one in team.replies(board) if key_of(one).endswith(f"/{name}"))
+    return next(reply for reply in team.replies(board) if key_of(reply).endswith(f"/{name}"))
 
 
 async def post_saying(team: Team, board: str, name: str, words: str) -> Message:
@@ -291,7 +291,7 @@ async def test_the_decision_record_is_renewed_at_accept_with_who_when_and_why(te
     assert "- Status: accepted" in text
     assert f"- Decided by: alex, {debate.ended_at:%Y-%m-%d}" in text
     assert "- Why: We know it." in text
-    assert any("(ADR), renewed: accepted." in one["text"] for one in team.replies(board))
+    assert any("(ADR), renewed: accepted." in reply["text"] for reply in team.replies(board))
 
 
 async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Team):
@@ -301,7 +301,7 @@ async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Te
     files = await team.workspace.wait_for(
         lambda: files_of(team, board)[known:] if len(files_of(team, board)) > known else []
     )
-    assert [one["name"].rpartition("-")[2] for one in files] == [
+    assert [file["name"].rpartition("-")[2] for file in files] == [
         "report.md",
         "decision.md",
         "record.json",
@@ -335,7 +335,7 @@ async def test_accepting_is_recorded_with_who_and_why_and_shown_everywhere(team:
     alex = team.workspace.user("alex").id
     await board_saying(team, board, f"*Accepted* by <@{alex}>")
     await post_saying(team, board, "headline", "*Accepted* by")
-    assert any("Why: We know it." in one["text"] for one in team.replies(board))
+    assert any("Why: We know it." in reply["text"] for reply in team.replies(board))
     decision = (await debate_at(team, board)).decision
     assert decision is not None
     assert (decision.kind, decision.by.id, decision.why) == (
@@ -375,11 +375,13 @@ async def test_of_two_who_decide_at_once_the_second_is_told_and_confirms(team: T
     assert f"*Accepted* by <@{dana}>" in told
     assert "That was decided just now. Nothing of yours was recorded yet." in told
     assert "Too slow." in told
-    assert [one.kind for one in (await debate_at(team, board)).decisions] == [DecisionKind.ACCEPT]
+    assert [decision.kind for decision in (await debate_at(team, board)).decisions] == [
+        DecisionKind.ACCEPT
+    ]
     await submit("alex", rejects, chosen_why("Too slow."))
     await board_saying(team, board, "*Rejected*")
     decisions = (await debate_at(team, board)).decisions
-    assert [one.kind for one in decisions] == [DecisionKind.ACCEPT, DecisionKind.REJECT]
+    assert [decision.kind for decision in decisions] == [DecisionKind.ACCEPT, DecisionKind.REJECT]
 
 
 async def test_the_same_decision_of_two_is_one_post_and_one_record(team: Team):
@@ -394,7 +396,7 @@ async def test_the_same_decision_of_two_is_one_post_and_one_record(team: Team):
     assert "It is cheap." in told
     await team.wait_until_sent()
     assert len((await debate_at(team, board)).decisions) == 1
-    lines = [one for one in team.replies(board) if ":classical_building:" in one["text"]]
+    lines = [reply for reply in team.replies(board) if ":classical_building:" in reply["text"]]
     assert len(lines) == 1
 
 
@@ -510,7 +512,7 @@ async def damage(database: Path, debate_id: str) -> None:
 
 
 async def reminders_in(team: Team, board: str) -> Sequence[Message]:
-    return [one for one in team.replies(board) if "Time to revisit" in one["text"]]
+    return [reply for reply in team.replies(board) if "Time to revisit" in reply["text"]]
 
 
 async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(tmp_path: Path):
@@ -524,7 +526,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             assert await reminders_in(team, board) == []
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
             await again.workspace.wait_for(
-                lambda: any("Time to revisit" in one["text"] for one in again.replies(board))
+                lambda: any("Time to revisit" in reply["text"] for reply in again.replies(board))
             )
             await again.moot.context.remind.look()
             await again.wait_until_sent()
@@ -548,7 +550,7 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         await damage(path, broken.id)
         await team.moot.context.remind.look()
         await team.workspace.wait_for(
-            lambda: any("Time to revisit" in one["text"] for one in team.replies(board))
+            lambda: any("Time to revisit" in reply["text"] for reply in team.replies(board))
         )
 
 

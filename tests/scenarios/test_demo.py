@@ -82,7 +82,7 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
         await asyncio.wait_for(play, 60)
         labels = await invited(workspace, another=False)
     assert labels == ["Ask your own", "Accept the decision"]
-    roots = [one for one in workspace.messages(CHANNEL) if one.get("reply_count")]
+    roots = [message for message in workspace.messages(CHANNEL) if message.get("reply_count")]
     assert len(roots) == len(written_examples())
     for root in roots:
         for post in workspace.thread(CHANNEL, root["ts"]):

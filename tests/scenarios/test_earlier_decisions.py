@@ -24,7 +24,7 @@ async def decided(team: Team, question: str) -> Debate:
     """Hold a debate and accept its verdict."""
     board = await team.debate(question)
     debate = await team.wait_for_end(board)
-    headline = [one for one in team.replies(board) if key_of(one) == headline_key(debate.id)]
+    headline = [reply for reply in team.replies(board) if key_of(reply) == headline_key(debate.id)]
     await team.click(headline[0]["ts"], ActionId.ACCEPT.value)
     views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
     await team.workspace.submit(team.user, views[0]["id"], {})
@@ -38,7 +38,7 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
         assert not first.sources
         board = await team.debate("Where do queued tasks live from now on?")
         second = await team.wait_for_end(board)
-        said = [str(one["text"]) for one in team.replies(board)]
+        said = [str(reply["text"]) for reply in team.replies(board)]
     (source,) = second.evidence
     assert source.reference.kind is SourceKind.DECISION
     assert source.id == "d1"
@@ -69,7 +69,9 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
         first = await decided(team, "Which database should keep our job queue?")
         board = await team.debate("Do queued tasks stay where they are?")
         second = await team.wait_for_end(board)
-        headline = next(one for one in team.replies(board) if one["ts"] == team.verdict(board))
+        headline = next(
+            reply for reply in team.replies(board) if reply["ts"] == team.verdict(board)
+        )
         await team.click(str(headline["ts"]), f"{ActionId.SUPERSEDE_EARLIER.value}-d1")
         view = await team.workspace.wait_for(
             lambda: [one for one in team.workspace.views(team.user) if "newer" in str(one)]
@@ -103,14 +105,14 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
         await team.workspace.submit(team.user, view["id"], {**values, **new})
         newer = await team.workspace.wait_for(
             lambda: [
-                one
-                for one in team.workspace.messages(team.channel)
-                if key_of(one).endswith("/board") and not key_of(one).startswith(first.id)
+                message
+                for message in team.workspace.messages(team.channel)
+                if key_of(message).endswith("/board") and not key_of(message).startswith(first.id)
             ]
         )
         second = await team.wait_for_end(newer[0]["ts"])
         old = fold(await team.moot.store.events(first.id))
-        said = [str(one["text"]) for one in team.replies(board)]
+        said = [str(reply["text"]) for reply in team.replies(board)]
         shown = str(team.thread(newer[0]["ts"])[0]["blocks"])
     assert second.setup.continues == first.id
     assert second.setup.question == first.setup.question
@@ -130,7 +132,7 @@ async def test_a_verdict_nobody_decided_on_is_no_earlier_decision() -> None:
         await team.wait_for_end(await team.debate("Kafka or PostgreSQL for our jobs?"))
         board = await team.debate("Redis or PostgreSQL for our jobs?")
         second = await team.wait_for_end(board)
-        said = "\n".join(str(one["text"]) for one in team.replies(board))
+        said = "\n".join(str(reply["text"]) for reply in team.replies(board))
     assert not second.evidence
     assert "could not read" not in said
 

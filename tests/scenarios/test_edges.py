@@ -163,7 +163,7 @@ async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(
     await team.wait_for_log(board, lambda debate: [one.text for one in debate.notes] == [now])
     models.let_go()
     debate = await team.wait_for_end(board)
-    report = [team.workspace.file(one["id"]) for one in team.replies(board)[-1]["files"]]
+    report = [team.workspace.file(reply["id"]) for reply in team.replies(board)[-1]["files"]]
     assert [note.text for note in debate.notes] == [now]
     (judged,) = models.asked(Act.SYNTHESIS)
     notes = [part.text for part in judged.parts if "four people" in part.text]
@@ -305,7 +305,7 @@ async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop
     go_one_step_on(models)
 
     def said() -> Sequence[Message]:
-        return [one for one in team.replies(board) if "The board" in one["text"]]
+        return [reply for reply in team.replies(board) if "The board" in reply["text"]]
 
     (notice,) = await team.workspace.wait_for(said, timeout=45)
     assert f"`/debate stop {debate.id}` ends it" in notice["text"]

@@ -36,7 +36,9 @@ def quoting(*citations: str) -> ScriptedProvider:
 
     def script(request: ModelRequest) -> str:
         if request.act is Act.SYNTHESIS:
-            return json.dumps(a_verdict_reply(reasons=[f"So it is {one}." for one in citations]))
+            return json.dumps(
+                a_verdict_reply(reasons=[f"So it is {citation}." for citation in citations])
+            )
         said = plausible_reply(request)
         is_speech = request.act in {Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT}
         return f"{said}\n\n{' '.join(citations)}" if is_speech else said
@@ -48,13 +50,13 @@ async def asked_in_thread(team: Team, root: Message) -> str:
     """Mention the bot in people's thread; return the board's timestamp."""
     await team.say(f"@Moot {QUESTION}", root["ts"])
     boards = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     return boards[0]["ts"]
 
 
 def texts(messages: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(str(one["text"]) for one in messages)
+    return "\n".join(str(message["text"]) for message in messages)
 
 
 async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_and_page() -> None:
@@ -84,7 +86,7 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
     ]
     assert debate.evidence[1].reference.by.name == "alex"
     assert debate.verdict
-    found = [(one.status.value, one.place) for one in debate.verdict.citations]
+    found = [(citation.status.value, citation.place) for citation in debate.verdict.citations]
     assert found == [
         ("verified", debate.evidence[0].marks[58].label),
         ("verified", "page 2"),
@@ -110,7 +112,9 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
             "dana", team.channel, "load.xlsx", an_excel_file(), text=f"@Moot {QUESTION}"
         )
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         board = boards[0]["ts"]
         await team.workspace.share_file("alex", team.channel, "load.csv", CSV, thread_ts=board)
@@ -137,7 +141,9 @@ async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
         ticked = {"selected_options": [{"value": "yes"}]}
         await team.workspace.submit(team.user, view["id"], {"thread": {"thread": ticked}})
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         debate = await team.wait_for_end(boards[0]["ts"])
     titles = [one.reference.title for one in debate.evidence]
@@ -166,7 +172,7 @@ async def test_links_pasted_into_the_form_become_sources() -> None:
         refused = await submitted("https://docs.example.com/queues")
         await submitted(reply, shared["files"][0]["permalink"])
         boards = await work.wait_for(
-            lambda: [one for one in work.messages(team.channel) if key_of(one)]
+            lambda: [message for message in work.messages(team.channel) if key_of(message)]
         )
         debate = await team.wait_for_end(boards[0]["ts"])
 
@@ -176,7 +182,7 @@ async def test_links_pasted_into_the_form_become_sources() -> None:
     assert titles == ["a thread of this channel", "load.csv"]
     assert "Redis restarts too often." in debate.evidence[0].text
     assert debate.verdict
-    assert {one.status.value for one in debate.verdict.citations} == {"verified"}
+    assert {citation.status.value for citation in debate.verdict.citations} == {"verified"}
 
 
 async def test_what_cannot_be_read_is_said_to_who_brought_it() -> None:
@@ -207,7 +213,7 @@ async def test_without_the_permission_the_bot_says_what_it_could_not_read() -> N
         debate = await team.wait_for_end(board)
         said = texts(team.replies(board))
         decided = texts(team.workspace.messages(team.channel))
-    assert [one.fault == "" for one in debate.sources] == [True, False]
+    assert [source.fault == "" for source in debate.sources] == [True, False]
     assert "A source that was given could not be read: load.csv" in decided
     assert "I could not read load.csv: Moot lacks the permission files:read" in said
 
@@ -229,11 +235,11 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
         named = f"{file['permalink']} {file['url_private']} {file['id']}"
         await team.say(f"@Moot Is {named} right? Read it.")
         boards = await work.wait_for(
-            lambda: [one for one in work.messages(team.channel) if key_of(one)]
+            lambda: [message for message in work.messages(team.channel) if key_of(message)]
         )
         await team.say(f"See {named}", boards[0]["ts"])
         debate = await team.wait_for_end(boards[0]["ts"])
-        record = [event_to_json(one.event) for one in await team.moot.store.events(debate.id)]
+        record = [event_to_json(event.event) for event in await team.moot.store.events(debate.id)]
 
         session = slack_client(work.bot_token, work.api_url)
         identity = Identity.model_validate((await session.auth_test()).data)
@@ -258,7 +264,7 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
             refused.append(str(told.value))
         elsewhere = here.model_copy(update={"channel": board})
         found = await sources.fetch_file(reference, elsewhere, 10**6)
-    read = [(one.text, one.fault) for one in debate.sources]
+    read = [(source.text, source.fault) for source in debate.sources]
     assert (debate.status, read) == (Status.CONCLUDED, [("", refused[0])])
     assert "salaries" not in "".join(record)
     assert refused[:2] == ["it was not shared in this channel", "it is in another channel"]
@@ -276,4 +282,4 @@ async def test_where_slack_asks_for_patience_a_thread_is_read_a_little_later() -
             board = await asked_in_thread(team, root)
             debate = await team.wait_for_end(board)
 
-    assert ["2000 per second" in one.text for one in debate.sources] == [True]
+    assert ["2000 per second" in source.text for source in debate.sources] == [True]

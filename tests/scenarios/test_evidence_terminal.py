@@ -137,9 +137,9 @@ async def test_killed_while_a_file_is_read_it_is_read_again(folder: Path) -> Non
         _, exported, _ = await terminal.run("export", debate_id, "--format", "json")
     assert code == 0, err
     read = [
-        one["event"]["source"]
-        for one in json.loads(exported)["events"]
-        if one["event"]["kind"] == "source_read"
+        load["event"]["source"]
+        for load in json.loads(exported)["events"]
+        if load["event"]["kind"] == "source_read"
     ]
     titles = sorted(one["reference"]["title"] for one in read)
     assert titles == ["deep/offer.docx", "load.md", "long.pdf"]  # each is in the log once

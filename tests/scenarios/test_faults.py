@@ -79,7 +79,7 @@ async def test_with_the_quorum_kept_a_failing_agent_is_named_and_the_debate_deci
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)
         assert debate.status is Status.CONCLUDED
-        texts = [one["text"] for one in team.replies(board)]
+        texts = [reply["text"] for reply in team.replies(board)]
         assert any("*Security* failed" in text for text in texts)
         assert any("Use PostgreSQL." in text for text in texts)
 
@@ -119,10 +119,10 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
         models.hold(Act.REFINEMENT)
         direct = await team.workspace.wait_for(
             lambda: [
-                one
+                message
                 for channel in team.workspace.state.channels.values()
                 if channel.is_im
-                for one in team.workspace.messages(channel.id)
+                for message in team.workspace.messages(channel.id)
             ],
             timeout=45,
         )
@@ -162,7 +162,9 @@ async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept(
         workspace.faults.drop_after("chat.postMessage")
         board = await team.debate(QUESTION)
         await team.say("We are only two people.", board)
-        await workspace.wait_for(lambda: any(one.attempt > 0 for one in workspace.deliveries))
+        await workspace.wait_for(
+            lambda: any(delivery.attempt > 0 for delivery in workspace.deliveries)
+        )
         workspace.faults.clear()
         debate = await team.wait_for_log(board, lambda debate: debate.notes)
         assert [note.text for note in debate.notes] == ["We are only two people."]

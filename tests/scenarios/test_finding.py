@@ -161,7 +161,7 @@ async def test_a_debate_can_be_started_from_home_in_a_chosen_channel(team: Team)
 def drawn_homes(team: Team, user: str) -> int:
     wanted, person = "views.publish", team.workspace.user(user).id
     calls = team.workspace.runtime.calls.entries
-    return sum(one.method == wanted and one.args["user_id"] == person for one in calls)
+    return sum(call.method == wanted and call.args["user_id"] == person for call in calls)
 
 
 async def home_saying(team: Team, user: str, words: str) -> str:

@@ -34,7 +34,7 @@ async def said(team: Team, board: str, words: str) -> str:
     """Wait for a post of the thread that says this; return its text."""
 
     def found() -> str:
-        texts = (str(one["text"]) for one in team.replies(board))
+        texts = (str(reply["text"]) for reply in team.replies(board))
         return next((text for text in texts if words in text), "")
 
     return str(await team.workspace.wait_for(found, timeout=WAIT_SECONDS))

@@ -52,7 +52,9 @@ def asked(team: Team) -> list[str]:
     """
     calls = team.workspace.runtime.calls.entries
     return [
-        one.method for one in calls if one.method in ASKING and {"user", "channel"} & set(one.args)
+        call.method
+        for call in calls
+        if call.method in ASKING and {"user", "channel"} & set(call.args)
     ]
 
 

@@ -41,7 +41,7 @@ async def told_why(team: Team) -> str:
 
 
 def linked(debate: Debate) -> list[str]:
-    return [one.title for one in debate.references if one.kind in KINDS]
+    return [reference.title for reference in debate.references if reference.kind in KINDS]
 
 
 async def test_links_in_a_mention_are_sources_or_their_author_is_told() -> None:
@@ -51,7 +51,9 @@ async def test_links_in_a_mention_are_sources_or_their_author_is_told() -> None:
         asked = f"{QUESTION} See {await link_to(team, root)} and https://docs.example.com/q."
         await team.say(f"@Moot {asked}")
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         why = await told_why(team)
         debate = await team.wait_for_end(boards[0]["ts"])
@@ -75,13 +77,15 @@ async def test_links_in_the_command_and_the_form_are_sources() -> None:
             "question": {"question": {"value": "Which queue?"}},
             "context": {"context": {"value": f"See {link}."}},
         }
-        known = [one["ts"] for one in team.workspace.messages(team.channel) if key_of(one)]
+        known = [
+            message["ts"] for message in team.workspace.messages(team.channel) if key_of(message)
+        ]
         await team.workspace.submit(team.user, view["id"], filled)
         boards = await team.workspace.wait_for(
             lambda: [
-                one
-                for one in team.workspace.messages(team.channel)
-                if key_of(one).endswith("board") and one["ts"] not in known
+                message
+                for message in team.workspace.messages(team.channel)
+                if key_of(message).endswith("board") and message["ts"] not in known
             ]
         )
         debate = await debate_at(team, boards[0]["ts"])
@@ -105,7 +109,7 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
                 len(linked(debate)) == 2 and debate.answers[1].text.startswith("twenty, as in")
             ),
         )
-        assert len({one.fetch for one in debate.references}) == 2
+        assert len({reference.fetch for reference in debate.references}) == 2
         own = await link_to(team, said)
         await team.say(f"2: {own} and https://docs.example.com/q", board)
         await told_why(team)
@@ -145,7 +149,7 @@ async def test_a_debates_own_thread_is_no_source_of_it_wherever_it_is_linked() -
         )
         await team.workspace.submit(team.user, view["id"], typed({question_field(1): answer}))
         debate = await team.wait_for_log(board, linked)
-    assert [one.fetch.split("/")[1] for one in debate.references] == [first["ts"]]
+    assert [reference.fetch.split("/")[1] for reference in debate.references] == [first["ts"]]
 
 
 async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_once() -> None:
@@ -196,7 +200,9 @@ async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -
         filled = typed({"question": f"Is {link} ready?", "sources": link})
         await team.workspace.submit(team.user, view["id"], {**filled, **chosen(format="review")})
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         debate = await debate_at(team, boards[0]["ts"])
         await team.wait_until_sent()
@@ -213,7 +219,9 @@ async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -
         asked = f"@Moot {QUESTION} See {await link_to(team, root)}"
         await team.workspace.share_file(team.user, team.channel, "plan.pdf", b"%PDF-", text=asked)
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         debate = await team.wait_for_end(boards[0]["ts"])
     assert debate.status is Status.FAILED

@@ -23,8 +23,10 @@ async def acknowledged(team: Team, count: int) -> None:
     """Wait until so many mentions were delivered and acknowledged."""
 
     def done() -> bool:
-        mentions = [one for one in team.workspace.deliveries if one.name == "app_mention"]
-        return len(mentions) >= count and all(one.acked for one in mentions)
+        mentions = [
+            delivery for delivery in team.workspace.deliveries if delivery.name == "app_mention"
+        ]
+        return len(mentions) >= count and all(mention.acked for mention in mentions)
 
     await team.workspace.wait_for(done)
 
@@ -44,7 +46,7 @@ async def test_an_edited_mention_starts_nothing_more():
         edited = f"@Moot {QUESTION} Or Redis?"
         await team.workspace.edit(team.user, team.channel, said["ts"], edited)
         await acknowledged(team, 2)
-        assert [one.setup.question for one in await debates(team)] == [QUESTION]
+        assert [debate.setup.question for debate in await debates(team)] == [QUESTION]
 
 
 async def test_people_channels_and_links_in_a_question_are_read_by_name():
@@ -200,7 +202,9 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
         await team.say("About 2000 a day, @alex counted <https://x.example/1|them>", root["ts"])
         asked = await team.say(f"@Moot {QUESTION}", root["ts"])
         board = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         debate = await team.wait_for_end(board[0]["ts"])
         link = await said_in(team, root, asked_key(debate.id, "link"))
@@ -230,7 +234,9 @@ async def test_a_long_thread_is_read_to_its_end():
             await team.say(f"Remark {number} " + "and more " * 8, root["ts"])
         await team.say(f"@Moot {QUESTION}", root["ts"])
         board = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         (thread,) = (await team.wait_for_end(board[0]["ts"])).evidence
     assert "It began with an outage." in thread.text
@@ -244,10 +250,12 @@ async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_
         team.workspace.faults.server_error("conversations.replies", status=500, times=None)
         await team.say(f"@Moot {QUESTION}", root["ts"])
         board = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         debate = await team.wait_for_end(board[0]["ts"])
-        told = [one["text"] for one in team.replies(board[0]["ts"])]
+        told = [reply["text"] for reply in team.replies(board[0]["ts"])]
     assert debate.status is Status.CONCLUDED
     assert not debate.evidence
     assert any("I could not read the thread" in text for text in told)

@@ -152,7 +152,7 @@ async def test_files_of_a_reply_that_was_edited_while_the_bot_was_down_are_taken
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         await card_saying(team, board, "see the load")
         debate = await debate_at(team, board)
-    assert [one.title for one in debate.references] == ["load.csv"]
+    assert [reference.title for reference in debate.references] == ["load.csv"]
     assert notes_of(debate) == ["[Attached as evidence: load.csv]"]
 
 

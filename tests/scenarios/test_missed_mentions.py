@@ -119,7 +119,9 @@ async def test_a_mention_about_a_debate_that_cannot_be_read_hides_no_other(
     about = await team.say("@Moot why not ash?", board)
     await team.say(f"@Moot {QUESTION}")
     async with running_bot(workspace, database=database, spec=SPEC) as team:
-        while not (found := [one for one in await debates(team) if one.question == QUESTION]):
+        while not (
+            found := [debate for debate in await debates(team) if debate.question == QUESTION]
+        ):
             await team.moot.outbox.clock.sleep(0.02)
         deliveries, origin = team.moot.context.deliveries, note_id(about["channel"], about["ts"])
         assert await deliveries.knows(MENTION, origin)

@@ -26,7 +26,7 @@ def a_workspace_without(*scopes: str) -> WorkspaceConfig:
 async def said(team: Team, board: str, words: str) -> str:
     """Wait until the thread says it; return the whole post."""
     found = await team.workspace.wait_for(
-        lambda: [str(one["text"]) for one in team.replies(board) if words in one["text"]]
+        lambda: [str(reply["text"]) for reply in team.replies(board) if words in reply["text"]]
     )
     assert len(found) == 1
     return found[0]
@@ -72,8 +72,8 @@ async def test_without_names_of_their_own_agents_are_heard_all_the_same() -> Non
 
         assert debate.status is Status.CONCLUDED
         replies = team.replies(board)
-        assert not [one for one in replies if "username" in one]
-        assert [one for one in replies if "Because of the question" in one["text"]]
+        assert not [reply for reply in replies if "username" in reply]
+        assert [reply for reply in replies if "Because of the question" in reply["text"]]
 
 
 async def test_a_note_that_cannot_be_marked_as_read_is_taken_in() -> None:

@@ -25,7 +25,7 @@ def text_of(message: Message) -> str:
 
 def vote_of(team: Team, board: str) -> Message:
     """The vote stands in the verdict's post."""
-    return next(one for one in team.replies(board) if key_of(one).endswith("/headline"))
+    return next(reply for reply in team.replies(board) if key_of(reply).endswith("/headline"))
 
 
 def states(message: Message) -> dict[str, str]:
@@ -102,7 +102,7 @@ async def test_a_workspace_without_any_of_them_gets_the_whole_debate(
             for message in team.thread(board):
                 assert not [kind for kind in NEWER if blocks(message, kind)]
             assert "```\n" in text_of(vote_of(team, board))
-            assert "Read it all" in str([blocks(one, "actions") for one in team.replies(board)])
+            assert "Read it all" in str([blocks(reply, "actions") for reply in team.replies(board)])
             # Two channels' posts may be refused at the same time.
             assert len(refused(team)) <= 2
 

@@ -49,7 +49,7 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
     board = await team.debate(QUESTION)
 
     def cards() -> list[Message]:
-        return [one for one in team.replies(board) if key_of(one).endswith("/card")]
+        return [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
 
     await team.workspace.wait_for(cards)
     await team.say("1: A thousand a second.", board, user="alex")

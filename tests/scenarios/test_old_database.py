@@ -83,7 +83,7 @@ async def test_everything_in_it_is_read(old: OldDatabase):
         await bot.store.tables.prepare(database)
         store = SqlDebateStore(database)
         entries = await store.find(DebateFilter(workspace=place.workspace))
-        debates = {one.debate_id: fold(await store.events(one.debate_id)) for one in entries}
+        debates = {entry.debate_id: fold(await store.events(entry.debate_id)) for entry in entries}
         chosen = await ChannelSettings(database).get(place)
         hits = await DebateWords(database).find(
             place.workspace, [place.channel], "split monolith", 5
@@ -164,7 +164,7 @@ async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
         thread = team.thread(note["running_board"])
         texts = [str(one["text"]) for one in every_message(team)]
         assert [running.verdict is not None, parked.verdict is not None] == [True, True]
-        assert [one.text for one in parked.answers.values()] == ["About a thousand a day."]
+        assert [answer.text for answer in parked.answers.values()] == ["About a thousand a day."]
         # Each unsent post is there once, what may have been there already, too.
         unsent = sorted(text for text in texts if text.startswith("Unsent: "))
         assert unsent == [

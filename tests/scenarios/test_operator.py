@@ -48,7 +48,9 @@ async def test_the_command_warns_of_what_the_settings_leave_out_and_of_no_model_
         await workspace.wait_for(lambda: workspace.connected, timeout=45)
         await workspace.command("dana", CHANNEL, "/debate", QUESTION)
         await workspace.wait_for(
-            lambda: any(key_of(one).endswith("/headline") for one in workspace.messages(CHANNEL)),
+            lambda: any(
+                key_of(message).endswith("/headline") for message in workspace.messages(CHANNEL)
+            ),
             timeout=80,
         )
         process.send_signal(signal.SIGTERM)

@@ -38,12 +38,12 @@ def split(request: ModelRequest) -> str:
 
 
 def posts(team: Team, board: str, name: str) -> Sequence[Message]:
-    return [one for one in team.replies(board) if key_of(one).partition("/")[2] == name]
+    return [reply for reply in team.replies(board) if key_of(reply).partition("/")[2] == name]
 
 
 async def the_post(team: Team, board: str, name: str, words: str = "") -> Message:
     def found() -> Any:
-        return next((one for one in posts(team, board, name) if words in one["text"]), None)
+        return next((post for post in posts(team, board, name) if words in post["text"]), None)
 
     return await team.workspace.wait_for(found, timeout=45)
 
@@ -184,7 +184,7 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
                 "added the option *Redis streams*" in m["text"] for m in team.replies(board)
             )
         )
-        renamed = [one["text"] for one in team.replies(board) if "renamed" in one["text"]]
+        renamed = [reply["text"] for reply in team.replies(board) if "renamed" in reply["text"]]
         assert "renamed *Kafka* to *Kafka, managed*" in renamed[0]
 
         models.let_go()
@@ -221,10 +221,10 @@ async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
         models.let_go()
         debate = await team.wait_for_end(board)
         assert [item.id for item in options_of(debate).items] == ["o1", "o3"]
-        assert any("they count as one" in one["text"] for one in team.replies(board))
+        assert any("they count as one" in reply["text"] for reply in team.replies(board))
         assert debate.tally is not None
-        assert [one.option for one in debate.tally.options] == ["o1", "o3"]
-        assert [round(one.mean_probability, 2) for one in debate.tally.options] == [0.6, 0.0]
+        assert [option.option for option in debate.tally.options] == ["o1", "o3"]
+        assert [round(option.mean_probability, 2) for option in debate.tally.options] == [0.6, 0.0]
 
 
 async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():

@@ -35,7 +35,7 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
         await team.wait_for_end(first, seconds=60)
         rows = await team.moot.posts.rows_of_debate(debate_of(team.thread(first)[0]))
         queued = [row.key for row in rows if row.method == "post" and row.key != rows[0].key]
-        assert [key_of(one) for one in team.replies(first) if key_of(one)] == queued
+        assert [key_of(reply) for reply in team.replies(first) if key_of(reply)] == queued
         assert second
 
 
@@ -66,7 +66,9 @@ async def test_sixty_notes_delay_no_verdict():
         models.let_go()
         debate_id = debate_of(team.thread(board)[0])
         await team.workspace.wait_for(
-            lambda: [one for one in team.replies(board) if key_of(one) == headline_key(debate_id)],
+            lambda: [
+                reply for reply in team.replies(board) if key_of(reply) == headline_key(debate_id)
+            ],
             timeout=60,
         )
         rows = await team.moot.posts.rows_of_debate(debate_id)

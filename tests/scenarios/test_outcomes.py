@@ -53,7 +53,7 @@ def remind_in(team: Team, debate: Debate, days: float) -> RemindPeople:
 
 
 def asking(team: Team, board: str) -> list[Message]:
-    return [one for one in team.replies(board) if ASKS in one["text"]]
+    return [reply for reply in team.replies(board) if ASKS in reply["text"]]
 
 
 def pressable(post: Message) -> bool:
@@ -148,7 +148,7 @@ async def test_too_early_is_asked_again_and_every_question_shows_the_answer(team
     again = asking(team, board)[-1]
     await team.workspace.click("alex", team.channel, again["ts"], ActionId.OUTCOME_HELD.value)
     await team.workspace.wait_for(
-        lambda: sum("*It held*, says" in one["text"] for one in team.replies(board)) >= 2
+        lambda: sum("*It held*, says" in reply["text"] for reply in team.replies(board)) >= 2
     )
     await team.wait_until_sent()
     assert asking(team, board) == []
@@ -165,7 +165,7 @@ async def test_what_the_team_replaced_is_asked_about_no_more(team: Team):
     await decide(team, board, ActionId.REJECT, chosen_why("It cannot be run."))
 
     def closed() -> Any:
-        found = next(one for one in team.replies(board) if one["ts"] == post["ts"])
+        found = next(reply for reply in team.replies(board) if reply["ts"] == post["ts"])
         return found if "replaced since" in found["text"] else None
 
     shown = await team.workspace.wait_for(closed)
@@ -187,7 +187,7 @@ async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(tea
     await board_saying(team, board, "*It held*, says")
     await team.wait_until_sent()
     assert asking(team, board) == []
-    said = {one["ts"]: one["text"] for one in team.replies(board)}
+    said = {reply["ts"]: reply["text"] for reply in team.replies(board)}
     assert "*It held*" in said[again["ts"]]
     assert "replaced since" in said[post["ts"]]
     assert "*It held*" not in said[post["ts"]]
@@ -206,7 +206,7 @@ async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Tea
     await team.workspace.submit("dana", view["id"], outcome("held", "It simply works."))
     await board_saying(team, board, "*It held*")
     await team.workspace.wait_for(
-        lambda: any("*How it turned out*" in one["text"] for one in team.replies(board))
+        lambda: any("*How it turned out*" in reply["text"] for reply in team.replies(board))
     )
     await remind_in(team, debate, 100).look()
     await team.wait_until_sent()

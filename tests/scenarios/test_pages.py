@@ -183,7 +183,7 @@ async def test_where_nobody_switched_pages_on_there_are_none() -> None:
     async with team_at_work(spec=replace(SPEC, pages=None)) as team:
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
-        verdict = next(one for one in team.replies(board) if one["ts"] == team.verdict(board))
+        verdict = next(reply for reply in team.replies(board) if reply["ts"] == team.verdict(board))
         assert "Share a page" not in str(verdict["blocks"])
         await team.type(f"export {debate_of(team.thread(board)[0])} page")
         assert "whoever runs Moot has not switched that on" in team.told()[-1]

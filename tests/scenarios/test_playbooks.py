@@ -36,7 +36,9 @@ def typed(**fields: str) -> dict[str, Any]:
 async def ended(team: Team) -> tuple[Debate, Sequence[Message]]:
     board = (
         await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
     )[0]
     debate = await team.wait_for_end(board["ts"])
@@ -65,7 +67,7 @@ async def test_a_playbook_chosen_in_the_form_fills_it_and_holds_but_for_what_is_
         debate, posts = await ended(team)
 
     assert debate.setup.playbook == QUIET["vendor-choice"]
-    assert [one.id for one in debate.setup.agents] == ["legal", "finance"]
+    assert [agent.id for agent in debate.setup.agents] == ["legal", "finance"]
     assert debate.setup.rounds == 1
     assert "Playbook: Vendor choice" in str(posts[0])
     assert "Ranking of the vendors" in str(posts)
@@ -81,8 +83,8 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
         def asked() -> Any:
             told = str(team.workspace.messages(team.channel))
             threads = [
-                str(team.workspace.thread(team.channel, one["ts"]))
-                for one in team.workspace.messages(team.channel)
+                str(team.workspace.thread(team.channel, message["ts"]))
+                for message in team.workspace.messages(team.channel)
             ]
             return [one for one in (told, *threads) if "questions from the playbook" in one]
 
@@ -113,11 +115,15 @@ async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_wit
         await team.type("--playbook rfc-review We drop the old queue on Monday. Jobs are lost.")
         board = (
             await team.workspace.wait_for(
-                lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+                lambda: [
+                    message for message in team.workspace.messages(team.channel) if key_of(message)
+                ]
             )
         )[0]
         await team.workspace.wait_for(
-            lambda: [one for one in team.replies(board["ts"]) if key_of(one).endswith("/card")]
+            lambda: [
+                reply for reply in team.replies(board["ts"]) if key_of(reply).endswith("/card")
+            ]
         )
         await team.say("1: skip", board["ts"])
         debate = await team.wait_for_end(board["ts"])
@@ -146,8 +152,12 @@ async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
         await team.workspace.submit("dana", view["id"], {})
 
         def cards() -> Sequence[str]:
-            boards = [one["ts"] for one in team.workspace.messages(team.channel) if key_of(one)]
-            replies = [(board, one) for board in boards for one in team.replies(board)]
+            boards = [
+                message["ts"]
+                for message in team.workspace.messages(team.channel)
+                if key_of(message)
+            ]
+            replies = [(board, reply) for board in boards for reply in team.replies(board)]
             return [board for board, one in replies if key_of(one).endswith("/card")]
 
         board = (await team.workspace.wait_for(cards))[0]

@@ -166,7 +166,7 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     assert f"Notice: The {why.format(' is')}." in held.stderr
     assert held.returncode == 0, held.stderr
     # Its role debated in its format, and its provider was asked, with its key.
-    said = [one["event"] for one in json.loads(held.stdout)["events"]]
+    said = [load["event"] for load in json.loads(held.stdout)["events"]]
     made = [one["contribution"] for one in said if one["kind"] == "contribution_made"]
     acts = {one["turn"]["act"] for one in made if one["turn"]["agent"] == "accessibility"}
     assert acts == {"proposal", "debate", "refinement"}

@@ -70,7 +70,9 @@ def words(texts: Iterator[str]) -> int:
 
 def shares(team: Team, board: str) -> Sequence[Message]:
     """The agents' posts."""
-    return [one for one in team.replies(board) if re.search(r"/r\d+/[a-z]+/.*/0$", key_of(one))]
+    return [
+        reply for reply in team.replies(board) if re.search(r"/r\d+/[a-z]+/.*/0$", key_of(reply))
+    ]
 
 
 def buttons_of(message: Message) -> Sequence[str]:
@@ -101,15 +103,17 @@ async def test_a_default_debate_is_at_most_twelve_posts_and_1500_words(form: str
         assert len(replies) <= posts
         assert words(seen_in(replies)) <= 1500
         for agent in debate.setup.agents:
-            own = [one for one in shares(team, board) if one["username"].startswith(agent.name)]
+            own = [
+                share for share in shares(team, board) if share["username"].startswith(agent.name)
+            ]
             assert own
             assert all(one["icons"]["emoji"] == agent.icon for one in own)
-        for one in shares(team, board):
-            assert "*PostgreSQL, with one row per job and a lease, says " in one["text"]
-            assert "• Nothing new has to be run by two people." in one["text"]
-            on_others = one["text"].count("\n:speech_balloon:")
+        for share in shares(team, board):
+            assert "*PostgreSQL, with one row per job and a lease, says " in share["text"]
+            assert "• Nothing new has to be run by two people." in share["text"]
+            on_others = share["text"].count("\n:speech_balloon:")
             assert on_others in {"critique": {2}, "council": {0, 2}, "panel": {0}}[form]
-        heads = [one["text"].partition("\n")[0] for one in shares(team, board)]
+        heads = [share["text"].partition("\n")[0] for share in shares(team, board)]
         rounds = [head.partition(":")[0] for head in heads]
         assert rounds == sorted(rounds)
         if form == "council":  # what became of the positions comes after all of them
@@ -162,7 +166,9 @@ async def test_the_whole_verdict_is_folded_away_below_its_short_form():
     async with team_at_work(spec=wordy(rounds=1)) as team:
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
-        verdict = next(one for one in team.replies(board) if key_of(one).endswith("/headline"))
+        verdict = next(
+            reply for reply in team.replies(board) if key_of(reply).endswith("/headline")
+        )
         (fold,) = (block for block in verdict["blocks"] if block["type"] == "container")
         inside = "\n".join(texts_of(fold["child_blocks"], opened=True))
         assert "*How to do it*" in inside
@@ -209,8 +215,8 @@ async def test_a_channel_may_have_every_turn_as_a_post_of_its_own():
         assert len(shares(team, board)) == len(spoken)
         assert not [
             block
-            for one in team.replies(board)
-            for block in one.get("blocks", ())
+            for reply in team.replies(board)
+            for block in reply.get("blocks", ())
             if block["type"] == "container"
         ]
 
@@ -231,7 +237,7 @@ async def test_stopped_in_the_middle_what_is_there_is_posted_once():
         assert len({one["username"] for one in own}) == 3
         said = [made for made in debate.contributions.values() if not made.carried_from]
         assert len({made.turn.agent for made in said}) == 3
-        keys = [key_of(one) for one in team.replies(board) if key_of(one)]
+        keys = [key_of(reply) for reply in team.replies(board) if key_of(reply)]
         assert keys.index(key_of(own[-1])) < keys.index(f"{debate.id}/headline")
 
 
@@ -250,5 +256,5 @@ async def test_restarted_in_the_middle_nothing_is_lost_or_doubled(tmp_path: Path
                 for made in debate.contributions.values()
                 if not made.carried_from
             }
-            keys = [key_of(one) for one in shares(team, board)]
+            keys = [key_of(share) for share in shares(team, board)]
             assert len(keys) == len(set(keys)) == len(spoken) == 9

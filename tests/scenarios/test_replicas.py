@@ -48,7 +48,7 @@ class Scene:
 
     def boards(self) -> list[dict[str, Any]]:
         messages = self.workspace.messages(CHANNEL)
-        return [one for one in messages if key_of(one).endswith("/board")]
+        return [message for message in messages if key_of(message).endswith("/board")]
 
     async def until(self, count: int) -> None:
         """Wait until so many debates are decided in Slack."""
@@ -58,11 +58,11 @@ class Scene:
 
     def decided(self) -> list[dict[str, Any]]:
         messages = self.workspace.messages(CHANNEL)
-        return [one for one in messages if one.get("subtype") == "thread_broadcast"]
+        return [message for message in messages if message.get("subtype") == "thread_broadcast"]
 
     async def events(self) -> int:
         entries = await self.store.find(DebateFilter())
-        return sum([len(await self.store.events(one.debate_id)) for one in entries])
+        return sum([len(await self.store.events(entry.debate_id)) for entry in entries])
 
     async def stop(self, board: str) -> None:
         """Click Stop; wait until nobody works on the debate any more."""
@@ -207,10 +207,10 @@ async def test_replicas_together_do_not_pass_a_cap_on_the_day(scene: Scene) -> N
     await scene.ask(*asking)
     entries = await scene.store.find(DebateFilter())
     async with asyncio.timeout(PATIENCE):
-        while any([await scene.runs(one.debate_id) for one in entries]):  # noqa: ASYNC110 - other processes
+        while any([await scene.runs(entry.debate_id) for entry in entries]):  # noqa: ASYNC110 - other processes
             await asyncio.sleep(0.1)
-    debates = [fold(await scene.store.events(one.debate_id)) for one in entries]
-    spent = sum((one.usage.cost or Decimal(0) for one in debates), start=Decimal(0))
+    debates = [fold(await scene.store.events(entry.debate_id)) for entry in entries]
+    spent = sum((debate.usage.cost or Decimal(0) for debate in debates), start=Decimal(0))
     assert len(debates) == len(asking)
     assert cap / 2 < spent <= cap
-    assert any("all debates today" in str(one.failures) for one in debates)
+    assert any("all debates today" in str(debate.failures) for debate in debates)

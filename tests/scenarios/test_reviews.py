@@ -40,14 +40,14 @@ def reviewing(request: ModelRequest) -> str:
 
 async def board_in(team: Team) -> str:
     boards = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     return str(boards[0]["ts"])
 
 
 async def card_of(team: Team, board: str) -> Message:
     def cards() -> Sequence[Message]:
-        return [one for one in team.replies(board) if key_of(one).endswith("/card")]
+        return [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
 
     return (await team.workspace.wait_for(cards))[0]
 
@@ -78,7 +78,7 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
     assert debate.verdict.decision == "Ready with changes: 1 minor"
-    assert [one.status for one in debate.verdict.findings] == [
+    assert [finding.status for finding in debate.verdict.findings] == [
         FindingStatus.RESOLVED,
         FindingStatus.OPEN,
     ]
@@ -88,7 +88,7 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
     assert "Struck out, because the words they are about are not in the subject" in said
     assert "It is drained first." in said
     assert posts <= 12
-    names = [file["name"] for one in team.replies(board) for file in one.get("files", [])]
+    names = [file["name"] for reply in team.replies(board) for file in reply.get("files", [])]
     assert any(name.endswith("-review.md") for name in names)
 
 

@@ -29,7 +29,7 @@ def calls(team: Team, outcome: str = "ok") -> Sequence[Any]:
 
 
 def statuses(team: Team) -> list[str]:
-    return [one.args["status"] for one in calls(team)]
+    return [call.args["status"] for call in calls(team)]
 
 
 async def status_is(team: Team, board: str, status: str) -> None:
@@ -89,7 +89,7 @@ async def test_a_stop_that_is_delivered_twice_is_one():
         team.workspace.faults.double_next_events()
         await team.workspace.stop_session("dana", team.channel, board)
         await team.wait_for_end(board)
-        said = [one for one in team.replies(board) if "stopped" in one["text"].casefold()]
+        said = [reply for reply in team.replies(board) if "stopped" in reply["text"].casefold()]
         assert len([one for one in said if "Partial" not in one["text"]]) == 1
 
 

@@ -37,7 +37,7 @@ async def test_a_stranger_starts_no_debate_by_mention_command_or_button():
         await team.type(QUESTION, user=sam)
         await refused(team, sam, 2)
         assert await count(team) == 0
-        assert not [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        assert not [message for message in team.workspace.messages(team.channel) if key_of(message)]
 
 
 async def test_a_strangers_words_reach_no_model_and_answer_nothing():
@@ -48,7 +48,7 @@ async def test_a_strangers_words_reach_no_model_and_answer_nothing():
         board = await team.debate(QUESTION)
 
         def cards() -> list[Message]:
-            return [one for one in team.replies(board) if key_of(one).endswith("/card")]
+            return [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
 
         await team.workspace.wait_for(cards)
         await team.say("1: A thousand a second.", board, user=sam)
@@ -77,7 +77,7 @@ async def test_a_stranger_asks_nothing_about_a_decision():
         await team.wait_for_end(board)
         await team.say("@Moot why not Kafka?", board, user=sam)
         await refused(team, sam)
-        assert not [one for one in models.requests if one.act is Act.FOLLOW_UP]
+        assert not [request for request in models.requests if request.act is Act.FOLLOW_UP]
 
 
 @pytest.mark.parametrize("by_channel", [True, False])

@@ -52,7 +52,7 @@ async def estimated(team: Team, words: str = "Estimated:") -> Mapping[str, Any]:
 
 async def boards(team: Team) -> Sequence[Message]:
     return await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
 
 

@@ -26,7 +26,7 @@ def shelf(**fields: object) -> ToolServer:
 async def debated(team: Team) -> tuple[str, Debate]:
     await team.say(f"@Moot {QUESTION}")
     boards = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     return boards[0]["ts"], await team.wait_for_end(boards[0]["ts"])
 
@@ -40,7 +40,10 @@ async def test_what_a_tool_answers_is_quoted_and_checked() -> None:
 
     assert [one.reference.title for one in debate.evidence] == ["Price list"]
     assert debate.verdict
-    assert [one.status.value for one in debate.verdict.citations] == ["verified", "unverified"]
+    assert [citation.status.value for citation in debate.verdict.citations] == [
+        "verified",
+        "unverified",
+    ]
     assert "Agents quote Price list as `e1`: 41 characters read." in said
     assert "“costs $1,840 per month” (e1, line 1)" in said
     assert "~“costs $1,480 per month”~ (not found in e1)" in said
@@ -57,7 +60,7 @@ async def test_a_dead_server_costs_its_source_and_is_told() -> None:
         said = texts(team.replies(board))
 
     assert debate.status is Status.CONCLUDED
-    assert [one.fault for one in debate.sources] == [
+    assert [source.fault for source in debate.sources] == [
         "the server ended before it answered",
         "the program /no/such/program cannot be started",
         "",

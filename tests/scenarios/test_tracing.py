@@ -49,7 +49,7 @@ async def collecting() -> AsyncGenerator[Collector]:
 
 
 def said_of(span: Span) -> dict[str, str]:
-    return {one.key: one.value.string_value for one in span.attributes}
+    return {attribute.key: attribute.value.string_value for attribute in span.attributes}
 
 
 async def test_a_debate_is_a_span_and_each_turn_one_inside_it():

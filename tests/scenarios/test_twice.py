@@ -55,11 +55,13 @@ async def test_a_mention_delivered_twice_starts_one_debate(team: Team):
     team.workspace.faults.double_next_events(2)  # the mention, and the message that it also is
     await team.say("@moot " + QUESTION)
     boards = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     await team.wait_for_end(boards[0]["ts"])
     assert len(await team.moot.store.find(DebateFilter())) == 1
-    assert len([one for one in team.workspace.messages(team.channel) if key_of(one)]) == 2
+    assert (
+        len([message for message in team.workspace.messages(team.channel) if key_of(message)]) == 2
+    )
 
 
 async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_led_to(
@@ -89,7 +91,9 @@ async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedP
     await say_in_time(team, models, "Two people, six weeks.", board)
     debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["Two people, six weeks."]
-    times = Counter(one.event_id for one in team.workspace.deliveries if one.name == "message")
+    times = Counter(
+        delivery.event_id for delivery in team.workspace.deliveries if delivery.name == "message"
+    )
     assert max(times.values()) == 2
 
 
@@ -155,7 +159,9 @@ async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
         await team.say(words, board, user="alex")
     await team.say("Indeed.", board, user="sam")
     await team.workspace.wait_for(lambda: team.told("sam"))
-    await team.workspace.wait_for(lambda: all(one.acked for one in team.workspace.deliveries))
+    await team.workspace.wait_for(
+        lambda: all(delivery.acked for delivery in team.workspace.deliveries)
+    )
     await team.wait_until_sent()
     told = [words for words in team.told("alex") if debate.id in words]
     assert len(told) == 1
@@ -163,7 +169,7 @@ async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
     assert "*Revisit*" in told[0]
     assert "`/debate <question>`" in told[0]
     whispers = team.workspace.ephemeral("alex", team.channel)
-    assert [one["thread_ts"] for one in whispers if debate.id in one["text"]] == [board]
+    assert [whisper["thread_ts"] for whisper in whispers if debate.id in whisper["text"]] == [board]
 
 
 async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():

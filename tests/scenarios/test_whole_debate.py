@@ -27,7 +27,9 @@ async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(team:
     assert "Use PostgreSQL." in broadcasts[0]["text"]
     assert thread[-2:] == [broadcasts[0], thread[-1]]
     assert thread[-1]["subtype"] == "file_share", "the report comes last"
-    assert broadcasts[0]["ts"] in [one["ts"] for one in team.workspace.messages(team.channel)]
+    assert broadcasts[0]["ts"] in [
+        message["ts"] for message in team.workspace.messages(team.channel)
+    ]
 
 
 async def test_the_board_is_posted_once_pinned_while_it_runs_and_edited_to_the_end(team: Team):
@@ -45,13 +47,13 @@ async def test_every_agent_replies_once_a_round_under_its_name_and_icon(team: Te
     debate = await team.wait_for_end(board)
     replies = team.replies(board)
     for agent in debate.setup.agents:
-        own = [one for one in replies if one.get("username") == agent.name]
+        own = [reply for reply in replies if reply.get("username") == agent.name]
         assert own
         assert all(one["icons"]["emoji"] == agent.icon for one in own)
-    assert all(one["thread_ts"] == board for one in replies)
+    assert all(reply["thread_ts"] == board for reply in replies)
     made = debate.contributions.values()
     spoken = {(one.turn.round, one.turn.agent) for one in made if not one.carried_from}
-    own = [one for one in replies if one.get("username") not in {None, "Judge"}]
+    own = [reply for reply in replies if reply.get("username") not in {None, "Judge"}]
     assert len(own) == len(spoken) == 6
 
 
@@ -103,7 +105,7 @@ async def test_a_reply_becomes_a_note_that_later_turns_see():
 async def test_a_mention_with_a_question_starts_a_debate(team: Team):
     await team.say("@moot should we split the billing service?")
     found = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     assert "split the billing service" in found[0]["text"]
 

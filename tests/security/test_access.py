@@ -150,7 +150,7 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
     )
     await room.say(f"@Moot {QUESTION}", root["ts"])
     boards = await team.workspace.wait_for(
-        lambda: [one for one in team.workspace.messages("board-room") if key_of(one)]
+        lambda: [message for message in team.workspace.messages("board-room") if key_of(message)]
     )
     board = boards[0]["ts"]
     debate = await room.wait_for_end(board)
@@ -192,7 +192,9 @@ async def try_buttons(who: Intruder) -> None:
             assert SECRET not in answer
             assert PAGES.base not in answer
     assert await who.events() == before
-    opened = [one.args for one in who.team.workspace.calls.entries if one.method[:6] == "views."]
+    opened = [
+        entry.args for entry in who.team.workspace.calls.entries if entry.method[:6] == "views."
+    ]
     mine = {who.team.workspace.user("dana").id}  # they opened one to accept the verdict
     assert SECRET not in json.dumps([one for one in opened if one.get("user_id") not in mine])
 
@@ -314,7 +316,7 @@ async def test_no_words_of_a_question_name_a_source(outsider: Intruder) -> None:
     debate, record = await newest_record(team)
     assert SECRET not in record
     assert "root:" not in record
-    assert {one.reference.kind for one in debate.sources} <= {SourceKind.REGISTER}
+    assert {source.reference.kind for source in debate.sources} <= {SourceKind.REGISTER}
     assert not debate.evidence
 
 
@@ -330,7 +332,7 @@ async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
         SourceKind.LINK: ["http://169.254.169.254/", f"{team.workspace.url}/archives"],
     }.get(kind, [QUESTION])
     by = {"id": outsider.user, "name": "alex"}
-    evidence = [{"kind": kind.value, "title": "x", "fetch": one, "by": by} for one in fetches]
+    evidence = [{"kind": kind.value, "title": "x", "fetch": fetch, "by": by} for fetch in fetches]
     kept = {
         "channel": public,
         "evidence": json.dumps(evidence),
@@ -366,5 +368,5 @@ async def test_no_link_typed_into_the_form_brings_evidence_of_another_channel(
     assert len(await team.moot.store.find(DebateFilter(limit=100))) == before + 1
     debate, record = await newest_record(team)
     assert SECRET not in record
-    assert [bool(one.fault) for one in debate.sources[:2]] == [True, True]
+    assert [bool(source.fault) for source in debate.sources[:2]] == [True, True]
     assert not debate.evidence

@@ -89,7 +89,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await team.wait_for_log(board, lambda debate: debate.notes)
     models.let_go()
     debate = await team.wait_for_end(board)
-    cited = [one for said in debate.contributions.values() for one in said.citations]
+    cited = [citation for said in debate.contributions.values() for citation in said.citations]
     assert {one.status.value for one in cited} == {"verified"}
     await team.type(f"search {QUESTION}")
     assert debate.id in team.told()[-1]
@@ -130,7 +130,7 @@ async def newest_board(team: Team, number: int) -> str:
 
     def boards() -> list[str]:
         messages = team.workspace.messages(team.channel)
-        return [str(one["ts"]) for one in messages if key_of(one).endswith("/board")]
+        return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
 
     return (await team.workspace.wait_for(lambda: boards()[number - 1 :]))[0]
 
@@ -138,7 +138,7 @@ async def newest_board(team: Team, number: int) -> str:
 async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
     """Whether the word is in a reply that is on its way to Slack."""
     rows = await team.moot.posts.rows_of_debate(key_of(team.thread(board)[0]).partition("/")[0])
-    return any(one.ts is None and word in str(one.payload) for one in rows if one.thread_key)
+    return any(row.ts is None and word in str(row.payload) for row in rows if row.thread_key)
 
 
 async def told(*words: str, database: Path) -> str:

@@ -283,7 +283,7 @@ def test_what_is_too_much_to_be_formatting_is_shown_as_it_is(text: str) -> None:
     (fence,) = PARSER.parse(inert(text))
     assert (fence.type, fence.content.rstrip()) == ("fence", text.rstrip())
     check(inert_line(text))
-    said = "".join(one.content for one in all_tokens(inert_line(text)) if one.type == "text")
+    said = "".join(token.content for token in all_tokens(inert_line(text)) if token.type == "text")
     assert said.count("a") == text.count("a")
 
 

@@ -151,7 +151,7 @@ async def test_a_token_in_a_files_name_reaches_no_prompt_no_post_and_no_database
                 text="@Moot Kafka or PostgreSQL?",
             )
             [board, *_] = await workspace.wait_for(
-                lambda: [one for one in workspace.messages(team.channel) if key_of(one)]
+                lambda: [message for message in workspace.messages(team.channel) if key_of(message)]
             )
             debate = await team.wait_for_end(board["ts"])
             posts = json.dumps([board, *team.replies(board["ts"])])

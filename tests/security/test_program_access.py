@@ -187,9 +187,9 @@ async def test_who_is_in_the_channel_does_see_it(premises: Premises) -> None:
 
 async def test_every_tool_and_document_is_tried(premises: Premises) -> None:
     async with premises.program("insider") as dana:
-        tools = {one.name for one in (await dana.client.list_tools()).tools}
+        tools = {tool.name for tool in (await dana.client.list_tools()).tools}
     others = {"start_debate", "search_decisions", "list_debates"}
-    assert tools == {one.name for one in TOOLS} == {*OF_A_DEBATE, *others}
-    assert [one.uri_template for one in templates()] == [
+    assert tools == {tool.name for tool in TOOLS} == {*OF_A_DEBATE, *others}
+    assert [template.uri_template for template in templates()] == [
         address_of("{debate_id}", kind) for kind in DOCUMENTS
     ]

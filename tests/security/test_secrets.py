@@ -58,7 +58,7 @@ async def a_whole_debate(team: Team) -> None:
     assert any("secret" in warning for warning in started.setup.warnings)
     board = await team.board_of(started.debate_id)
     await team.workspace.wait_for(
-        lambda: any("How many" in one["text"] for one in team.replies(board))
+        lambda: any("How many" in reply["text"] for reply in team.replies(board))
     )
     await team.say(f"1: A thousand, with {ANSWER}.", board)
     await team.say(f"Mind {NOTE}.", board)
@@ -150,14 +150,14 @@ async def test_a_form_answers_secrets_are_taken_out_too(
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate("Kafka or PostgreSQL?")
         await team.workspace.wait_for(
-            lambda: any("How many" in one["text"] for one in team.replies(board))
+            lambda: any("How many" in reply["text"] for reply in team.replies(board))
         )
         [entry] = await team.moot.store.find(DebateFilter())
         await team.moot.context.steer.note.add(
             entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
         )
         debate = await team.moot.context.answer.facts.debate(entry.debate_id)
-        assert [one.text for one in debate.notes] == ["See [redacted]."]
+        assert [note.text for note in debate.notes] == ["See [redacted]."]
 
 
 def test_the_tables_have_no_column_for_a_token() -> None:

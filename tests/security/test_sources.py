@@ -71,12 +71,12 @@ async def test_a_model_that_obeys_a_source_cannot_verify_what_it_says() -> None:
     held.provider = ScriptedProvider(obeying)
     held.engine = held.an_engine()
     debate = await held.run()
-    cited = [one for made in debate.contributions.values() for one in made.citations]
+    cited = [citation for made in debate.contributions.values() for citation in made.citations]
     assert cited
     assert {one.status for one in cited} == {CitationStatus.UNVERIFIED}
     assert debate.verdict
     assert debate.verdict.citations
-    assert {one.status.value for one in debate.verdict.citations} == {"unverified"}
+    assert {citation.status.value for citation in debate.verdict.citations} == {"unverified"}
 
 
 async def test_the_text_of_a_source_is_never_logged(capfd: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +88,9 @@ async def test_the_text_of_a_source_is_never_logged(capfd: pytest.CaptureFixture
         )
         await team.say("@Moot Kafka or PostgreSQL for our jobs?", root["ts"])
         boards = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.messages(team.channel) if key_of(one)]
+            lambda: [
+                message for message in team.workspace.messages(team.channel) if key_of(message)
+            ]
         )
         debate = await team.wait_for_end(boards[0]["ts"])
     assert [bool(one.text) for one in debate.evidence] == [True, True]

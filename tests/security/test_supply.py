@@ -16,8 +16,8 @@ def test_every_dependency_is_pinned_with_hashes_and_without_an_address(lock: str
     entries = re.split(r"^(?=[a-z0-9])", read(lock), flags=re.MULTILINE)[1:]
 
     assert entries
-    assert not [one for one in entries if not re.match(r"[a-z0-9-]+==\S+", one)]
-    assert not [one for one in entries if "--hash=sha256:" not in one]
+    assert not [entry for entry in entries if not re.match(r"[a-z0-9-]+==\S+", entry)]
+    assert not [entry for entry in entries if "--hash=sha256:" not in entry]
     assert "://" not in read(lock)
 
 
@@ -25,7 +25,7 @@ def test_the_container_installs_only_what_the_locks_name() -> None:
     installs = re.findall(r"pip install[^\n\\]*", DOCKERFILE)
 
     assert installs
-    assert all("--require-hashes" in one or "--no-index" in one for one in installs)
+    assert all("--require-hashes" in install or "--no-index" in install for install in installs)
 
 
 def test_the_container_runs_as_nobody_special() -> None:

@@ -48,10 +48,10 @@ def skipped(what: str, found: str, remedy: str = "") -> Finding:
 def as_text(findings: Iterable[Finding]) -> str:
     """A line per finding, and under it what to do."""
     lines = list[str]()
-    for one in findings:
-        lines.append(f"{one.mark.value} {one.what}: {' '.join(one.found.split())}")
-        if one.remedy:
-            lines.append(f"    → {one.remedy}")
+    for finding in findings:
+        lines.append(f"{finding.mark.value} {finding.what}: {' '.join(finding.found.split())}")
+        if finding.remedy:
+            lines.append(f"    → {finding.remedy}")
     return "\n".join(lines)
 
 
@@ -59,13 +59,13 @@ def as_json(findings: Sequence[Finding]) -> str:
     """The findings for programs: `well`, and `findings` with their marks as words."""
     listed = [
         {
-            "mark": one.mark.name.lower(),
-            "what": one.what,
-            "found": one.found,
-            "remedy": one.remedy,
-            "is_configuration": one.is_configuration,
+            "mark": finding.mark.name.lower(),
+            "what": finding.what,
+            "found": finding.found,
+            "remedy": finding.remedy,
+            "is_configuration": finding.is_configuration,
         }
-        for one in findings
+        for finding in findings
     ]
     said = {"well": is_well(findings), "findings": listed}
     return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
@@ -73,12 +73,12 @@ def as_json(findings: Sequence[Finding]) -> str:
 
 def is_well(findings: Iterable[Finding]) -> bool:
     """Whether nothing must be done."""
-    return all(one.mark is not CheckMark.BAD for one in findings)
+    return all(finding.mark is not CheckMark.BAD for finding in findings)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """0 when nothing must be done, 4 when settings must be changed, else 1."""
-    wrong = [one for one in findings if one.mark is CheckMark.BAD]
+    wrong = [finding for finding in findings if finding.mark is CheckMark.BAD]
     if not wrong:
         return 0
     return 4 if any(one.is_configuration for one in wrong) else 1

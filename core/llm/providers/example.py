@@ -205,7 +205,7 @@ def reply_to(request: ModelRequest) -> str:
     own = written.agents.get(request.role)
     match request.act:
         case Act.QUESTIONS if own:
-            return _json({"questions": [one.model_dump() for one in own.questions]})
+            return _json({"questions": [question.model_dump() for question in own.questions]})
         case Act.PROPOSAL if own:
             return own.proposal.strip()
         case Act.CRITIQUE if own:

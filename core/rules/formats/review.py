@@ -250,7 +250,7 @@ def revision_fault(debate: Debate) -> str:
     if debate.status is not Status.RUNNING or debate.stop or debate.verdict:
         return f"The review `{debate.id}` has ended, or is being wound up. {again}"
     acts = {made.turn.act for made in debate.contributions.values()}
-    if Act.SECOND_LOOK in acts or any(one.turn.round for one in debate.ballots.values()):
+    if Act.SECOND_LOOK in acts or any(ballot.turn.round for ballot in debate.ballots.values()):
         return f"The agents of `{debate.id}` have looked again already, or vote. {again}"
     if debate.findings and not findings.to_put(debate):
         return f"Nothing of weight was found in `{debate.id}`, so nobody looks again. {again}"

@@ -75,7 +75,7 @@ class Arm:
     @property
     def name(self) -> str:
         """For people: "solo gpt-6", "critique mixed"."""
-        names = [one.model for one in self.models]
+        names = [model.model for model in self.models]
         return f"{self.form} {names[0] if len(names) == 1 else 'mixed'}"
 
     def with_drafts(self, drafts: int) -> "Arm":
@@ -97,7 +97,7 @@ def arms_for(
     mixes += [tuple(models[:1])] if len(models) == 1 or not only_mixed else []
     if len(models) > 1:
         mixes.append(tuple(models))
-    alone = [Arm(form=ArmForm.SOLO, models=(one,)) for one in models if ArmForm.SOLO in forms]
+    alone = [Arm(form=ArmForm.SOLO, models=(model,)) for model in models if ArmForm.SOLO in forms]
     rest = [form for form in ArmForm if form in forms and form is not ArmForm.SOLO]
     return [*alone, *(Arm(form=form, models=mix) for form in rest for mix in mixes)]
 

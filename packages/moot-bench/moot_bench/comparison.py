@@ -141,12 +141,20 @@ _VOTE_SOLO = (ArmKind.VOTE, ArmKind.SOLO)
 
 def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
     """The last line: what was found, in a plain sentence that also says "no evidence"."""
-    debates = [one for one in comparisons if one.arm.kind is ArmKind.DEBATE and one.gain]
-    votes = [one for one in comparisons if one.arm.kind is ArmKind.VOTE and one.gain]
+    debates = [
+        comparison
+        for comparison in comparisons
+        if comparison.arm.kind is ArmKind.DEBATE and comparison.gain
+    ]
+    votes = [
+        comparison
+        for comparison in comparisons
+        if comparison.arm.kind is ArmKind.VOTE and comparison.gain
+    ]
     # The better baseline counts; where they are level the vote, which has the debate's drafts
     # without its talk.
-    most = max((_worth(one.baseline, measure) for one in debates), default=0.0)
-    level = [one for one in debates if _worth(one.baseline, measure) == most]
+    most = max((_worth(debate.baseline, measure) for debate in debates), default=0.0)
+    level = [debate for debate in debates if _worth(debate.baseline, measure) == most]
     harder = [one for one in level if one.baseline.kind is ArmKind.VOTE] or level
     parts: list[str] = []
     if harder:
@@ -157,7 +165,7 @@ def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
         parts.append(_verdict(best, "the vote alone", measure))
     if not parts:
         return "No evidence either way: there are not two arms with two questions to compare."
-    asked = max(len(one.arm.answers) for one in comparisons)
+    asked = max(len(comparison.arm.answers) for comparison in comparisons)
     seen = smallest_effect(asked, comparisons=len(comparisons))
     if measure is ArmMeasure.ACCURACY and not all(one.is_evident for one in (*debates, *votes)):
         parts.append(

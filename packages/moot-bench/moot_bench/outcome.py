@@ -77,7 +77,7 @@ def text_of(debate: Debate) -> str:
         return verdict.solution
     lists = (verdict.tradeoffs, (verdict.dissent,), verdict.overturned_by)
     parts = (verdict.decision, *verdict.reasons, verdict.solution, verdict.implementation)
-    told = [*parts, *(one for items in lists for one in items)]
+    told = [*parts, *(item for items in lists for item in items)]
     return "\n\n".join(filter(str.strip, told))
 
 

@@ -112,16 +112,18 @@ def answers_csv(arms: Sequence[ArmScores]) -> str:
         ("question", "arm", "right option", "chosen", "probability", "right", "brier", "usd")
     )
     for arm in arms:
-        for one in arm.answers:
-            share = score(one.probabilities.get(one.truth, 0.0))
+        for answer in arm.answers:
+            share = score(answer.probabilities.get(answer.truth, 0.0))
             figures = (
-                score(accuracy(one)),
-                score(brier(one)),
-                "" if one.cost is None else one.cost,
+                score(accuracy(answer)),
+                score(brier(answer)),
+                "" if answer.cost is None else answer.cost,
             )
             # A spreadsheet must not take an id for a formula.
-            name = f"'{one.question}" if one.question[:1] in "=+-@" else one.question
-            rows.writerow((name, one.arm, one.truth, " ".join(one.chosen), share, *figures))
+            name = f"'{answer.question}" if answer.question[:1] in "=+-@" else answer.question
+            rows.writerow(
+                (name, answer.arm, answer.truth, " ".join(answer.chosen), share, *figures)
+            )
     return out.getvalue()
 
 

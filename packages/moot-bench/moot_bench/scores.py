@@ -47,7 +47,7 @@ def accuracy(answer: ArmAnswer) -> float:
 def brier(answer: ArmAnswer) -> float:
     """The Brier score, 0 to 1; lower is better."""
     options = {*answer.probabilities, answer.truth}
-    shares = ((answer.probabilities.get(one, 0.0), one == answer.truth) for one in options)
+    shares = ((answer.probabilities.get(option, 0.0), option == answer.truth) for option in options)
     return sum((share - is_right) ** 2 for share, is_right in shares) / 2
 
 

@@ -40,9 +40,9 @@ def arms(*, solo: float, vote: float, debate: float, count: int = 200) -> list[A
     dice = random.Random(4)
     chances = [dice.random() for _ in range(count)]
     return [
-        an_arm("solo", ArmKind.SOLO, [one < solo for one in chances], "0.01"),
-        an_arm("vote", ArmKind.VOTE, [one < vote for one in chances], "0.06"),
-        an_arm("critique", ArmKind.DEBATE, [one < debate for one in chances], "0.27"),
+        an_arm("solo", ArmKind.SOLO, [chance < solo for chance in chances], "0.01"),
+        an_arm("vote", ArmKind.VOTE, [chance < vote for chance in chances], "0.06"),
+        an_arm("critique", ArmKind.DEBATE, [chance < debate for chance in chances], "0.27"),
     ]
 
 
@@ -110,7 +110,7 @@ def test_of_two_baselines_the_better_one_counts_in_the_last_line() -> None:
 
 def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() -> None:
     sure = an_arm("solo sure", ArmKind.SOLO, [True] * 5 + [False] * 5)
-    unsure = [replace(one, probabilities={"o1": 0.5, "o2": 0.5}) for one in sure.answers]
+    unsure = [replace(answer, probabilities={"o1": 0.5, "o2": 0.5}) for answer in sure.answers]
     level = ArmScores(arm="solo unsure", kind=ArmKind.SOLO, answers=unsure)
     vote = an_arm("vote", ArmKind.VOTE, [True] * 10)
     (found,) = compare([level, sure, vote], ACCURACY)

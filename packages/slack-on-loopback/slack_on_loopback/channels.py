@@ -21,7 +21,7 @@ def channel_object(channel: Channel, viewer: str) -> Json:
         "is_org_shared": False,
     }
     if channel.is_im:
-        other = next((one for one in channel.members if one != viewer), viewer)
+        other = next((member for member in channel.members if member != viewer), viewer)
         return {**base, "user": other, "is_user_deleted": False, "priority": 0}
     return {
         **base,
@@ -70,9 +70,9 @@ def recent(runtime: Runtime, viewer: str) -> dict[str, list[str]]:
     quiet = {"channel_join", "channel_leave"}
     return {
         channel.id: [
-            str(one["ts"])
-            for one in list(channel.roots())[-_RECENT:]
-            if one.get("user") != viewer and one.get("subtype") not in quiet
+            str(root["ts"])
+            for root in list(channel.roots())[-_RECENT:]
+            if root.get("user") != viewer and root.get("subtype") not in quiet
         ]
         for channel in runtime.state.channels.values()
         if viewer in channel.members

@@ -86,7 +86,7 @@ class ControlApi:
     async def requests(self, request: web.Request) -> web.Response:
         """List the Web API calls, all or those of `?method=`."""
         method = request.query.get("method")
-        found = [one for one in self.runtime.calls.entries if method in {None, one.method}]
+        found = [entry for entry in self.runtime.calls.entries if method in {None, entry.method}]
         return web.json_response({"ok": True, "requests": [one.as_json() for one in found]})
 
     async def forget(self, request: web.Request) -> web.Response:
@@ -101,14 +101,14 @@ class ControlApi:
         attempts = self.runtime.connections[self._app().id].dispatcher.attempts
         listed: list[dict[str, Any]] = [
             {
-                "kind": one.kind,
-                "name": one.name,
-                "event_id": one.event_id,
-                "attempt": one.attempt,
-                "acked": one.acked,
-                "reason": one.reason,
+                "kind": attempt.kind,
+                "name": attempt.name,
+                "event_id": attempt.event_id,
+                "attempt": attempt.attempt,
+                "acked": attempt.acked,
+                "reason": attempt.reason,
             }
-            for one in attempts
+            for attempt in attempts
         ]
         return web.json_response({"ok": True, "deliveries": listed})
 

@@ -137,7 +137,9 @@ class OAuthServer:
     async def pass_on(self, request: web.Request) -> web.Response:
         """Hand a call to the workspace whose token it carries."""
         token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        found = next((one for one in self.workspaces if one.bot_token == token), None)
+        found = next(
+            (workspace for workspace in self.workspaces if workspace.bot_token == token), None
+        )
         if found is None:
             return _refused("invalid_auth")
         url = f"{found.api_url}{request.match_info['method']}"
@@ -167,7 +169,7 @@ async def run_oauth_server(
 ) -> AsyncGenerator[OAuthServer]:
     """Run workspaces behind one address for as long as the block lasts."""
     async with AsyncExitStack() as stack:
-        workspaces = [await stack.enter_async_context(run_workspace(one)) for one in configs]
+        workspaces = [await stack.enter_async_context(run_workspace(config)) for config in configs]
         server = OAuthServer(workspaces, app or OAuthApp())
         await server.start()
         stack.push_async_callback(server.stop)

@@ -84,7 +84,7 @@ class PageApi:
     async def channel(self, user: User, body: Json) -> Json:
         """The messages of a channel, with those only this user sees."""
         channel = self._visible(user, body)
-        seen = [posting.shown(channel, one) for one in channel.roots()]
+        seen = [posting.shown(channel, root) for root in channel.roots()]
         seen += [copy(one) for one in self._ephemeral(user, channel) if "thread_ts" not in one]
         return {
             "messages": sorted(seen, key=lambda one: one["ts"]),
@@ -248,7 +248,7 @@ class PageApi:
         wanted = text_at(body, "user")
         if wanted:
             return self.runtime.state.user(wanted)
-        return next(one for one in self.runtime.state.users.values() if not one.is_bot)
+        return next(user for user in self.runtime.state.users.values() if not user.is_bot)
 
     def _visible(self, user: User, body: Json) -> Channel:
         return people.visible(self.runtime, user, text_at(body, "channel"))

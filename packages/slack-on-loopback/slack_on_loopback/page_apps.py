@@ -31,10 +31,11 @@ def _page_app(runtime: Runtime, app: App) -> Json:
         "bot_user": app.bot_user,
         "connected": not app.revoked and (connections.sockets.ready() or connections.http.ready()),
         "commands": [
-            _picked(one, ("command", "description", "usage_hint")) for one in app.commands
+            _picked(command, ("command", "description", "usage_hint")) for command in app.commands
         ],
         "shortcuts": [
-            _picked(one, ("name", "type", "callback_id", "description")) for one in app.shortcuts
+            _picked(shortcut, ("name", "type", "callback_id", "description"))
+            for shortcut in app.shortcuts
         ],
         "has_home": app.has_home,
     }

@@ -131,7 +131,7 @@ def react(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) 
     if name.partition("::")[0] not in EMOJI:
         raise SlackRefusal("invalid_name")
     reactions = objects(message.get("reactions"))
-    mine: Json | None = next((one for one in reactions if one["name"] == name), None)
+    mine: Json | None = next((reaction for reaction in reactions if reaction["name"] == name), None)
     if mine is not None and user in mine["users"]:
         raise SlackRefusal("already_reacted")
     if mine is None and len(reactions) >= MOST_REACTIONS:

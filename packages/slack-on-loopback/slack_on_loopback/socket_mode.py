@@ -128,7 +128,7 @@ class SocketTransport:
             await socket.ws.close()
 
     def _open(self) -> list[Socket]:
-        return [one for one in self.sockets if not (one.draining or one.ws.closed)]
+        return [socket for socket in self.sockets if not (socket.draining or socket.ws.closed)]
 
     def _next_socket(self) -> Socket:
         sockets = self._open()

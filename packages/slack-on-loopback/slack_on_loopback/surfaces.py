@@ -94,9 +94,9 @@ def find_command(runtime: Runtime, word: str) -> tuple[App, Json]:
         PersonRefusal: unknown_command.
     """
     for app in runtime.apps_where(lambda app: "commands" in app.scopes):
-        for one in app.commands:
-            if one.get("command") == word:
-                return app, one
+        for command in app.commands:
+            if command.get("command") == word:
+                return app, command
     raise PersonRefusal("unknown_command", f"{word} is not a valid command.")
 
 

@@ -142,7 +142,7 @@ async def test_a_persons_channels_are_those_shared_with_the_bot(
     danas = await client.users_conversations(
         user=ws.user("dana").id, types="public_channel,private_channel"
     )
-    assert {one["name"] for one in danas["channels"]} == {"general", "architecture"}
+    assert {dana["name"] for dana in danas["channels"]} == {"general", "architecture"}
 
 
 async def test_no_more_than_999_are_listed_at_once(ws: Workspace, client: Client) -> None:

@@ -50,7 +50,13 @@ async def test_posts_to_a_channel_are_one_a_second_after_a_burst(
     await client.chat_postMessage(channel=other, text="another channel")
     clock.now += 1
     await client.chat_postMessage(channel=general, text="in time")
-    assert [one["text"] for one in slow.messages("general")] == ["0", "1", "2", "3", "in time"]
+    assert [message["text"] for message in slow.messages("general")] == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "in time",
+    ]
 
 
 async def test_a_tier_is_counted_per_method(
@@ -74,7 +80,7 @@ async def test_an_answer_can_be_lost_after_the_post_was_taken(
     ws.faults.drop_after("chat.postMessage")
     with pytest.raises(aiohttp.ServerDisconnectedError):
         await client.chat_postMessage(channel=ws.channel("general").id, text="once")
-    assert [one["text"] for one in ws.messages("general")] == ["once"]
+    assert [message["text"] for message in ws.messages("general")] == ["once"]
     await client.chat_postMessage(channel=ws.channel("general").id, text="two")
     assert len(ws.messages("general")) == 2
 
@@ -85,7 +91,7 @@ async def test_the_sdks_silent_retry_doubles_a_lost_post(
     client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
     ws.faults.drop_after("chat.postMessage")
     await client.chat_postMessage(channel=ws.channel("general").id, text="twice")
-    assert [one["text"] for one in ws.messages("general")] == ["twice", "twice"]
+    assert [message["text"] for message in ws.messages("general")] == ["twice", "twice"]
 
 
 async def test_a_refused_call_does_not_use_the_switch_up(ws: Workspace, client: Client) -> None:
@@ -116,7 +122,7 @@ async def test_a_late_answer_outlasts_the_clients_patience(ws: Workspace) -> Non
     with pytest.raises(asyncio.TimeoutError):
         await client.chat_postMessage(channel=ws.channel("general").id, text="late")
     await ws.wait_for(lambda: ws.messages("general"))
-    assert [one["text"] for one in ws.messages("general")] == ["late"]
+    assert [message["text"] for message in ws.messages("general")] == ["late"]
 
 
 async def test_a_rate_limit_can_be_switched_on(ws: Workspace, client: Client) -> None:

@@ -112,7 +112,7 @@ async def test_an_app_can_ask_not_to_be_tried_again(ws: Workspace) -> None:
     receiver = Receiver(500, headers={"X-Slack-No-Retry": "1"})
     await deliver_to(receiver, ws, 1)
     await ws.say("dana", "general", "next")
-    assert [one.attempt for one in ws.deliveries] == [0]
+    assert [delivery.attempt for delivery in ws.deliveries] == [0]
 
 
 async def test_slacks_own_verifier_accepts_the_signature(ws: Workspace) -> None:

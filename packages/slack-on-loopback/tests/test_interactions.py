@@ -142,7 +142,7 @@ async def test_a_command_that_is_not_acknowledged_has_failed(
     with pytest.raises(PersonRefusal) as refused:
         await ws.command("dana", "general", "/echo", "x")
     assert refused.value.words == "/echo failed: the app did not answer within 3 seconds"
-    assert [one.attempt for one in ws.deliveries] == [0]
+    assert [delivery.attempt for delivery in ws.deliveries] == [0]
 
 
 async def test_without_an_app_a_command_has_failed(ws: Workspace) -> None:
@@ -384,7 +384,7 @@ async def test_an_app_can_update_push_and_clear(
     second = modal(private_metadata="second")
     bot.acks["submission"] = {"response_action": "update", "view": second}
     await ws.submit("dana", view_id, ANSWER)
-    assert [one["private_metadata"] for one in ws.views("dana")] == ["second"]
+    assert [view["private_metadata"] for view in ws.views("dana")] == ["second"]
     bot.acks["submission"] = {"response_action": "push", "view": modal()}
     await ws.submit("dana", view_id, ANSWER)
     top = ws.views("dana")[-1]
@@ -521,5 +521,5 @@ async def test_two_people_at_once_do_not_disturb_each_other(
     ts = await posted(ws, client, actions(button()))
     people = ("dana", "alex", "sam", "priya")
     await asyncio.gather(*(ws.click(name, "general", ts, "go") for name in people))
-    assert {one["user"]["name"] for one in bot.bodies} == set(people)
-    assert len({one["trigger_id"] for one in bot.bodies}) == 4
+    assert {body["user"]["name"] for body in bot.bodies} == set(people)
+    assert len({body["trigger_id"] for body in bot.bodies}) == 4

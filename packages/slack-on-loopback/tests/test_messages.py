@@ -177,7 +177,7 @@ async def test_a_broadcast_is_seen_in_the_channel_too(
 ) -> None:
     root = await post(client, general)
     await post(client, general, "decided", thread_ts=root, reply_broadcast=True)
-    assert [one["text"] for one in ws.messages("general")] == ["hi", "decided"]
+    assert [message["text"] for message in ws.messages("general")] == ["hi", "decided"]
     assert ws.messages("general")[1]["subtype"] == "thread_broadcast"
 
 

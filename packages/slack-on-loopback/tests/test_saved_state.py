@@ -30,7 +30,10 @@ async def test_everything_that_matters_survives(
         await client.views_publish(user_id=ws.user("dana").id, view=view)
         token = ws.bot_token
     async with run_workspace(saved) as again:
-        assert [one["ts"] for one in again.messages("general")] == [answer["ts"], shared["ts"]]
+        assert [message["ts"] for message in again.messages("general")] == [
+            answer["ts"],
+            shared["ts"],
+        ]
         assert again.messages("general")[0]["metadata"] == metadata
         assert again.pins("general") == [answer["ts"]]
         assert again.file(shared["files"][0]["id"]) == b"\x00\xff"
@@ -45,7 +48,7 @@ async def test_it_is_saved_while_it_runs(saved: WorkspaceConfig) -> None:
         await ws.say("dana", "general", "not lost")
         await ws.wait_for(lambda: not ws.runtime.dirty)
         crashed = Workspace(saved)
-        assert [one["text"] for one in crashed.messages("general")] == ["not lost"]
+        assert [message["text"] for message in crashed.messages("general")] == ["not lost"]
 
 
 async def test_fixed_tokens_can_be_given(
@@ -90,6 +93,6 @@ async def test_a_manifest_makes_the_app(config: WorkspaceConfig) -> None:
         assert ws.app.name == "Lunch"
         assert ws.user("lunch-bot").is_bot
         assert ws.app.scopes == ["chat:write", "commands"]
-        assert [one["command"] for one in ws.app.commands] == ["/lunch"]
+        assert [command["command"] for command in ws.app.commands] == ["/lunch"]
         assert ws.app.has_home
         assert ws.app.request_url == ""

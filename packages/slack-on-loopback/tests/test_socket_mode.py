@@ -42,7 +42,7 @@ async def test_a_mention_is_delivered_twice_as_message_and_as_mention(
         await ws.wait_for(lambda: len(listener.heard) == 2)
     assert sorted(listener.kinds()) == ["app_mention", "message"]
     assert {one["text"] for one in listener.heard} == {f"<@{ws.app.bot_user}> which database?"}
-    assert len({one.event_id for one in ws.deliveries}) == 2
+    assert len({delivery.event_id for delivery in ws.deliveries}) == 2
 
 
 async def test_an_edited_mention_is_delivered_again_as_a_mention_of_the_same_message(
@@ -62,7 +62,7 @@ async def test_an_edited_mention_is_delivered_again_as_a_mention_of_the_same_mes
     assert (before.get("edited"), after["edited"]["user"]) == (None, ws.user("dana").id)
     assert after["text"] == f"<@{ws.app.bot_user}> which queue?"
     assert last["text"].endswith("and now?")
-    mentions = [one.event_id for one in ws.deliveries if one.name == "app_mention"]
+    mentions = [delivery.event_id for delivery in ws.deliveries if delivery.name == "app_mention"]
     assert len(set(mentions)) == 3
 
 
@@ -203,10 +203,10 @@ async def test_an_event_that_is_not_acknowledged_comes_again(
         await ws.say("dana", "general", "hello")
         tries = [await socket.receive() for _ in range(4)]
         await ws.wait_for(lambda: len(ws.deliveries) == 4)
-    assert [one["retry_attempt"] for one in tries] == [0, 1, 2, 3]
-    assert [one["retry_reason"] for one in tries] == ["", "timeout", "timeout", "timeout"]
-    assert len({one["payload"]["event_id"] for one in tries}) == 1
-    assert len({one["envelope_id"] for one in tries}) == 4
+    assert [attempt["retry_attempt"] for attempt in tries] == [0, 1, 2, 3]
+    assert [attempt["retry_reason"] for attempt in tries] == ["", "timeout", "timeout", "timeout"]
+    assert len({attempt["payload"]["event_id"] for attempt in tries}) == 1
+    assert len({attempt["envelope_id"] for attempt in tries}) == 4
 
 
 async def test_an_acknowledged_event_comes_once(ws: Workspace, http: aiohttp.ClientSession) -> None:
@@ -214,7 +214,7 @@ async def test_an_acknowledged_event_comes_once(ws: Workspace, http: aiohttp.Cli
     await ws.say("dana", "general", "hello")
     await socket.ack(await socket.receive())
     await ws.wait_for(lambda: ws.deliveries)
-    assert [one.acked for one in ws.deliveries] == [True]
+    assert [delivery.acked for delivery in ws.deliveries] == [True]
     await ws.say("dana", "general", "next")
     second = await socket.receive()
     assert second["payload"]["event"]["text"] == "next"
@@ -246,7 +246,7 @@ async def test_an_event_can_be_delivered_twice(ws: Workspace, app: AsyncApp) -> 
         ws.faults.double_next_events()
         await ws.say("dana", "general", "once")
         await ws.wait_for(lambda: len(listener.heard) == 2)
-    assert len({one.event_id for one in ws.deliveries}) == 1
+    assert len({delivery.event_id for delivery in ws.deliveries}) == 1
 
 
 async def test_each_payload_goes_to_one_of_several_sockets(

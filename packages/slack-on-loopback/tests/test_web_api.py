@@ -151,7 +151,7 @@ async def test_a_refusal_says_which_block_is_wrong(ws: Workspace, client: Client
 async def test_every_call_is_logged_with_its_outcome(ws: Workspace, client: Client) -> None:
     await client.auth_test()
     await error_of(client.chat_postMessage(channel="C404", text="x"))
-    assert [(one.method, one.outcome) for one in ws.calls.entries] == [
+    assert [(entry.method, entry.outcome) for entry in ws.calls.entries] == [
         ("auth.test", "ok"),
         ("chat.postMessage", "channel_not_found"),
     ]

@@ -172,7 +172,7 @@ def test_a_page_says_who_wrote_it() -> None:
     debate = fold(a_log())
     assert "Written by AI agents" in page(debate, UNTIL)
     offline = {"provider": "offline"}
-    agents = tuple(one.model_copy(update=offline) for one in debate.setup.agents)
+    agents = tuple(agent.model_copy(update=offline) for agent in debate.setup.agents)
     setup = debate.setup.model_copy(update={"agents": agents})
     assert "Written by AI agents" in page(replace(debate, setup=setup), UNTIL)
     judge = setup.judge.model_copy(update=offline)
@@ -196,7 +196,9 @@ def test_hostile_text_does_nothing_wherever_it_stands() -> None:
         recommendations=(BAD,), confidence=50, warnings=(BAD,), open_questions=(BAD,),
         overturned_by=(BAD,),
     )  # fmt: skip
-    agents = tuple(one.model_copy(update={"name": f'{BAD}"\u202e>'}) for one in debate.setup.agents)
+    agents = tuple(
+        agent.model_copy(update={"name": f'{BAD}"\u202e>'}) for agent in debate.setup.agents
+    )
     setup = debate.setup.model_copy(update={"agents": agents})
     made = {
         key: one.model_copy(update={"call": a_call(), "warnings": (BAD,)})

@@ -128,7 +128,7 @@ async def open_office(
         queue = LandingQueue(
             landings=landings,
             store=store,
-            receivers={one.name: one for one in receivers},
+            receivers={receiver.name: receiver for receiver in receivers},
             clock=clock,
             look_seconds=1e9,
         )

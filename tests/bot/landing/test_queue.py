@@ -84,7 +84,7 @@ async def test_a_receiver_of_somebodys_own_that_breaks_is_tried_again_and_others
     [(why, again)] = office.told.failures
     assert why == "It failed unexpectedly (ZeroDivisionError); the log says more."
     assert again == 60
-    assert [one["log_level"] for one in logs if one["event"] == "a receiver failed"] == [
+    assert [log["log_level"] for log in logs if log["event"] == "a receiver failed"] == [
         "error"
     ] * 2
 

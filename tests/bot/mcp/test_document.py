@@ -23,7 +23,7 @@ ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (yes|no) \|$", re.MULTILINE)
 
 
 async def offered(client: Client) -> dict[str, Tool]:
-    return {one.name: one for one in (await client.list_tools()).tools}
+    return {tool.name: tool for tool in (await client.list_tools()).tools}
 
 
 async def test_the_table_names_every_tool_and_says_which_change_something(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ async def test_every_tool_promises_what_it_returns(tmp_path: Path) -> None:
         for argument in tool.input_schema["properties"].values():
             kinds = argument.get("anyOf", [argument])
             bounded = [
-                "maximum" in one for one in kinds if one.get("type") in {"integer", "number"}
+                "maximum" in kind for kind in kinds if kind.get("type") in {"integer", "number"}
             ]
             assert all(bounded), argument
     arguments = ", ".join(tools["start_debate"].input_schema["properties"])

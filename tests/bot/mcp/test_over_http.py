@@ -348,7 +348,7 @@ async def test_a_token_is_in_no_log_line(caplog: pytest.LogCaptureFixture) -> No
             await dana.calls("list_debates")
         await bot.posts(b"{}", Authorization=f"Bearer {token}wrong")
     assert caplog.records
-    assert not [one for one in caplog.records if TOKEN in one.getMessage()]
+    assert not [record for record in caplog.records if TOKEN in record.getMessage()]
 
 
 async def test_with_a_token_from_slack_a_debate_is_followed_across_a_restart(

@@ -87,7 +87,7 @@ async def test_a_sink_that_raises_hears_the_next_event() -> None:
     assert not queued.is_out
     assert queued.fault == "it raised SystemExit"
     # Each cause once.
-    said = [(one["event"], one["reason"]) for one in logs]
+    said = [(log["event"], log["reason"]) for log in logs]
     assert said == [
         ("plugin failed", "it raised ValueError"),
         ("plugin failed", "it raised SystemExit"),
@@ -141,7 +141,7 @@ async def test_the_log_says_once_that_a_sink_is_too_slow_and_that_it_is_left_out
         for _ in range(5):
             slow.put(DEBATE, LOG[0])
 
-    said = [(one["event"], one["sink"]) for one in logs]
+    said = [(log["event"], log["sink"]) for log in logs]
     assert said == [
         ("plugin failed", "bad"),
         ("plugin is left out", "bad"),

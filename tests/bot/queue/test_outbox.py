@@ -115,7 +115,7 @@ class Office:
         return NewPost(key=key, method=method, payload=payload, **place, **changes)
 
     def texts(self, channel: str = "general") -> list[str]:
-        return [one["text"] for one in self.workspace.messages(channel)]
+        return [message["text"] for message in self.workspace.messages(channel)]
 
     async def settled(self, *keys: str, state: PostState | None = None) -> list[PostRow]:
         async with asyncio.timeout(45):
@@ -163,7 +163,7 @@ async def test_posts_of_a_channel_arrive_in_order_each_with_its_key(office: Offi
     keys = [f"d1/e{number}/0" for number in range(12)]
     await office.outbox.post([office.new(key) for key in keys])
     await office.settled(*keys)
-    assert [key_of(one) for one in office.workspace.messages("general")] == keys
+    assert [key_of(message) for message in office.workspace.messages("general")] == keys
 
 
 async def test_queueing_the_same_posts_again_changes_nothing(office: Office):
@@ -219,7 +219,7 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
         await office.go_on(session="active")
         await office.until_shown("d1/session")
         outcomes = [one.outcome for one in workspace.calls.of("agents.sessions.setStatus")]
-        assert [one for one in outcomes if one != "user_not_in_channel"] == [
+        assert [outcome for outcome in outcomes if outcome != "user_not_in_channel"] == [
             "ok",
             "invalid_arguments",
             "ok",

@@ -78,7 +78,7 @@ async def test_the_end_of_a_debate_is_logged_once_however_often_it_is_looked_at(
     with capture_logs() as logs:
         for debate_id in ("daaaaaaa", "daaaaaaa", "dbbbbbbb"):
             await holder.hold(debate_id)
-    assert [one["event"] for one in logs] == ["ended", "ended"]
+    assert [log["event"] for log in logs] == ["ended", "ended"]
 
 
 async def test_what_is_unfinished_is_taken_up_at_the_start(store: InMemoryStore):

@@ -88,7 +88,7 @@ def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> No
         thread="1700000000.000100",
     )
 
-    assert [one.fetch for one in found.references] == [
+    assert [reference.fetch for reference in found.references] == [
         "C0HERE/1700000000.123456/",
         "https://docs.example.com/queues",
     ]

@@ -136,7 +136,7 @@ async def test_several_keys_mix_the_strongest_models_unless_people_name_one(tmp_
         return (await load_settings(keys, file)).settings
 
     mixed = (await load_settings(keys)).settings
-    assert [one.model for one in mixed.mixed_models] == ["claude-opus-5-5", "gpt-6.1-sol"]
+    assert [model.model for model in mixed.mixed_models] == ["claude-opus-5-5", "gpt-6.1-sol"]
     assert mixed.judge_models == mixed.mixed_models
     assert mixed.background_models[0].model == "claude-haiku-5-5", "as cheap as gpt-6-luna"
     one = (await load_settings(environment(openai_api_key="k"))).settings

@@ -338,7 +338,7 @@ def test_a_source_that_was_lost_is_noted_above_the_decision(moot: Moot) -> None:
 
 
 def _ids(moot: Moot) -> list[str]:
-    return [one["id"] for one in json.loads(moot("list", "--json").stdout)]
+    return [load["id"] for load in json.loads(moot("list", "--json").stdout)]
 
 
 @pytest.mark.parametrize("by", ["flag", "variable"])
@@ -532,7 +532,7 @@ async def test_a_finished_debate_can_be_scored(
     assert "requirements" in said.lower()
     if form == "json":
         marks = json.loads(said)["marks"]
-        assert [one["evaluator"] for one in marks] == ["security", "finance"]
+        assert [mark["evaluator"] for mark in marks] == ["security", "finance"]
 
 
 def test_going_on_with_an_ended_debate_shows_its_decision(moot: Moot) -> None:

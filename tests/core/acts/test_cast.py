@@ -55,7 +55,7 @@ def answering(casting_reply: str | ProviderError) -> ScriptedProvider:
 
 
 def naming(roles: Sequence[str]) -> str:
-    return json.dumps({"agents": [{"reason": f"It needs {one}.", "role": one} for one in roles]})
+    return json.dumps({"agents": [{"reason": f"It needs {role}.", "role": role} for role in roles]})
 
 
 async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:

@@ -347,7 +347,7 @@ def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
     while play.step():
         for turn in schedule.ready(play.debate):
             if turn.act is Act.BALLOT:
-                orders.add(tuple(one.position for one in candidates(play.debate, turn)))
+                orders.add(tuple(candidate.position for candidate in candidates(play.debate, turn)))
 
     assert len(orders) > 1
 

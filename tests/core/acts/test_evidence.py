@@ -170,7 +170,7 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
     debate = await held.run()
 
     made = debate.contributions["r1/proposal/architect"]
-    assert [one.status for one in made.citations] == [
+    assert [citation.status for citation in made.citations] == [
         CitationStatus.VERIFIED,
         CitationStatus.UNVERIFIED,
     ]
@@ -227,7 +227,9 @@ async def test_long_sources_are_cut_once() -> None:
     shown = [source_parts(apply(before, one)) for one in log[middle : middle + 1]]
 
     assert debate.status is Status.CONCLUDED
-    assert [one.status for one in debate.contributions["r1/proposal/architect"].citations] == [
+    assert [
+        citation.status for citation in debate.contributions["r1/proposal/architect"].citations
+    ] == [
         CitationStatus.VERIFIED,
         CitationStatus.UNVERIFIED,
     ]
@@ -240,7 +242,10 @@ async def test_what_cannot_be_read_is_recorded_with_the_reason_and_holds_nothing
     debate = await Held(Shelf({"load": LOAD}), "gone", "load").run()
 
     assert debate.status is Status.CONCLUDED
-    assert [(one.id, one.fault) for one in debate.sources] == [("e1", "it is empty"), ("e2", "")]
+    assert [(source.id, source.fault) for source in debate.sources] == [
+        ("e1", "it is empty"),
+        ("e2", ""),
+    ]
     assert [one.id for one in debate.evidence] == ["e2"]
 
 
@@ -253,7 +258,7 @@ async def test_a_source_is_taken_once() -> None:
     now = datetime(2026, 1, 5, tzinfo=UTC)
     await held.store.append(DEBATE, NoteAdded(note=note), at=now)
     debate = await held.engine.run(DEBATE)
-    assert [one.fault for one in debate.sources] in (
+    assert [source.fault for source in debate.sources] in (
         ["", "it is the same as e1"],
         ["it is the same as e2", ""],
         ["", ""],  # read at the same moment
@@ -328,7 +333,9 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
     held.engine = held.an_engine()
     debate = await held.run()
 
-    first, second, *_ = [one for one in held.provider.requests if one.role == "architect"]
+    first, second, *_ = [
+        request for request in held.provider.requests if request.role == "architect"
+    ]
     assert "LOOK UP:" in first.parts[-1].text
     (found,) = [part for part in second.parts if part.label == "What you looked up"]
     assert "e1 (line 163, Fees)\nThe zebra tariff is 12 crowns a month." in found.text
@@ -377,9 +384,9 @@ async def test_prompts_begin_alike_whatever_comes_later() -> None:
 async def test_events_are_read_back_as_they_were_written() -> None:
     held = Held(Shelf({"load": LOAD}), "load")
     debate = await held.run()
-    for one in await held.store.events(DEBATE):
-        assert event_from_json(event_to_json(one.event)) == one.event
-    assert any(isinstance(one.event, SourceRead) for one in held.sink.events)
+    for event in await held.store.events(DEBATE):
+        assert event_from_json(event_to_json(event.event)) == event.event
+    assert any(isinstance(event.event, SourceRead) for event in held.sink.events)
     assert report(debate)
 
 
@@ -389,7 +396,7 @@ async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> 
 
     final = debate.ballots["r1/ballot/security"]
     assert (final.moved_by, final.why_moved) == ("e1", "It is fast enough.")
-    assert {one.why_moved for one in debate.ballots.values() if one != final} == {""}
+    assert {ballot.why_moved for ballot in debate.ballots.values() if ballot != final} == {""}
     asked = held.provider.asked(Act.BALLOT)[-1].parts[-1].text
     assert "or the id of the source (e1)" in asked
     (vote,) = [

@@ -28,7 +28,7 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
     rules = Clarifying(enabled=True, per_agent=2, wait_seconds=600)
     debate = await bench.run(a_setup(rounds=1).model_copy(update={"clarifying": rules}))
 
-    asked = {one.turn.agent: one for one in debate.questions.values()}
+    asked = {question.turn.agent: question for question in debate.questions.values()}
     roles = {agent.id: agent.role for agent in debate.setup.agents}
     for agent, questions in asked.items():
         expected = {
@@ -40,9 +40,9 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
     record = report(debate)
     said = [
         line
-        for one in await bench.store.events(DEBATE)
-        if isinstance(one.event, QuestionsAsked | ClarificationsOpened)
-        for line in news(debate, one.event)
+        for event in await bench.store.events(DEBATE)
+        if isinstance(event.event, QuestionsAsked | ClarificationsOpened)
+        for line in news(debate, event.event)
     ]
     assert "left out: “What of c?”" in record
     assert "could not be read as questions" in record

@@ -72,7 +72,7 @@ def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
     verdict = verdict_from(a_reply(requirements=table), {})
 
     assert verdict.unmet_requirements == ("must keep every job",)
-    assert [one.status for one in verdict.requirements] == ["not met", "unknown"]
+    assert [requirement.status for requirement in verdict.requirements] == ["not met", "unknown"]
 
 
 def test_every_note_is_answered_for_even_one_the_judge_passed_over() -> None:
@@ -172,9 +172,9 @@ def test_a_verdict_names_its_option_and_compares_options_by_criteria() -> None:
     verdict = verdict_from(reply, {})
 
     assert verdict.option == "o2"
-    assert [(one.option, one.criterion, one.words) for one in verdict.criteria] == [
-        ("o2", "cost", "cheap")
-    ]
+    assert [
+        (criterion.option, criterion.criterion, criterion.words) for criterion in verdict.criteria
+    ] == [("o2", "cost", "cheap")]
     none = form.model_validate(a_verdict_reply(option="None of them"))
     assert verdict_from(none, {}).option == ""
 

@@ -359,7 +359,7 @@ async def test_a_summary_under_way_at_the_end_is_finished_and_recorded() -> None
     assert (metrics.blocked, metrics.blocked_seconds) == (0, 0)
     assert (metrics.generated, metrics.ready_before_needed, metrics.late) == (2, 0, 2)
     assert 0.2 < metrics.late_seconds < 2.0
-    assert all(0.35 < one.seconds < 2.0 for one in metrics.timings)
+    assert all(0.35 < timing.seconds < 2.0 for timing in metrics.timings)
 
 
 async def test_a_round_is_shown_in_full_until_its_summary_is_there() -> None:

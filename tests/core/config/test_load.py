@@ -423,7 +423,7 @@ def test_it_is_known_whether_an_agents_method_was_chosen(
 def test_anchors_and_merges_may_be_used() -> None:
     done = loaded("agents:\n- &a {id: ann, provider: openai}\n- {<<: *a, id: bob}")
 
-    assert [(one.id, one.provider) for one in done.settings.agents] == [
+    assert [(agent.id, agent.provider) for agent in done.settings.agents] == [
         ("ann", "openai"),
         ("bob", "openai"),
     ]
@@ -722,7 +722,7 @@ agents:
 
     assert (groq.api, workshop.api) == ("chat", "responses")
     assert (groq.key_variable, workshop.key_variable) == ("GROQ_API_KEY", "")
-    assert [(one.provider, one.model) for one in settings.agents] == [
+    assert [(agent.provider, agent.model) for agent in settings.agents] == [
         ("groq", "llama-4"),
         ("openai", "gpt-6-luna"),
         ("workshop", "qwen-4"),

@@ -244,7 +244,7 @@ def test_entries_of_a_record_are_cited_as_prompts_name_them() -> None:
         'It is [r1: "latency of 45 ms"], ~~[r1: "free"]~~ (not found in r1); risk [R1] stays, '
         'see [e1: "45 ms"].'
     )
-    assert [one.source for one in citations] == ["r1", "r1", "e1"]
+    assert [citation.source for citation in citations] == ["r1", "r1", "e1"]
     assert checked(shown, [entry, *SOURCES]) == (shown, citations)
     written = rendered(shown, lambda found, _: f"<{found.source}>", of_record=True)
     assert written == "It is <r1>, <r1>; risk [R1] stays, see <e1>."
@@ -463,7 +463,7 @@ def test_long_hostile_text_is_read_in_time() -> None:
 def test_all_sources_of_a_debate_are_read_once_for_many_quotes() -> None:
     sources = [a_source(at, f"Report {at}. {LOAD}") for at in range(1, MOST_SOURCES + 1)]
     check("e1", "The queue took 9,000 jobs/s", sources)
-    read = [words_in(one.text) for one in sources]
+    read = [words_in(source.text) for source in sources]
     for number in range(100):
         check("e1", f"The queue took {number},000 jobs/s for ever", sources)
     assert all(words_in(one.text) is words for one, words in zip(sources, read, strict=True))

@@ -393,7 +393,7 @@ async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt
 
     assert text == REPLY
     options = [asked.body["options"] for asked in vendor.asked]
-    assert [(one["num_ctx"], one["num_predict"]) for one in options] == [
+    assert [(option["num_ctx"], option["num_predict"]) for option in options] == [
         (32768, 2048),
         (32768, 4096),
     ]

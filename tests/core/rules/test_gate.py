@@ -76,7 +76,9 @@ def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
     assert found.gate.spread == pytest.approx(0.2)
     assert ready(debate) == {"tally"}
     assert schedule.rounds_held(debate) == 0
-    assert [one.key for one in schedule.ballot_turns(debate)] == of_all("r0/ballot/*")
+    assert [ballot_turn.key for ballot_turn in schedule.ballot_turns(debate)] == of_all(
+        "r0/ballot/*"
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_one_model_debates_a_design_and_what_is_always_debated() -> None:
 
 @pytest.mark.parametrize("provider", [EXAMPLE, OFFLINE])
 def test_examples_and_checklists_are_no_model_that_only_votes(provider: str) -> None:
-    agents = [one.model_copy(update={"provider": provider}) for one in ONE_MODEL.agents]
+    agents = [agent.model_copy(update={"provider": provider}) for agent in ONE_MODEL.agents]
     debate = told(ONE_MODEL.model_copy(update={"agents": tuple(agents)}), *DRAFTS)
     assert not gate.is_one_model(debate)
 

@@ -14,14 +14,14 @@ def test_the_gate_debates_what_was_planted_as_split_and_nothing_else() -> None:
 
 def test_who_was_planted_to_move_moves_to_the_right_side() -> None:
     outcomes = [judged(item) for item in planted(200)]
-    assert sum(one.moved_right for one in outcomes) > 0
-    assert sum(one.moved_wrong for one in outcomes) == 0
+    assert sum(outcome.moved_right for outcome in outcomes) > 0
+    assert sum(outcome.moved_wrong for outcome in outcomes) == 0
 
 
 def test_split_first_answers_make_less_sure() -> None:
     outcomes = [judged(item) for item in planted(200)]
-    agreed = [one.confidence for one in outcomes if not one.is_debated]
-    split = [one.confidence for one in outcomes if one.is_debated]
+    agreed = [outcome.confidence for outcome in outcomes if not outcome.is_debated]
+    split = [outcome.confidence for outcome in outcomes if outcome.is_debated]
     assert sum(agreed) / len(agreed) > sum(split) / len(split) + 10
 
 

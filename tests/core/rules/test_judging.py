@@ -28,7 +28,7 @@ def a_debate(winners: tuple[str, ...] | None, judges: tuple[ModelChoice, ...]) -
     if winners is None:
         return fold(recorded(events))
     scores = tuple(
-        Score(position=one, points=2, first_places=1, mean_confidence=None) for one in winners
+        Score(position=winner, points=2, first_places=1, mean_confidence=None) for winner in winners
     )
     tally = Tally(scores=scores, winners=winners, controversial=False, voters=("security",))
     return fold(recorded([*events, VoteTallied(tally=tally)]))

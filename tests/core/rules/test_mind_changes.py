@@ -16,7 +16,9 @@ def moved(moved_by: str | None, why: str = "") -> Debate:
     """Architect goes from PostgreSQL to Kafka and names this cause."""
     debate = fold(split_log())
     ballots = dict(debate.ballots)
-    (final,) = [one for one in ballots.values() if one.voter == VOTER and one.turn.round]
+    (final,) = [
+        ballot for ballot in ballots.values() if ballot.voter == VOTER and ballot.turn.round
+    ]
     changed: Ballot = final.model_copy(update={"moved_by": moved_by, "why_moved": why})
     ballots[final.turn.key] = changed
     turns = (
@@ -49,6 +51,6 @@ def test_a_cause_is_what_the_voter_named_and_quotes_its_words(
     moved_by: str | None, why: str, words: str
 ) -> None:
     debate = moved(moved_by, why)
-    (change,) = [one for one in mind_changes(debate) if one.voter == VOTER]
+    (change,) = [mind_change for mind_change in mind_changes(debate) if mind_change.voter == VOTER]
 
     assert cause_words(debate, change) == words

@@ -93,7 +93,7 @@ def test_the_order_of_ballots_does_not_matter(
 
     assert len({tuple(tally.winners) for tally in tallies}) == 1
     points = [{s.position: s.points for s in tally.scores} for tally in tallies]
-    assert all(one == points[0] for one in points)
+    assert all(point == points[0] for point in points)
 
 
 def test_the_example_of_three_voters_gives_five_points() -> None:
@@ -236,8 +236,12 @@ def test_options_are_counted_by_first_choices_then_mean_probability() -> None:
     ]
     scores = count_options(CHOICES, ballots)
 
-    assert [(one.option, one.first_choices) for one in scores] == [("o1", 2), ("o2", 1), ("o3", 0)]
-    assert [one.mean_probability for one in scores] == pytest.approx([0.4167, 0.5833, 0.0])
+    assert [(score.option, score.first_choices) for score in scores] == [
+        ("o1", 2),
+        ("o2", 1),
+        ("o3", 0),
+    ]
+    assert [score.mean_probability for score in scores] == pytest.approx([0.4167, 0.5833, 0.0])
     assert winning_options(scores) == ("o1",)
     assert is_close(scores)
 
@@ -246,7 +250,11 @@ def test_a_weight_counts_for_options_too() -> None:
     ballots = [for_options("ann", o1=1.0), for_options("bob", o2=1.0)]
     scores = count_options(CHOICES, ballots, VoteRules(weights={"bob": 3.0}))
 
-    assert [(one.option, one.first_choices) for one in scores] == [("o2", 3), ("o1", 1), ("o3", 0)]
+    assert [(score.option, score.first_choices) for score in scores] == [
+        ("o2", 3),
+        ("o1", 1),
+        ("o3", 0),
+    ]
     assert scores[0].mean_probability == 0.75
     assert not is_close(scores)
 
@@ -275,7 +283,7 @@ def test_level_texts_go_to_the_likelier_option() -> None:
     tally = count({"ann": "o2", "bob": "o1"}, ballots, PLAIN, options=CHOICES)
 
     assert tally.winners == ("bob",)
-    assert [(one.position, one.option, one.mean_probability) for one in tally.scores] == [
+    assert [(score.position, score.option, score.mean_probability) for score in tally.scores] == [
         ("bob", "o1", 0.75),
         ("ann", "o2", 0.25),
     ]
@@ -308,7 +316,7 @@ def test_a_tie_of_positions_goes_to_the_one_with_more_first_places() -> None:
     ]
     tally = tallied(("bob", "ann", "cid"), ballots)
 
-    assert [(one.position, one.points, one.first_places) for one in tally.scores[:2]] == [
+    assert [(score.position, score.points, score.first_places) for score in tally.scores[:2]] == [
         ("ann", 4, 2),
         ("bob", 4, 1),
     ]

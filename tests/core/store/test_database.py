@@ -220,9 +220,9 @@ async def test_callers_that_give_up_do_no_harm(database: Database) -> None:
         await asyncio.wait([task])
         results.append("" if task.cancelled() else task.exception() or task.result())
 
-    failed = [one for one in results if isinstance(one, Exception)]
+    failed = [result for result in results if isinstance(result, Exception)]
     written = await database.read(words)
-    acknowledged = {one for one in results if isinstance(one, str) and one}
+    acknowledged = {result for result in results if isinstance(result, str) and result}
     assert failed == []
     assert acknowledged <= set(written)
     assert await database.write(put("after")) == "after"

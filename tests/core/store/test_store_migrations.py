@@ -85,7 +85,7 @@ def layout(connection: Connection) -> object:
     found = inspect(connection)
     tables = {
         name: (
-            [{**one, "type": str(one["type"])} for one in found.get_columns(name)],
+            [{**column, "type": str(column["type"])} for column in found.get_columns(name)],
             found.get_pk_constraint(name),
             found.get_foreign_keys(name),
             sorted(found.get_unique_constraints(name), key=str),
@@ -136,7 +136,7 @@ async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
 async def test_an_older_database_takes_the_steps_it_lacks(
     database: Database, tmp_path: Path
 ) -> None:
-    core = next(one for one in PACKAGES if one.metadata is core_tables.METADATA)
+    core = next(package for package in PACKAGES if package.metadata is core_tables.METADATA)
     earlier = tmp_path / "migrations"
     copytree(core_tables.MIGRATIONS, earlier)
     for step in (earlier / "versions").glob("0*.py"):

@@ -67,7 +67,9 @@ def replying(taste: Taste, criteria: Sequence[Criterion]) -> Callable[[ModelRequ
 
 
 def evaluators(*makers: str) -> Sequence[Agent]:
-    return [agent_for("sceptic", ModelChoice(provider=one, model=f"{one}-1")) for one in makers]
+    return [
+        agent_for("sceptic", ModelChoice(provider=maker, model=f"{maker}-1")) for maker in makers
+    ]
 
 
 async def compared(
@@ -116,7 +118,7 @@ async def test_who_likes_the_longer_text_does_not_count() -> None:
 async def test_who_made_one_of_the_texts_is_not_even_asked() -> None:
     found, providers = await compared({"lab": likes("job_queue_v2"), "scripted": longer})
     assert finding_words(found).startswith("No difference is shown")
-    assert not [request for one in providers.values() for request in one.requests]
+    assert not [request for provider in providers.values() for request in provider.requests]
     assert "lab made one of the texts." in comparison_markdown(found)
 
 

@@ -53,7 +53,7 @@ async def scored(provider: ScriptedProvider, debate: Debate | None = None) -> Ev
 async def test_scores_are_averaged_over_those_who_answered() -> None:
     evaluation = await scored(ScriptedProvider(by_role))
 
-    assert [one.evaluator for one in evaluation.marks] == ["generalist", "sceptic"]
+    assert [mark.evaluator for mark in evaluation.marks] == ["generalist", "sceptic"]
     assert evaluation.averages == dict.fromkeys(CRITERIA, 6.5)
     assert [(one.evaluator, one.reason) for one in evaluation.failed] == [
         ("product", "The key is refused.")

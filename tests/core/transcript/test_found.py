@@ -88,7 +88,7 @@ def test_each_open_finding_is_a_task_with_its_place_and_words() -> None:
 def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
     found = a_review()
     offline = {"provider": OFFLINE, "model": "offline-checklists"}
-    agents = tuple(one.model_copy(update=offline) for one in found.setup.agents)
+    agents = tuple(agent.model_copy(update=offline) for agent in found.setup.agents)
     judge = found.setup.judge.model_copy(update=offline)
     setup = found.setup.model_copy(update={"agents": agents, "judge": judge})
 

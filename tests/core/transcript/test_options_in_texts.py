@@ -113,7 +113,7 @@ def test_how_a_tie_was_broken_is_told_once() -> None:
 def test_a_tie_that_no_rule_breaks_is_told_as_one() -> None:
     tally = fold(split_log()).tally
     assert tally
-    level = [one.model_copy(update={"points": 1.0, "first_places": 0}) for one in tally.scores]
+    level = [score.model_copy(update={"points": 1.0, "first_places": 0}) for score in tally.scores]
     tied = tally.model_copy(update={"scores": tuple(level), "winners": ("architect", "simplicity")})
 
     said = vote_words(with_changes(VoteTallied(tally=tied)))
@@ -151,7 +151,7 @@ def test_a_round_that_somebody_stopped_in_the_middle_is_not_called_held(
 ) -> None:
     until = "r1/critique/architect/security"
     events = [one.event for one in split_log()]
-    begun = events[: 1 + [one.key for one in events].index(until)]
+    begun = events[: 1 + [event.key for event in events].index(until)]
     setup = fold(split_log()).setup.model_copy(update={"rounds": planned})
     stopped = StopRequested(stop=Stop(by=setup.asked_by))
     ended = [DebateStarted(setup=setup), *begun[1:], stopped, DebateConcluded()]
@@ -265,7 +265,9 @@ def test_debates_without_options_read_well(path: Path) -> None:
         assert not any(word in text for word in ("Option", "option", "skipped"))
     if debate.verdict:
         assert not any("None" in text or "no round" in text for text in texts)
-        assert rounds_held(debate) == max(one.turn.round for one in debate.contributions.values())
+        assert rounds_held(debate) == max(
+            contribution.turn.round for contribution in debate.contributions.values()
+        )
         assert "Confidence: 72 of 100, by the judge's own estimate." in texts[2]
 
 
@@ -290,7 +292,9 @@ def test_the_record_has_what_the_debate_came_to_and_what_it_took() -> None:
     assert written["outcome"]["moved"][0]["moved_by"] == "r1/refinement/security"
     assert written["totals"]["cost"] == "0.14"
     agents = written["totals"]["agents"]
-    assert sum(one["attempts"] for one in agents.values()) == written["totals"]["attempts"] == 15
+    assert (
+        sum(agent["attempts"] for agent in agents.values()) == written["totals"]["attempts"] == 15
+    )
     assert DebateWanted(by=DANA).key not in [one["key"] for one in written["events"]]
 
 

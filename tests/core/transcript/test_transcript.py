@@ -319,7 +319,7 @@ async def test_the_record_has_totals_and_says_nothing_twice() -> None:
 
     assert (totals["calls"], totals["attempts"]) == (len(debate.calls), debate.usage.attempts)
     assert totals["rounds_held"] == 1
-    assert sum(one["attempts"] for one in totals["agents"].values()) == debate.usage.attempts
+    assert sum(total["attempts"] for total in totals["agents"].values()) == debate.usage.attempts
     assert "_known" not in text
     texts = Counter(made.text for made in debate.contributions.values())
     for said, times in texts.items():

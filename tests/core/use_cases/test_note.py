@@ -95,8 +95,8 @@ async def test_one_person_writes_so_many_notes_an_hour_and_others_go_on() -> Non
 def links(count: int, host: str) -> list[SourceReference]:
     names = [f"https://{host}/{number}" for number in range(count)]
     return [
-        SourceReference(kind=SourceKind.LINK, title=one, fetch=one, by=DANA, in_words=True)
-        for one in names
+        SourceReference(kind=SourceKind.LINK, title=name, fetch=name, by=DANA, in_words=True)
+        for name in names
     ]
 
 

@@ -192,7 +192,9 @@ async def test_what_was_skipped_is_wanted_once(before: list[Event]) -> None:
     debate = await log.debate()
     assert (debate.wanted_by, debate.edition, debate.status) == (DANA, 2, Status.RUNNING)
     assert debate.verdict is None
-    found = [one for one in await log.store.events(DEBATE) if isinstance(one.event, DebateWanted)]
+    found = [
+        event for event in await log.store.events(DEBATE) if isinstance(event.event, DebateWanted)
+    ]
     assert len(found) == 1
     assert await log.store.unfinished() == [DEBATE]
 
@@ -256,7 +258,7 @@ async def test_people_choose_between_options() -> None:
     merge = edit(OptionChange.MERGE, "V3", option="o3", into="o1")
     await steering(log).edit_options(await log.debate(), DANA, [merge])
     counted = count_people(await log.debate())
-    assert [(one.option, one.first_choices, one.named) for one in counted.scores] == [
+    assert [(score.option, score.first_choices, score.named) for score in counted.scores] == [
         ("o2", 1, 2),
         ("o1", 1, 1),
     ]

@@ -64,7 +64,7 @@ async def test_an_outcome_is_of_the_accepted_decision_and_the_newest_stands() ->
     later = HELD.model_copy(update={"kind": OutcomeKind.REVERSED, "origin": "A2"})
     await decide.say_outcome(await log.debate(), later)
     debate = await log.debate()
-    assert [one.kind for one in debate.outcomes] == [OutcomeKind.HELD, OutcomeKind.REVERSED]
+    assert [outcome.kind for outcome in debate.outcomes] == [OutcomeKind.HELD, OutcomeKind.REVERSED]
     assert debate.outcome == later.model_copy(update={"decision": "V1"})
     # Accepted anew: what was said of the first time says nothing of this one.
     await log.facts.record(DEBATE, decision(DecisionKind.REJECT, "V2"))

@@ -45,7 +45,7 @@ async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() 
     assert usual.rounds == built_in()["vendor-choice"].rounds, "the playbook wins over the channel"
     assert other.playbook == built_in()["build-or-buy"]
     assert none.playbook is None
-    assert (none.rounds, [one.id for one in none.agents]) == (5, ["legal", "finance"])
+    assert (none.rounds, [agent.id for agent in none.agents]) == (5, ["legal", "finance"])
 
 
 async def test_a_channels_playbook_that_is_gone_is_left_out_with_a_word() -> None:

@@ -79,7 +79,7 @@ async def test_a_debate_that_has_ended_is_not_steered() -> None:
     with pytest.raises(BadInput, match="has ended already"):
         await steering(log).stop(debate, DANA)
 
-    kinds = [type(one.event) for one in await log.store.events(DEBATE)]
+    kinds = [type(event.event) for event in await log.store.events(DEBATE)]
     assert StopRequested not in kinds
 
 

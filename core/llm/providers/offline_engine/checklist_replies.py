@@ -426,7 +426,7 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
             for label in notes
             if label.startswith("note") and label[4:].isdecimal()
         ],
-        "parts": [{"part": one, "text": _NO_SECTION} for one in asked.sections],
+        "parts": [{"part": section, "text": _NO_SECTION} for section in asked.sections],
         "confidence": None,
     }
     return {**common, **_of_choice(asked, chosen, positions)} if chosen else common

@@ -64,7 +64,7 @@ def members(runtime: Runtime, call: ApiCall) -> Json:
 def history(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.history: newest first, without the replies of threads."""
     channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
-    found = [one for one in channel.roots() if _within(one["ts"], call.args)]
+    found = [root for root in channel.roots() if _within(root["ts"], call.args)]
     return {
         **_messages(list(reversed(found)), call, 100, 999),
         "pin_count": len(channel.pins),

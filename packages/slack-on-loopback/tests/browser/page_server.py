@@ -128,7 +128,9 @@ class PageServer:
         return self.bodies(action)
 
     async def _count_reply(self, channel: str, reply: Json) -> None:
-        root = next(one for one in self.messages[channel] if one["ts"] == reply["thread_ts"])
+        root = next(
+            message for message in self.messages[channel] if message["ts"] == reply["thread_ts"]
+        )
         root["reply_count"] = root.get("reply_count", 0) + 1
         root["latest_reply"] = reply["ts"]
         root["reply_users"] = list({*root.get("reply_users", []), reply.get("user", "")})
@@ -158,12 +160,16 @@ class PageServer:
 
     async def _channel(self, request: web.Request) -> web.Response:
         name = request.match_info["id"]
-        roots = [one for one in self.messages[name] if _stands_in_channel(one)]
+        roots = [message for message in self.messages[name] if _stands_in_channel(message)]
         return _reply(messages=roots, pins=self.pins.get(name, []))
 
     async def _thread(self, request: web.Request) -> web.Response:
         name, ts = request.match_info["id"], request.match_info["ts"]
-        seen = [one for one in self.messages[name] if ts in {one["ts"], one.get("thread_ts")}]
+        seen = [
+            message
+            for message in self.messages[name]
+            if ts in {message["ts"], message.get("thread_ts")}
+        ]
         return _reply(messages=seen)
 
     async def _live(self, request: web.Request) -> web.StreamResponse:
@@ -207,7 +213,9 @@ class PageServer:
         return _reply()
 
     async def _react(self, body: Json) -> web.Response:
-        stored = next(one for one in self.messages[body["channel"]] if one["ts"] == body["ts"])
+        stored = next(
+            message for message in self.messages[body["channel"]] if message["ts"] == body["ts"]
+        )
         reactions = {one["name"]: set(one["users"]) for one in stored.get("reactions", [])}
         users = reactions.setdefault(body["name"], set())
         (users.discard if body.get("remove") else users.add)(body["user"])

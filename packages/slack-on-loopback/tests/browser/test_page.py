@@ -395,7 +395,7 @@ async def test_a_thread_shows_its_agents_session_with_stop_while_it_works(
     bar = page.locator("#thread .session")
     await expect(page.locator("#thread .row").first).to_be_visible()
     await expect(bar).to_be_hidden()
-    root = next(one for one in server.messages["C1"] if one["ts"] == sample.BOARD_TS)
+    root = next(message for message in server.messages["C1"] if message["ts"] == sample.BOARD_TS)
     working = {"title": "Kafka?", "status": "processing"}
     await server.emit({"type": "message_changed", "message": {**root, "agent_session": working}})
     await expect(bar).to_have_text("At work · Kafka?Stop")
@@ -658,7 +658,7 @@ async def test_a_broadcast_quotes_the_root_of_its_thread_as_it_is_now(
     page = await open_page(thread_address())
     broadcast = page.locator("#main .row").filter(has_text="replied to a thread")
     ts = await broadcast.locator(".mark a").get_attribute("href")
-    root = next(one for one in server.messages["C1"] if ts and ts.endswith(one["ts"]))
+    root = next(message for message in server.messages["C1"] if ts and ts.endswith(message["ts"]))
     await expect(page.locator("#thread .row").last).to_be_visible()
     root["text"] = "Poll decided"
     await server.emit({"type": "message_changed", "message": root})
@@ -716,7 +716,7 @@ async def test_archived_and_foreign_channels_cannot_be_written_in(
     await expect(page.locator("#main textarea")).to_have_count(0)
     await page.get_by_role("link", name="random").click()
     await page.get_by_role("button", name="Join channel").click()
-    joined = [{**one, "is_member": True} for one in server.channels]
+    joined = [{**channel, "is_member": True} for channel in server.channels]
     await server.emit({"type": "channels", "channels": joined})
     await expect(page.get_by_label("Message #random")).to_be_visible()
     assert await server.sent("channels") == [{"user": "U1", "action": "join", "channel": "C4"}]

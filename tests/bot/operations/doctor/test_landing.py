@@ -54,7 +54,7 @@ async def test_doctor_and_the_list_name_what_did_not_land_and_retry_sends_it_aga
         after = await run("landings", "list", folder=tmp_path, **variables)
 
     assert (in_use.returncode, "/debate doctor retry" in in_use.stderr) == (2, True)
-    found = {one["what"]: one for one in json.loads(doctor.stdout)["findings"]}
+    found = {load["what"]: load for load in json.loads(doctor.stdout)["findings"]}
     assert found["receiver files"]["found"] == "can be written"
     assert found["receiver shop"]["mark"] == "bad"
     assert "wants nothing more" in found["receiver shop"]["found"]

@@ -61,7 +61,7 @@ def on(choice: ModelChoice, **changes: object) -> Settings:
 
 
 def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
-    return {one.what: one.mark for one in findings}
+    return {finding.what: finding.mark for finding in findings}
 
 
 async def test_an_accepted_key_and_a_model_that_is_there_are_well(environment: BotSettings) -> None:

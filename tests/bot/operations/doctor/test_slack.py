@@ -20,7 +20,7 @@ async def workspace() -> AsyncIterator[Workspace]:
 
 
 def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
-    return {one.what: one.mark for one in findings}
+    return {finding.what: finding.mark for finding in findings}
 
 
 def channel_id(workspace: Workspace, name: str = CHANNEL) -> str:

@@ -57,9 +57,9 @@ def opened(name: str) -> DebateStarted:
         place=Place(surface="slack", workspace="T1", channel="C1"),
         references=[
             SourceReference(
-                kind=SourceKind.FILE, title=one.name, fetch=one.text, by=Person(id="U1")
+                kind=SourceKind.FILE, title=source.name, fetch=source.text, by=Person(id="U1")
             )
-            for one in examples()[name].sources
+            for source in examples()[name].sources
         ],
     )
     setup = open_debate(request, example_settings(name, 600), delimiter="d41d8c")
@@ -80,7 +80,7 @@ async def played(name: str, note: str = "") -> Debate:
     engine = Engine(store=store, turns=Turns(calls, reader=Shelf()), sink=sink, clock=clock)
     await store.create(DEBATE, opened(name), origin="test", at=clock.now())
     asked = await engine.run(DEBATE)
-    assert any(isinstance(one.event, ClarificationsOpened) for one in sink.events)
+    assert any(isinstance(event.event, ClarificationsOpened) for event in sink.events)
     facts = FactLog(store=store, clock=clock, wake=lambda _: None)
     notes = AddNote(facts=facts, bounds=Bounds())
     answers = AnswerQuestions(facts=facts, note=notes, bounds=Bounds())
@@ -116,7 +116,7 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     assert all(made.answer and made.points for made in said if made.turn.act in POSITIONS)
     assert all(made.answer for made in said)
     assert not any("In short:" in made.text for made in said)
-    warnings = [one for made in debate.contributions.values() for one in made.warnings]
+    warnings = [warning for made in debate.contributions.values() for warning in made.warnings]
     # One agent quotes what its source does not say, so that people see what becomes of it.
     struck_out = ["1 quote not found in the sources, and struck out."]
     assert warnings == (struck_out if name == NAMES[0] else [])
@@ -146,14 +146,16 @@ async def test_an_example_shows_a_split_an_answer_and_a_change_of_mind(name: str
 
 
 def _order(debate: Debate, question: str) -> int:
-    items = [item for one in debate.clarifications.values() for item in one.items]
+    items = [
+        item for clarification in debate.clarifications.values() for item in clarification.items
+    ]
     return next(item.number for item in items if item.question == question)
 
 
 async def test_an_example_shows_a_quote_that_stands_in_its_source_and_one_that_does_not():
     debate = await played(NAMES[0])
     shown = {
-        made.turn.agent: [one.status.value for one in made.citations]
+        made.turn.agent: [citation.status.value for citation in made.citations]
         for made in debate.contributions.values()
         if made.turn.act is Act.PROPOSAL
     }
@@ -171,14 +173,14 @@ async def test_an_example_shows_a_quote_that_stands_in_its_source_and_one_that_d
 async def test_every_quote_of_a_verdict_stands_in_its_source(name: str):
     debate = await played(name)
     assert debate.verdict is not None
-    shown = [one.status.value for one in debate.verdict.citations]
+    shown = [citation.status.value for citation in debate.verdict.citations]
     assert set(shown) <= {"verified"}
 
 
 async def test_a_note_is_not_said_to_have_been_read():
     debate = await played(NAMES[0], note="We may hire a third person.")
     assert debate.verdict is not None
-    assert [(one.used, one.explanation) for one in debate.verdict.notes] == [
+    assert [(note.used, note.explanation) for note in debate.verdict.notes] == [
         (False, "A written example: nobody read this note.")
     ]
 
@@ -211,13 +213,18 @@ async def test_what_is_not_written_is_refused():
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_critique_quotes_the_proposal_it_is_posted_under(name: str):
     debate = await played(name)
-    made = [one for one in debate.contributions.values() if one.turn.act is Act.CRITIQUE]
+    made = [
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.act is Act.CRITIQUE
+    ]
     assert made
     for critique in made:
         proposal = next(
-            one.text
-            for one in debate.contributions.values()
-            if one.turn.act is Act.PROPOSAL and one.turn.agent == critique.turn.target
+            contribution.text
+            for contribution in debate.contributions.values()
+            if contribution.turn.act is Act.PROPOSAL
+            and contribution.turn.agent == critique.turn.target
         )
         own = rendered(critique.text, lambda _found, _is_verified: "")  # without the sources' words
         for quoted in re.findall(r"[\"„]([^\"“”]+)[\"“”]", own):

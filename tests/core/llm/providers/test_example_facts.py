@@ -121,8 +121,8 @@ def given_by_people(written: Example) -> str:
     return "\n".join(
         (
             written.question,
-            *(one.text for one in written.sources),
-            *(one.answer for one in written.answers),
+            *(source.text for source in written.sources),
+            *(answer.answer for answer in written.answers),
         )
     )
 
@@ -152,20 +152,22 @@ def sentences(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_is_given_reckoned_proposed_or_assumed(name: str):
-    invented = {one: found for one in sentences(name) if (found := unfounded(name, one))}
+    invented = {
+        sentence: found for sentence in sentences(name) if (found := unfounded(name, sentence))
+    }
     assert not invented
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nobody_tells_of_the_team_from_memory(name: str):
-    people = {one.by.title() for one in examples()[name].answers}
+    people = {answer.by.title() for answer in examples()[name].answers}
     told = [
-        one
-        for one in sentences(name)
+        sentence
+        for sentence in sentences(name)
         # What a critique quotes of a proposal is looked at there.
-        if _FROM_MEMORY.search(re.sub(r"[\"„][^\"“”]+[\"“”]", "", one))
-        and not re.search(r"\[e\d\]", one)
-        and not any(person in one for person in people)
+        if _FROM_MEMORY.search(re.sub(r"[\"„][^\"“”]+[\"“”]", "", sentence))
+        and not re.search(r"\[e\d\]", sentence)
+        and not any(person in sentence for person in people)
     ]
     assert not told
 
@@ -179,7 +181,9 @@ def test_what_is_reckoned_comes_out_and_nothing_is_listed_in_vain(name: str):
     for words in PROPOSED[name]:
         assert words in said, words
     for figure in ASSUMED[name]:
-        assert any(figure in one for one in sentences(name) if _IS_ASSUMED.search(one)), figure
+        assert any(
+            figure in sentence for sentence in sentences(name) if _IS_ASSUMED.search(sentence)
+        ), figure
 
 
 def test_what_an_agent_made_up_is_found():

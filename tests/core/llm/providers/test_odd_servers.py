@@ -46,7 +46,7 @@ def chunk(delta: Mapping[str, Any], end: str | None = None, **more: Any) -> dict
 
 def stream(*events: object) -> bytes:
     """A stream: of objects, or of lines as they stand."""
-    lines = [one if isinstance(one, str) else f"data: {json.dumps(one)}" for one in events]
+    lines = [event if isinstance(event, str) else f"data: {json.dumps(event)}" for event in events]
     return "".join(f"{line}\n\n" for line in (*lines, "data: [DONE]")).encode()
 
 

@@ -132,7 +132,10 @@ async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: st
     assert verdict.decision == UNDECIDED == "Not decided: no model was asked."
     assert verdict.confidence is None
     assert len(verdict.open_questions) >= 6, "what three roles would ask"
-    assert all(" asks: " in one and one.endswith("?") for one in verdict.open_questions)
+    assert all(
+        " asks: " in open_question and open_question.endswith("?")
+        for open_question in verdict.open_questions
+    )
     assert tally
     assert (tally.winners, tally.voters, len(tally.abstained)) == ((), (), 3)
     for made in debate.contributions.values():

@@ -77,7 +77,10 @@ def after(debate_events: Sequence[Event], *later: Event) -> Debate:
     """The same with what came after the card."""
     before = a_review(*debate_events)
     merging = FindingsMerged(findings=before.findings) if before.findings else None
-    opened = [ClarificationsOpened(clarifications=one) for one in before.clarifications.values()]
+    opened = [
+        ClarificationsOpened(clarifications=clarification)
+        for clarification in before.clarifications.values()
+    ]
     happened = [*debate_events, *([merging] if merging else []), *opened, *later]
     return told(a_format_setup("review", rounds=1), *happened)
 
@@ -168,7 +171,7 @@ def test_a_finding_is_resolved_where_all_who_looked_again_say_so() -> None:
 
 def test_the_verdicts_are_the_same_three_in_every_review() -> None:
     made = review.options(a_review(*ALL), turn("r0/options/summarizer"))
-    assert [(one.id, one.name) for one in made.items] == [
+    assert [(item.id, item.name) for item in made.items] == [
         ("o1", "Ready"),
         ("o2", "Ready with changes"),
         ("o3", "Not yet"),
