@@ -24,7 +24,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load(read("compose.yaml"))
 BOT: dict[str, Any] = COMPOSE["services"]["moot"]
 POSTGRES: dict[str, Any] = COMPOSE["services"]["postgres"]
 OBJECTS: list[dict[str, Any]] = list(yaml.safe_load_all(read("deploy/kubernetes.yaml")))
-DEPLOYMENT, SERVICE = OBJECTS
+DEPLOYMENT, POLICY, SERVICE = OBJECTS
 POD: dict[str, Any] = DEPLOYMENT["spec"]["template"]["spec"]
 CONTAINER: dict[str, Any] = POD["containers"][0]
 MANIFEST: dict[str, Any] = yaml.safe_load(read("manifest.yaml"))
@@ -158,6 +158,16 @@ def test_kubernetes_runs_the_image_as_the_image_says() -> None:
     assert {one["name"] for one in POD["volumes"]} == {
         mount["name"] for mount in CONTAINER["volumeMounts"]
     }
+
+
+def test_kubernetes_lets_in_and_out_what_the_bot_needs_and_bounds_its_folders() -> None:
+    wanted, port = POLICY["spec"], CONTAINER["ports"][0]
+    assert wanted["podSelector"] == DEPLOYMENT["spec"]["selector"]
+    assert set(wanted["policyTypes"]) == {"Ingress", "Egress"}
+    assert [one["port"] for rule in wanted["ingress"] for one in rule["ports"]] == [port["name"]]
+    called = {one["port"] for rule in wanted["egress"] for one in rule["ports"]}
+    assert {53, 443, 5432} <= called
+    assert all(one["emptyDir"]["sizeLimit"] for one in POD["volumes"])
 
 
 def test_kubernetes_sets_no_variable_of_its_own() -> None:
