@@ -106,6 +106,8 @@ class DebateRequest:
     references: Sequence[SourceReference] = ()
     #: What the words of the question link to: sources as well, but no subject of a review.
     linked: Sequence[SourceReference] = ()
+    #: To be debated though somebody else asked the same in the channel a moment ago.
+    anew: bool = False
 
 
 def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:

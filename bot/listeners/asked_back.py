@@ -9,19 +9,19 @@ from bot.listeners.commands import answer_in_time
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.interactions import Clicked, on_click
 from bot.listeners.linked import start_with_links
-from bot.listeners.typed import read
+from bot.listeners.typed import TypedQuestion, read
 from bot.slack.evidence import thread_reference
 from bot.slack.ids import ActionId
 from bot.slack.payloads import Command
-from bot.views.asked_back import typed_in
+from bot.views.asked_back import asked_already, typed_in
 from bot.views.message import MessageView
-from core.errors import BadInput
+from core.errors import AskedAlready, BadInput
 from core.models import Mention
 from core.opening import DebateRequest
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to both buttons."""
+    """Listen to both kinds of buttons."""
     on_click(app, context, ActionId.DEBATE_IT, debate_it)
     on_click(app, context, ActionId.RUN_COMMAND, run_command)
 
@@ -39,8 +39,17 @@ async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
     standing = await context.access.of(click.team_id).standing(click.channel_id)
     if reason := answers.not_here(standing):
         raise BadInput(reason)
+    anew, reading = "anew" in typed, read(text)
+    # As it was typed, with its options; else only its words, which may look like a command.
+    asked = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
     request = DebateRequest(
-        question=text, asked_by=person(click), place=place(click.team_id, click.channel_id)
+        question=asked.text,
+        asked_by=person(click),
+        place=place(click.team_id, click.channel_id),
+        format=asked.format or None,
+        playbook=asked.playbook or None,
+        when=asked.when,
+        anew=anew,
     )
     if thread:
         address = await context.access.of(click.team_id).link_to(click.channel_id, thread)
@@ -48,7 +57,12 @@ async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
         source = thread_reference(click.channel_id, thread, without=without, by=by, address=address)
         mention = Mention(message=typed["ts"], thread=thread)
         request = replace(request, references=(source,), mention=mention)
-    begun = await start_with_links(context, request, text, origin=typed["origin"], thread=thread)
+    origin = typed["origin"]
+    try:
+        begun = await start_with_links(context, request, text, origin=origin, thread=thread)
+    except AskedAlready as refusal:
+        told = answers.not_started(str(refusal), text)
+        return asked_already(told, text, origin=origin, ts=typed["ts"], thread=thread)
     return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
 
 

@@ -22,6 +22,7 @@ from bot.listeners.start import FormOpening, open_start_form
 from bot.listeners.subcommands import Name
 from bot.listeners.token import end_tokens, list_tokens, make_token
 from bot.listeners.typed import (
+    MOST_ORDER_CHARS,
     AskBack,
     OpenForm,
     Order,
@@ -36,9 +37,9 @@ from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
 from bot.slack.ids import board_key
 from bot.slack.payloads import Command
-from bot.views.asked_back import asked_back
+from bot.views.asked_back import asked_already, asked_back
 from bot.views.message import MessageView
-from core.errors import BadInput, LogBroken, StoreError
+from core.errors import AskedAlready, BadInput, LogBroken, StoreError
 from core.events import fold
 from core.models import Debate
 from core.opening import DebateRequest
@@ -160,7 +161,7 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
             )
             return await context.lists.recalled(found)
         case TypedQuestion():
-            return answers.words(await start_debate(context, command, reading))
+            return await start_debate(context, command, reading)
 
 
 async def _show_help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
@@ -236,13 +237,15 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
     return answers.words(answers.exported(debate.id, thread, again=again))
 
 
-async def start_debate(context: ListenerContext, command: Command, typed: TypedQuestion) -> str:
+async def start_debate(
+    context: ListenerContext, command: Command, typed: TypedQuestion
+) -> MessageView:
     """Start a debate in the channel the command was typed in; return what its typist is told."""
     if command.is_direct:
-        return answers.IN_DIRECT_MESSAGE
+        return answers.words(answers.IN_DIRECT_MESSAGE)
     standing = await context.access.of(command.team_id).standing(command.channel_id)
     if reason := answers.not_here(standing):
-        return reason
+        return answers.words(reason)
     request = DebateRequest(
         question=typed.text,
         asked_by=person(command),
@@ -254,8 +257,11 @@ async def start_debate(context: ListenerContext, command: Command, typed: TypedQ
     try:
         begun = await start_with_links(context, request, command.text, origin=command.trigger_id)
     except BadInput as refusal:
-        return answers.not_started(str(refusal), typed.text)
-    return answers.started(begun.debate_id, begun.setup.warnings)
+        told = answers.not_started(str(refusal), typed.text)
+        if isinstance(refusal, AskedAlready) and len(command.words) <= MOST_ORDER_CHARS:
+            return asked_already(told, command.words, origin=command.trigger_id)
+        return answers.words(told)
+    return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
 
 
 #: Subcommands that are answered with a message; the others open a form.

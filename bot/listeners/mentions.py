@@ -36,9 +36,9 @@ from bot.slack.payloads import (
     MessageEvent,
     PostedMessage,
 )
-from bot.views.asked_back import asked_back, greeting, preview
+from bot.views.asked_back import asked_already, asked_back, greeting, preview
 from bot.views.message import MessageView
-from core.errors import BadInput, LogBroken, StoreError
+from core.errors import AskedAlready, BadInput, LogBroken, StoreError
 from core.models import Mention, Person, Status
 from core.opening import DebateRequest
 from core.use_cases.recall import asks_what_was_decided
@@ -183,7 +183,13 @@ async def _debate_mention(
         request = await _with_sources(context, team, said, request)
         await start_with_links(context, request, said.text, origin=origin, thread=said.thread_ts)
     except BadInput as refusal:
-        return answers.words(answers.not_started(str(refusal), asked.text))
+        told = answers.not_started(str(refusal), asked.text)
+        # A button has no room for a long question, nor for what came with it.
+        is_whole = len(asked.text) <= MOST_ORDER_CHARS and not (said.files or said.forwarded)
+        if isinstance(refusal, AskedAlready) and is_whole:
+            typed = "".join(await as_told(context, team, said))
+            return asked_already(told, typed, origin=origin, ts=said.ts, thread=said.thread_ts)
+        return answers.words(told)
     return None
 
 

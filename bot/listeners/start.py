@@ -201,7 +201,10 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
     if message.user != (await context.clients.of(used.team_id)).identity.user_id:
         return ""
     here = Channel(used.team_id, used.channel_id)
-    debate_id = await context.posts.debate_of_thread(here, message.thread_ts or message.ts)
+    # A file's message has no row of its own: its thread says which debate it is of.
+    debate_id = await context.posts.debate_of_post(
+        here, message.ts
+    ) or await context.posts.debate_of_thread(here, message.thread_ts or message.ts)
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 

@@ -351,6 +351,11 @@ class Posts:
         wanted = {**channel._asdict(), "thread_ts": thread_ts}
         return await self.database.read(lambda c: c.execute(_ROOT, wanted).scalar())
 
+    async def debate_of_post(self, channel: Channel, ts: str) -> str | None:
+        """Id of the debate that one of our messages is of, in whichever thread it is."""
+        wanted = {**channel._asdict(), "ts": ts}
+        return await self.database.read(lambda c: c.execute(_POSTED, wanted).scalar())
+
     async def is_board_under_way(self, channel: Channel) -> bool:
         """Whether a board may be in the channel without being known to be."""
         wanted = channel._asdict()
@@ -553,6 +558,7 @@ _ROOT = (
     .order_by(QUEUE.c.id)
     .limit(1)
 )
+_POSTED = select(QUEUE.c.debate_id).where(_HERE, QUEUE.c.ts == bindparam("ts")).limit(1)
 _UNDER_WAY = (
     select(QUEUE.c.id).where(_HERE, text("state = 'sending'"), QUEUE.c.post == "board").limit(1)
 )

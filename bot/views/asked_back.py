@@ -57,6 +57,22 @@ def preview(text: str, *, origin: str, ts: str) -> MessageView:
     )
 
 
+def asked_already(
+    told: str, typed: str, *, origin: str, ts: str = "", thread: str = ""
+) -> MessageView:
+    """Say that a debate runs on the same question, and offer one of its own.
+
+    Args:
+        told: That it runs, where, and that nothing was started.
+        typed: What was typed, options included, in `MOST_ORDER_CHARS` characters.
+        origin: The command or message, as in `asked_back`.
+        ts: The message; empty: it was a command.
+        thread: The first message of the thread it is in; empty: in none.
+    """
+    button = _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True)
+    return _with_buttons(told, button)
+
+
 def greeting() -> MessageView:
     """Answer a mention that says nothing."""
     text = ":wave: Mention me with a question, and agents with different points of view debate it."
@@ -64,18 +80,20 @@ def greeting() -> MessageView:
 
 
 def typed_in(value: str) -> Mapping[str, str]:
-    """The values of the button *Debate it*: `text`, `origin`, `ts` and `thread`."""
+    """The values of a button that starts a debate: `text`, `origin`, `ts`, `thread` and `anew`."""
     return {key: str(kept) for key, kept in json.loads(value).items()}
 
 
-def _debate_it(text: str, *, origin: str, ts: str, thread: str) -> ButtonElement:
+def _debate_it(
+    text: str, *, origin: str, ts: str, thread: str, anew: bool = False
+) -> ButtonElement:
     # What only one person sees is stored as well: no secret may be in it.
     values = {"text": redact(text), "origin": origin, "ts": ts, "thread": thread}
     return ButtonElement(
-        text="Debate it",
+        text="Debate it all the same" if anew else "Debate it",
         action_id=ActionId.DEBATE_IT.value,
-        value=json.dumps(values, ensure_ascii=False),
-        style="primary",
+        value=json.dumps({**values, **({"anew": "yes"} if anew else {})}, ensure_ascii=False),
+        style=None if anew else "primary",
         accessibility_label="Start a debate on what you wrote",
     )
 

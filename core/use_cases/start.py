@@ -82,7 +82,8 @@ class StartDebate:
         Raises:
             BadInput: The question cannot be used, or too many debates run; nothing was started.
         """
-        return await self.begin(await self.setup_for(request, choices), origin=origin)
+        setup = await self.setup_for(request, choices)
+        return await self.begin(setup, origin=origin, anew=request.anew)
 
     async def setup_for(self, request: DebateRequest, choices: Choices = _NO_CHOICES) -> Setup:
         """Return the debate as it would start.
@@ -126,14 +127,15 @@ class StartDebate:
         quiet = self.channels is not None and not channel.every_turn
         return setup.model_copy(update={"quiet": quiet})
 
-    async def begin(self, setup: Setup, *, origin: str) -> StartedDebate:
+    async def begin(self, setup: Setup, *, origin: str, anew: bool = False) -> StartedDebate:
         """Record the debate's start, once per origin.
 
         Asked for again by the same person while it runs, in the same words and with the same
         settings, it is the debate that has begun.
 
         Raises:
-            AskedAlready: Somebody else asked the same in the channel a moment ago.
+            AskedAlready: Somebody else asked the same in the channel a moment ago, and this is not
+                to be debated anew.
             BadInput: Too many debates run, or a cap on money is used up; nothing was started.
         """
         store, place = self.facts.store, setup.place
@@ -144,7 +146,8 @@ class StartDebate:
                 entries = await store.find(running)
                 if (begun := await self._begun_before(setup, entries)) is not None:
                     return begun
-                self._check_asked(setup, entries)
+                if not anew:
+                    self._check_asked(setup, entries)
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
                     day, by = self.facts.clock.now().date(), setup.asked_by.id

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.slack.client import slack_client
 from bot.slack.ids import FieldId
 from bot.testing import Message, Team, key_of, team_at_work
 from core.ports import DebateFilter
@@ -219,6 +220,35 @@ async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reach
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     assert debate.setup.context.split()[: len(text.split())] == text.split()
     assert "And this was added." in debate.setup.context
+
+
+async def test_debate_this_on_any_post_of_a_debate_takes_the_question_of_that_debate(team: Team):
+    root = await team.say("Our queue is slow.", user="alex")
+    await team.say(f"@Moot {QUESTION}", root["ts"])
+    board = (await boards(team))[0]["ts"]
+    await team.wait_for_end(board)
+    await team.workspace.wait_for(lambda: len(team.thread(root["ts"])) > 3 or None)
+    own = [board, *(one["ts"] for one in team.replies(board) if one.get("bot_id"))]
+    here = [one["ts"] for one in team.thread(root["ts"]) if one.get("bot_id")]
+    assert len(own) > 3
+    assert here
+    for ts in (own[0], own[1], own[-1], *here):
+        await team.workspace.shortcut("dana", "debate_this", team.channel, ts)
+        view = team.workspace.views("dana")[-1]
+        assert typed_in(view, "question") == QUESTION
+        await team.workspace.close_view("dana", view["id"])
+
+
+async def test_debate_this_on_an_alert_takes_the_text_of_its_attachment(team: Team):
+    client = slack_client(team.workspace.bot_token, team.workspace.api_url)
+    alert = {"title": "Disk full", "text": "db7 at 99 %", "fallback": "Disk full on db7"}
+    await client.chat_postMessage(
+        channel=team.workspace.channel(team.channel).id, text="", attachments=[alert]
+    )
+    (root,) = team.workspace.messages(team.channel)
+    await team.workspace.shortcut("dana", "debate_this", team.channel, root["ts"])
+    view = team.workspace.views("dana")[-1]
+    assert typed_in(view, "question") == "Disk full\ndb7 at 99 %"
 
 
 async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):

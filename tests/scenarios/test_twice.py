@@ -2,17 +2,19 @@
 
 from collections import Counter
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import pytest
 
 from bot.slack.ids import ActionId, note_id
 from bot.testing import BotSpec, Team, key_of, team_at_work
 from core.errors import KeyRefused
-from core.events import StopRequested
+from core.events import StopRequested, fold
 from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.answer import PersonsReply
+from slack_on_loopback.errors import PersonRefusal
 from tests.scenarios.test_edges import stale_click
 from tests.scenarios.test_faults import failing
 
@@ -83,6 +85,31 @@ async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_
     models.let_go()
     await team.wait_for_end(board)
     assert len(await team.moot.store.find(DebateFilter(limit=10))) == 2
+
+
+async def test_who_asks_second_has_it_debated_all_the_same_with_a_button(
+    team: Team, models: ScriptedProvider
+):
+    models.hold(Act.PROPOSAL)
+    first = await team.debate(QUESTION)
+    await team.type(f"--format council {QUESTION}", user="alex")
+    await team.say(f"@Moot {QUESTION}", user="sam")
+    await team.workspace.wait_for(lambda: team.told("sam"))
+    for who in ("alex", "sam"):
+        offer = team.workspace.ephemeral(who, team.channel)[-1]
+        assert "Debate it all the same" in str(offer["blocks"])
+        for _ in range(2):  # however often it is pressed
+            with suppress(PersonRefusal):  # the message is replaced by then
+                await team.workspace.click(who, team.channel, offer["ts"], ActionId.DEBATE_IT.value)
+    models.let_go()
+    await team.wait_for_end(first)
+    found = await team.moot.store.find(DebateFilter(limit=10))
+    setups = {entry.asked_by: entry for entry in found}
+    assert len(found) == len(setups) == 3
+    alex = team.workspace.user("alex").id
+    log = await team.moot.store.events(setups[alex].debate_id)
+    assert fold(log).setup.format == "council"
+    assert fold(log).setup.question == QUESTION
 
 
 async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedProvider):
