@@ -9,7 +9,6 @@ from bot.slack.mrkdwn.split import split
 from bot.views.clarifications import assumptions
 from bot.views.decision import decision_buttons, earlier_buttons, standing
 from bot.views.feedback import feedback_buttons
-from bot.views.few_words import few_words, shared_words
 from bot.views.fold import VERDICT, Fold, folded, has_room
 from bot.views.follow_up import after_buttons
 from bot.views.message import (
@@ -60,6 +59,7 @@ from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading
 from core.rules.wanting import was_skipped
 from core.transcript.cited import check_words, cited_verdict
+from core.transcript.few_words import few_words, shared_words
 from core.transcript.models_used import judge_words
 from core.transcript.options import criteria_table, criteria_title
 from core.transcript.single_answer import single_answer_section

@@ -1,4 +1,4 @@
-"""The Markdown report of a debate: everything that was said, decided and spent (pure)."""
+"""The Markdown report of a debate: what was decided, why, by whom and at what cost (pure)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,18 +6,20 @@ from core.figures import duration, money, number, when
 from core.models import Act, Contribution, Debate, Usage
 from core.rules.ending import rounds_words, state_words
 from core.rules.fallback_models import fallback_words
+from core.rules.formats.registry import format_of
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, sources_section
 from core.transcript.decision import verdict_section
+from core.transcript.few_words import few_words, not_yet_said
 from core.transcript.markdown import fenced, inert_line
 from core.transcript.models_used import debate_models_words, judge_words
+from core.transcript.options import holds_words
 from core.transcript.people import asked_section, team_section
 from core.transcript.rounds import (
     by_round,
     guidance_words,
     is_solution,
-    origin_words,
     round_name,
     title_words,
 )
@@ -26,19 +28,26 @@ from core.transcript.words import (
     bullets,
     letters_words,
     name_of,
-    nested,
     quoted,
     seconds_taken,
     table,
     turn_words,
 )
 
+#: Words of a speech whose author gave no short form; points of an agent's last text.
+_SPEECH_WORDS, _MOST_POINTS = 40, 3
+_WHERE_WHOLE = "In short. Each text stands whole in the debate's record (JSON)."
+
 
 def report(debate: Debate) -> str:
-    """The debate, decision first: then what was chosen between, who said what, and what it cost."""
-    # A summary that failed is no missing turn: agents saw the text it was to stand for.
+    """The debate, decision first: what was chosen between, who said what in short, what it cost."""
+    # A summary that failed is no missing turn: agents saw the text it was to stand for. What the
+    # notes on the decision tell is not told again.
+    told = " ".join(debate.verdict.warnings) if debate.verdict else ""
     missing = [
-        failure for failure in debate.failures.values() if failure.turn.act is not Act.SUMMARY
+        one
+        for one in debate.failures.values()
+        if one.turn.act is not Act.SUMMARY and one.reason not in told
     ]
     warnings = [(turn_words(debate, one.turn), one.reason) for one in missing]
     failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
@@ -115,7 +124,7 @@ def clarifications_section(debate: Debate) -> str:
         if answer and answer.text:
             by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
         elif debate.verdict:
-            said = "Nobody answered. What was assumed is listed in the decision."
+            said = "Nobody answered."
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{fenced(item.question)}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"
@@ -124,30 +133,41 @@ def clarifications_section(debate: Debate) -> str:
 
 
 def _rounds(debate: Debate) -> str:
-    """What the agents said, round by round and phase by phase, and how they were guided."""
-    blocks: list[str] = []
+    """What the agents said in short, round by round and phase by phase, and how they were guided.
+
+    A proposal that was carried over unchanged is not said again.
+    """
+    ends = {made.turn.key for made in format_of(debate).positions(debate).values()}
+    blocks, said = list[str](), set[str]()
     for at, made in by_round(debate).items():
-        blocks.append(f"### {round_name(at)}")
-        blocks += [_contribution(debate, one) for one in made]
-        for guidance in debate.guidance.values():
-            if guidance.turn.round == at:
-                who, words = guidance_words(guidance)
-                blocks.append(f"#### {who}\n\n{words}")
-    return "\n\n".join(["## Rounds", *blocks]) if blocks else ""
+        lines = list[str]()
+        for one in made:
+            if not one.carried_from:
+                lines += _in_short(debate, one, said, with_points=one.turn.key in ends)
+        guided = [one for one in debate.guidance.values() if one.turn.round == at]
+        lines += [f"- **{who}:** {words}" for who, words in map(guidance_words, guided)]
+        blocks += [f"### {round_name(at)}\n\n" + "\n".join(lines)] if lines else []
+    return "\n\n".join(["## Rounds", _WHERE_WHOLE, *blocks]) if blocks else ""
 
 
-def _contribution(debate: Debate, made: Contribution) -> str:
-    head = f"#### {title_words(debate, made)}\n\n*{origin_words(debate, made)}*"
-    if made.carried_from or made.call is None:
-        return head
-    text = (
-        "Its text is the solution in the decision above."
-        if is_solution(debate, made)
-        else cited(made.text, made.citations)
-    )
-    parts = [head, nested(text, 4)]
-    parts += [f"> **Note:** {inert_line(warning)}" for warning in made.warnings]
-    return "\n\n".join(parts)
+def _in_short(
+    debate: Debate, made: Contribution, said: set[str], *, with_points: bool
+) -> Iterator[str]:
+    """What was said, as its author put it in a sentence; with points, what weighs most, too.
+
+    A sentence that is in `said` is left out; new ones are added to it.
+    """
+    whole = made.answer or few_words(cited(made.text, made.citations), _SPEECH_WORDS)
+    text = inert_line(not_yet_said(" ".join(whole.split()), said)) or "As before."
+    if is_solution(debate, made):
+        text = "The solution in the decision above."
+    minds = holds_words(debate, made)
+    holds = f" *Now holds: {inert_line(minds)}*" if minds else ""
+    yield f"- **{title_words(debate, made)}:** {text}{holds}"
+    if with_points:
+        points = [not_yet_said(point, said) for point in made.points[:_MOST_POINTS]]
+        yield from (f"  - {inert_line(point)}" for point in points if point)
+    yield from (f"  - **Note:** {inert_line(warning)}" for warning in made.warnings)
 
 
 def notes_section(debate: Debate) -> str:

@@ -4,6 +4,7 @@ The logs are never made again (`tests/golden/debates/README.md`). What is made f
 change: look at the difference before you accept it with `pytest --inline-snapshot=fix`.
 """
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -13,6 +14,7 @@ from core.events import fold
 from core.models import JUDGE, Act, Turn
 from core.request import ModelRequest
 from core.rules.schedule import ready
+from core.transcript.report import report
 from tests.bot.golden_debates import (
     NAMES,
     as_made_now,
@@ -66,3 +68,18 @@ async def test_turns_ask_and_come_to_what_they_did(name: str) -> None:
     assert requests, "models were asked"
     asked = prompts_text(requests)
     assert asked == external_file(f"{GOLDEN}/{name}/prompts.md", format=".txt")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_is_short_and_says_no_sentence_of_its_own_twice(name: str) -> None:
+    debate = fold(stored_log(name))
+    text = report(debate)
+    # What people and the judge wrote may hold a sentence twice: it stands as they wrote it.
+    given = debate.setup.model_dump_json() + "".join(
+        part.model_dump_json() for part in (debate.verdict, *debate.clarifications.values()) if part
+    )
+    lines = [line for line in text.splitlines() if not line.startswith("|")]
+    sentences = [s.strip("*-_> ") for line in lines for s in re.split(r"(?<=[.!?])\*? ", line)]
+    told = [s for s in sentences if len(s.split()) >= 6 and s.strip("“”*") not in given]
+    assert [s for s in set(told) if told.count(s) > 1] == []
+    assert len(text.split()) <= 2500

@@ -1,6 +1,13 @@
-"""Texts of one line in fewer words, for posts that are read at a glance (pure)."""
+"""Texts of one line in fewer words (pure)."""
 
+import re
 from collections.abc import Sequence
+
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?…]) ")
+#: What may stand around a sentence that is the same.
+_MARKS = "*_ -•.!?…"
+#: Words from which on a sentence is not said again.
+_LONG_ENOUGH = 6
 
 
 def few_words(text: str, most: int) -> str:
@@ -20,6 +27,21 @@ def few_words(text: str, most: int) -> str:
         shown = shown.rpartition("(")[0]
     shown = shown.rstrip(" ~.,:;–(")
     return f"{shown}…" if shown else ""
+
+
+def not_yet_said(text: str, said: set[str]) -> str:
+    """The sentences of the text that stand nowhere in `said`, which they are added to.
+
+    Short ones, such as "Yes.", are always kept.
+    """
+    new = list[str]()
+    for sentence in _AFTER_SENTENCE.split(text):
+        bare = sentence.strip(_MARKS).casefold()
+        if bare not in said:
+            new.append(sentence)
+        if len(bare.split()) >= _LONG_ENOUGH:
+            said.add(bare)
+    return " ".join(new)
 
 
 def shared_words(texts: Sequence[str], most: int) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.views.few_words import few_words, shared_words
+from core.transcript.few_words import few_words, shared_words
 
 
 @pytest.mark.parametrize(
