@@ -79,6 +79,7 @@ from core.settings import Settings
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
+from core.transcript.few_words import few_words, not_yet_said
 from core.transcript.found import as_code, in_text
 from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed, visible
 from core.transcript.report import report
@@ -616,6 +617,8 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
+    "core.transcript.few_words.few_words": lambda text: few_words(text, 40),
+    "core.transcript.few_words.not_yet_said": lambda text: not_yet_said(text, set()),
     "core.transcript.found.as_code": as_code,
     "core.transcript.found.in_text": in_text,
     "core.transcript.markdown.misleads": lambda text: misleads(text, "https://a.example/"),
