@@ -59,7 +59,7 @@ test: $(DEV) $(BIN)/.compiled ## Run the tests but for the slow ones: make test 
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal -m 'not slow and not drill' $(ARGS)
 
 test-slow: $(DEV) ## Run the slow tests, and have Hypothesis try harder in its own
-	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=180 \
+	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=600 \
 		-m '(slow or hypothesis) and not drill' $(ARGS)
 
 drill: $(DEV) ## Hurt a running bot in 21 ways, one minute each, and see what is lost

@@ -39,7 +39,7 @@ from core.use_cases.limits import Bounds
 from slack_on_loopback import QUICK, Workspace, WorkspaceConfig, run_workspace
 
 #: Seconds that a debate with scripted models may take.
-WAIT_SECONDS = 45.0
+WAIT_SECONDS = 300.0
 #: Seconds in which all sinks have heard of an event, if they are told of it at all for now.
 _TOLD_SECONDS = 5.0
 #: Who acts when nobody is named, and where.

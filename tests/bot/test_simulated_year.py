@@ -194,7 +194,6 @@ def row(found: Calibration, group: str, begins: str) -> Row:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_a_year_of_outcomes_is_told_as_it_was_planted(tmp_path: Path) -> None:
     async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
         await core.store.tables.prepare(database)

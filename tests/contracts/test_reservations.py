@@ -210,12 +210,12 @@ async def test_who_does_not_fit_waits_until_others_have_settled(store: Store) ->
         async with there.hold([cap], worst, 180):
             entered.set()
 
-    async with asyncio.timeout(30), here.hold([cap], worst, 180) as spent:
+    async with asyncio.timeout(300), here.hold([cap], worst, 180) as spent:
         waiting = asyncio.create_task(wait_and_hold())
         await asyncio.sleep(0.1)
         assert not entered.is_set()
         spent.cost = Decimal("0.10")
-    await asyncio.wait_for(waiting, 30)
+    await asyncio.wait_for(waiting, 300)
 
     with pytest.raises(CapReached):
         async with there.hold([cap], Decimal("0.95"), 180):

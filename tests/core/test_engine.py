@@ -94,7 +94,7 @@ async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed()
     )
     for event in since:
         await bench.store.append(DEBATE, event, at=LoopClock().now())
-    debate = await asyncio.wait_for(bench.engine.run(DEBATE), timeout=30)
+    debate = await asyncio.wait_for(bench.engine.run(DEBATE), timeout=300)
 
     assert (debate.status, debate.verdict) == (Status.FAILED, None)
     answer = debate.follow_up_answers[1]

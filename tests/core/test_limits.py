@@ -291,7 +291,7 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
     await bench.start(a_setup(rounds=1))
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while len(await bench.store.events(DEBATE)) == 1:  # noqa: ASYNC110 - nothing tells us
             await asyncio.sleep(0.01)
         await bench.add(StopRequested(stop=Stop(by=DANA)))

@@ -61,7 +61,7 @@ def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
     assert "--hypothesis-profile=large" not in make("-n", "check")
     harder = re.sub(r"\s*\\\n\s*", " ", make("-n", "check-all"))
     assert (
-        "--hypothesis-profile=large --timeout=180 -m '(slow or hypothesis) and not drill'" in harder
+        "--hypothesis-profile=large --timeout=600 -m '(slow or hypothesis) and not drill'" in harder
     )
 
 

@@ -19,7 +19,7 @@ from tests.vendors.server import Vendor
 
 CHANNEL = "architecture"
 #: Seconds that everything may take on a busy machine.
-PATIENCE = 60.0
+PATIENCE = 300.0
 CONFIG = replace(quick_workspace(), pace=replace(QUICK, ack_seconds=20.0))
 
 

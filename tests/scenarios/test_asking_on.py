@@ -36,7 +36,7 @@ async def answers(team: Team, board: str, count: int = 1) -> list[Message]:
         found = [reply for reply in team.replies(board) if "asked: “" in str(reply["text"])]
         return found if len(found) >= count else []
 
-    return await team.workspace.wait_for(there, timeout=45)
+    return await team.workspace.wait_for(there, timeout=300)
 
 
 async def test_a_mention_in_the_thread_is_answered_from_the_record_with_checked_quotes() -> None:

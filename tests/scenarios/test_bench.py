@@ -140,7 +140,6 @@ async def booked_as_cut_off(folder: Path) -> Sequence[CallsDropped]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)  # four processes, one after the other
 async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
     async with Vendor(answering) as vendor:
@@ -174,7 +173,6 @@ async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)  # every format, killed twice
 async def test_every_format_and_its_readers_survive_two_kills_and_the_cap(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(questions(4), encoding="utf-8")
     arms = ("--arms", "solo,vote,critique,council,panel", *READERS, "--output", "found")

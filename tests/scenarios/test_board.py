@@ -41,7 +41,7 @@ async def board_saying(team: Team, board: str, words: str) -> Message:
         root = team.thread(board)[0]
         return root if words in root["text"] else None
 
-    return await team.workspace.wait_for(found, timeout=45)
+    return await team.workspace.wait_for(found, timeout=300)
 
 
 async def debate_at(team: Team, board: str) -> Debate:
@@ -69,7 +69,7 @@ async def test_pause_holds_the_debate_until_it_is_resumed(team: Team, provider: 
 async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedProvider):
     provider.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
-    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=300)
     await team.click(board, ActionId.VOTE_NOW.value)
     await team.wait_for_log(board, lambda debate: debate.vote_called_by)
     provider.let_go()

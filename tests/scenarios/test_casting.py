@@ -152,7 +152,6 @@ async def test_agents_gone_from_a_channels_settings_are_left_out_and_told() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
@@ -227,7 +226,6 @@ class MixedSpec(BotSpec):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_win() -> None:
     asked = list[tuple[str, str]]()
 

@@ -217,7 +217,7 @@ async def test_people_can_vote_while_the_debate_runs():
     models.hold(Act.REFINEMENT)
     async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
-        await team.workspace.wait_for(lambda: "Cast your ballot" in buttons(team, board), 20)
+        await team.workspace.wait_for(lambda: "Cast your ballot" in buttons(team, board), 300)
         await team.click(board, ActionId.BALLOT.value, user="alex")
         view = await form_of(team, "alex")
         order = ("o2", "o1")
@@ -618,7 +618,7 @@ async def test_the_same_thumb_again_takes_no_reason_away_the_other_one_does(team
     form = await why_form(team, "alex", await judge(team, board, "alex", "positive"))
     assert "What helped?" in json.dumps(form)
     await team.workspace.submit("alex", form["id"], chosen_why("The dissent."))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while await feedback_in(team, board) != [(True, "The dissent.")]:  # noqa: ASYNC110 - no bell
             await asyncio.sleep(0.05)
     again = await judge(team, board, "alex", "positive")

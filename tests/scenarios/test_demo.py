@@ -46,7 +46,7 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     def told() -> str:
         return "\n".join(str(one["text"]) for one in stage.workspace.ephemeral(USER, CHANNEL))
 
-    await stage.workspace.wait_for(lambda: "see ✗" in told(), timeout=45)
+    await stage.workspace.wait_for(lambda: "see ✗" in told(), timeout=300)
     assert "accepted by Riverside" in told()
     assert "database moot.db" in told()
     assert "✗ models: none is set up" in told()
@@ -79,7 +79,7 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
             pressed = {"user": workspace.user(USER).id, "name": "another"}
             async with session.post(f"{workspace.url}page/api/guide", json=pressed) as answer:
                 assert (await answer.json())["ok"]
-        await asyncio.wait_for(play, 60)
+        await asyncio.wait_for(play, 300)
         labels = await invited(workspace, another=False)
     assert labels == ["Ask your own", "Accept the decision"]
     roots = [message for message in workspace.messages(CHANNEL) if message.get("reply_count")]
@@ -105,13 +105,13 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
 
 async def test_a_question_of_a_persons_own_is_debated_beside_the_examples(playing: Stage):
     debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
-    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 60)
+    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
     assert {agent.provider for agent in debate.setup.agents} == {"offline"}
 
 
 async def test_the_decision_is_printed_in_colours_on_a_terminal(playing: Stage):
     debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
-    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 60)
+    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
     assert debate.verdict is not None
     terminal, pipe = StringIO(), StringIO()
     print_decision(debate, Console(file=terminal, force_terminal=True, color_system="standard"))

@@ -81,7 +81,7 @@ async def stale_click(team: Team, board: str, action: ActionId) -> str:
 async def test_two_clicks_on_vote_now_are_one_vote(team: Team, models: ScriptedProvider):
     models.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
-    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=300)
     await team.click(board, ActionId.VOTE_NOW.value)
     await stale_click(team, board, ActionId.VOTE_NOW)
     models.let_go()
@@ -127,7 +127,7 @@ async def test_a_form_to_start_sent_twice_starts_one_debate(team: Team):
 async def test_a_decision_sent_twice_is_one_decision(team: Team, models: ScriptedProvider):
     models.hold(Act.REFINEMENT)
     board = await team.debate(QUESTION)
-    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=45)
+    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=300)
     await team.click(board)
     await team.wait_for_end(board)
     await team.click(team.verdict(board), ActionId.ACCEPT.value)
@@ -237,7 +237,7 @@ async def there_again(team: Team, board: str) -> Message:
         shown = str(team.thread(board)[0])
         return "ended without a decision" in shown and ActionId.STOP.value not in shown
 
-    await team.workspace.wait_for(is_true, timeout=45)
+    await team.workspace.wait_for(is_true, timeout=300)
     return team.thread(board)[0]
 
 
@@ -307,9 +307,9 @@ async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop
     def said() -> Sequence[Message]:
         return [reply for reply in team.replies(board) if "The board" in reply["text"]]
 
-    (notice,) = await team.workspace.wait_for(said, timeout=45)
+    (notice,) = await team.workspace.wait_for(said, timeout=300)
     assert f"`/debate stop {debate.id}` ends it" in notice["text"]
     await team.type(f"stop {debate.id}")
-    await team.workspace.wait_for(lambda: team._has_ending(board), timeout=45)
+    await team.workspace.wait_for(lambda: team._has_ending(board), timeout=300)
     await team.wait_until_sent()
     assert len(said()) == 1

@@ -278,7 +278,7 @@ async def test_where_slack_asks_for_patience_a_thread_is_read_a_little_later() -
         root = await team.workspace.say("dana", team.channel, "Jobs: 2000 per second.")
         team.workspace.faults.rate_limit("conversations.replies", seconds=0.1)
         # As long as Slack asks for, not the most that Slack is waited for.
-        async with asyncio.timeout(45):
+        async with asyncio.timeout(300):
             board = await asked_in_thread(team, root)
             debate = await team.wait_for_end(board)
 

@@ -40,7 +40,6 @@ async def test_rate_limits_slow_a_debate_down_and_lose_nothing():
         await assert_nothing_lost_or_doubled(team, board)
 
 
-@pytest.mark.timeout(120)
 async def test_answers_that_are_dropped_do_not_double_posts():
     async with team_at_work() as team:
         team.workspace.faults.drop_after("chat.postMessage", times=None, probability=0.3)
@@ -124,7 +123,7 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
                 if channel.is_im
                 for message in team.workspace.messages(channel.id)
             ],
-            timeout=45,
+            timeout=300,
         )
         assert "cannot go on" in direct[0]["text"]
         assert await team.status(board) is Status.FAILED

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from bot.slack.ids import asked_key
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.events import fold
@@ -226,7 +224,6 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
     assert debate.setup.mention.thread == root["ts"]
 
 
-@pytest.mark.timeout(150)
 async def test_a_long_thread_is_read_to_its_end():
     async with team_at_work() as team:
         root = await team.say("It began with an outage.", user="alex")

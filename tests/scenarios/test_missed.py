@@ -111,7 +111,6 @@ async def test_long_threads_are_read_to_their_end(workspace: Workspace, tmp_path
     assert notes_of(debate) == [f"Note {number}." for number in range(202)]
 
 
-@pytest.mark.timeout(90)
 async def test_what_was_said_between_two_connections_is_read(workspace: Workspace, tmp_path: Path):
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
         board = await team.debate(QUESTION)

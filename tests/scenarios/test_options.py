@@ -45,7 +45,7 @@ async def the_post(team: Team, board: str, name: str, words: str = "") -> Messag
     def found() -> Any:
         return next((post for post in posts(team, board, name) if words in post["text"]), None)
 
-    return await team.workspace.wait_for(found, timeout=45)
+    return await team.workspace.wait_for(found, timeout=300)
 
 
 def buttons_of(message: Message) -> Sequence[str]:
@@ -109,7 +109,7 @@ async def test_wanted_before_the_judge_has_written_there_is_one_verdict():
     spec = BotSpec(rounds=1, when=When.SPLIT, provider=provider)
     async with team_at_work(spec=spec) as team:
         board = await team.debate(QUESTION)
-        await team.workspace.wait_for(lambda: "Debate anyway" in buttons(team, board), timeout=45)
+        await team.workspace.wait_for(lambda: "Debate anyway" in buttons(team, board), timeout=300)
         await team.click(board, ActionId.DEBATE_ANYWAY.value)
         await team.wait_for_log(board, lambda debate: debate.edition == 2)
         provider.let_go()
@@ -159,12 +159,12 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
     models.hold(Act.REFINEMENT)
     async with team_at_work(spec=BotSpec(rounds=2, provider=models)) as team:
         board = await team.debate(QUESTION)
-        await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=45)
+        await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=300)
 
         await team.click(board, ActionId.OPTIONS.value, user="alex")
         await team.workspace.wait_for(
             lambda: [one for one in team.told("alex") if "can change its options" in one],
-            timeout=45,
+            timeout=300,
         )
 
         await team.click(board, ActionId.OPTIONS.value)
@@ -208,7 +208,7 @@ async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
     models.hold(Act.REFINEMENT)
     async with team_at_work(spec=BotSpec(rounds=2, provider=models)) as team:
         board = await team.debate(QUESTION)
-        await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=45)
+        await team.workspace.wait_for(lambda: "Options" in buttons(team, board), timeout=300)
         await team.click(board, ActionId.OPTIONS.value)
         view = await form_of(team, team.user)
         merge = {

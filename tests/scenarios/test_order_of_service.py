@@ -69,7 +69,7 @@ async def test_sixty_notes_delay_no_verdict():
             lambda: [
                 reply for reply in team.replies(board) if key_of(reply) == headline_key(debate_id)
             ],
-            timeout=60,
+            timeout=300,
         )
         rows = await team.moot.posts.rows_of_debate(debate_id)
     waiting = [row for row in rows if row.state is PostState.WAITING]

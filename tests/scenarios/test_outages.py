@@ -94,7 +94,7 @@ async def until_shown(team: Team, board: str, words: str) -> None:
     def is_shown() -> bool:
         return any(words in message["text"] for message in team.thread(board))
 
-    await team.workspace.wait_for(is_shown, timeout=45)
+    await team.workspace.wait_for(is_shown, timeout=300)
 
 
 async def until_nobody_waits(team: Team, board: str) -> None:
@@ -104,7 +104,7 @@ async def until_nobody_waits(team: Team, board: str) -> None:
         text = team.thread(board)[0]["text"]
         return "for a model" not in text and "Debate waiting" not in text
 
-    await team.workspace.wait_for(is_back, timeout=45)
+    await team.workspace.wait_for(is_back, timeout=300)
 
 
 async def test_the_board_says_whose_model_is_away_and_the_others_go_on() -> None:

@@ -259,7 +259,7 @@ async def home_saying(team: Team, user: str, words: str) -> str:
         shown = str(team.workspace.home(user))
         return shown if words in shown else None
 
-    return await team.workspace.wait_for(found, timeout=45)
+    return await team.workspace.wait_for(found, timeout=300)
 
 
 async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):

@@ -92,7 +92,7 @@ class Installed:
             capture_output=True,
             text=True,
             check=False,
-            timeout=50,
+            timeout=300,
         )
 
 
@@ -114,7 +114,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     (broken / "moot_broken.py").write_text("import not_there\n", encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
     pip += ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    subprocess.run([*pip, *map(str, sorted(packages.iterdir()))], check=True, timeout=55)  # noqa: S603 - pip
+    subprocess.run([*pip, *map(str, sorted(packages.iterdir()))], check=True, timeout=300)  # noqa: S603 - pip
     return Installed(python=python, folder=folder)
 
 

@@ -37,7 +37,6 @@ class HalfAnswers:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(150)
 async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_call(
     tmp_path: Path,
 ) -> None:

@@ -27,7 +27,7 @@ from tests.postgres import PostgresForTests
 
 CHANNEL = "architecture"
 #: Seconds that everything may take to come to its end on a busy machine.
-PATIENCE = 60.0
+PATIENCE = 300.0
 #: Replicas are processes that share the machine: how soon one acknowledges is not the matter here.
 PATIENT = replace(QUICK, ack_seconds=PATIENCE)
 
@@ -108,7 +108,6 @@ async def scene(on_postgres: str, tmp_path: Path) -> AsyncGenerator[Scene]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_the_debates_of_a_dead_replica_go_on_elsewhere(scene: Scene) -> None:
     await scene.crew.join()
     await scene.ask("Kafka or SQS?", "Rust or Go?", "Tabs or spaces?")
@@ -120,7 +119,6 @@ async def test_the_debates_of_a_dead_replica_go_on_elsewhere(scene: Scene) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_a_frozen_replica_that_comes_back_writes_and_posts_nothing(scene: Scene) -> None:
     scene.models.answers.clear()
     await scene.ask("Kafka or SQS?", "Rust or Go?")
@@ -142,7 +140,6 @@ async def test_a_frozen_replica_that_comes_back_writes_and_posts_nothing(scene: 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_a_stop_reaches_the_replica_that_holds_the_debate_in_the_middle_of_a_turn(
     scene: Scene,
 ) -> None:
@@ -158,7 +155,6 @@ async def test_a_stop_reaches_the_replica_that_holds_the_debate_in_the_middle_of
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_a_restart_of_the_database_fails_no_debate(
     scene: Scene, postgres: PostgresForTests
 ) -> None:
@@ -176,7 +172,6 @@ async def test_a_restart_of_the_database_fails_no_debate(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_sigterm_hands_debates_over_without_waiting_for_replies(scene: Scene) -> None:
     scene.models.latency = 3600
     await scene.ask("Kafka or SQS?")
@@ -185,7 +180,7 @@ async def test_sigterm_hands_debates_over_without_waiting_for_replies(scene: Sce
     scene.models.latency = 0.3
     asked = scene.models.calls
     ending = asyncio.create_task(scene.crew.kill(scene.crew.alive[0], signal.SIGTERM))
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(300):
         while scene.models.calls == asked:  # noqa: ASYNC110 - other processes
             await asyncio.sleep(0.05)
         assert await ending == 0
@@ -194,7 +189,6 @@ async def test_sigterm_hands_debates_over_without_waiting_for_replies(scene: Sce
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_replicas_together_do_not_pass_a_cap_on_the_day(scene: Scene) -> None:
     """Each holds debates of its own, and all ask at the same moment."""
     cap = Decimal(2)

@@ -184,7 +184,7 @@ def test_ctrl_c_leaves_a_partial_decision(shell: Shell) -> None:
     process = shell.start(*LONG)
     until(process, "Round 1 of 5: refinement")
     process.send_signal(signal.SIGINT)
-    decision, said = process.communicate(timeout=50)
+    decision, said = process.communicate(timeout=300)
 
     assert process.returncode == 0, said
     assert "Stopping: the judge decides on what is there." in said
@@ -236,7 +236,7 @@ async def test_the_first_model_is_asked_without_a_migration(shell: Shell) -> Non
     async with Vendor() as vendor:
         shell.environment |= {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{vendor.url}/v1"}
         process = shell.start("debate", QUESTION, "--rounds", "1", "--yes")
-        said, told = await asyncio.to_thread(process.communicate, timeout=60)
+        said, told = await asyncio.to_thread(process.communicate, timeout=300)
 
     assert process.returncode == 0, told
     assert "# Reasoning and solution" in said
@@ -259,7 +259,7 @@ def test_it_waits_for_answers_only_as_long_as_it_says_and_then_ends(shell: Shell
     words = ("debate", QUESTION, "--rounds", "1", "--clarify", "--config", "quick.yaml")
     process = shell.start(*words, stdin=subprocess.PIPE)  # open, and nobody types
 
-    assert process.wait(timeout=50) == 0
+    assert process.wait(timeout=300) == 0
     said, told = process.communicate()
     assert "Nobody answered; assumed: " in said.partition("# Assumptions")[2]
     assert "The time to answer is over; the assumptions hold." in told

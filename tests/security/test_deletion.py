@@ -114,7 +114,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     card = await card_of(team, later)
     team.workspace.faults.server_error("chat.postMessage", times=None)
     await team.click(card["ts"], ActionId.SKIP_ALL.value)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not await waits_to_be_sent(team, later, UNSENT):  # noqa: ASYNC110 - its own reads
             await asyncio.sleep(0.02)
     reader = await debate_at(team, later)

@@ -20,7 +20,7 @@ from slack_on_loopback.socket_mode import DisconnectReason
 from slack_on_loopback.state import AgentSession, App, Channel, User, WorkspaceState
 from slack_on_loopback.surfaces import SurfaceRef
 
-_PATIENCE_SECONDS = 30.0
+_PATIENCE_SECONDS = 120.0
 
 
 class Workspace:

@@ -32,13 +32,13 @@ class Live:
     async def next(self, kind: str) -> Json:
         """Return the next event of a kind, skipping others."""
         while True:
-            event = await self._socket.receive_json(timeout=30)
+            event = await self._socket.receive_json(timeout=300)
             if event["type"] == kind:
                 return event
 
     async def first(self) -> Json:
         """Return the event that comes next, whatever it is."""
-        return await self._socket.receive_json(timeout=30)
+        return await self._socket.receive_json(timeout=300)
 
 
 async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
@@ -66,7 +66,7 @@ async def test_somebody_who_opens_the_page_is_waited_for(
     await asyncio.sleep(0.05)
     assert not waiting.done()
     await live(ws, http, "dana")
-    await asyncio.wait_for(waiting, 30)
+    await asyncio.wait_for(waiting, 300)
 
 
 async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:
@@ -326,4 +326,4 @@ async def test_the_guide_is_told_to_open_pages_and_its_buttons_are_heard(
     assert event["guide"]["buttons"][0]["shows"] == "#/C1?m=1.0"
     assert (await dana.post("guide", name="other"))["error"] == "no_button"
     assert (await dana.post("guide", name="another"))["ok"]
-    assert await asyncio.wait_for(ws.guide_pressed(), 30) == "another"
+    assert await asyncio.wait_for(ws.guide_pressed(), 300) == "another"

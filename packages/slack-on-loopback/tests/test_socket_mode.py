@@ -168,14 +168,14 @@ class RawSocket:
         self._ws = ws
 
     async def receive(self) -> Json:
-        return await self._ws.receive_json(timeout=30)
+        return await self._ws.receive_json(timeout=300)
 
     async def ack(self, envelope: Json, payload: Any = None) -> None:
         answer = {"envelope_id": envelope["envelope_id"]}
         await self._ws.send_json(answer if payload is None else {**answer, "payload": payload})
 
     async def closed(self) -> bool:
-        return (await self._ws.receive(timeout=30)).type in {
+        return (await self._ws.receive(timeout=300)).type in {
             aiohttp.WSMsgType.CLOSE,
             aiohttp.WSMsgType.CLOSED,
         }

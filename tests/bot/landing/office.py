@@ -101,7 +101,7 @@ class Office:
 
     async def settle(self) -> None:
         """Wait until nothing waits."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while True:
                 self._news.clear()
                 if not (await self.landings.backlog()).waiting:
@@ -110,7 +110,7 @@ class Office:
 
     async def until(self, outcome: str) -> None:
         """Wait until an attempt came out like this."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while outcome not in self.outcomes:
                 self._news.clear()
                 await self._news.wait()

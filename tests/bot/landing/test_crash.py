@@ -46,8 +46,8 @@ async def test_a_process_killed_while_it_delivers_loses_nothing_and_pushes_nothi
         server.answers.clear()
         killed = await start(database, shop.url, server.url, "begin")
         # The webhook has its request and the repository its commit; Moot knows of neither.
-        await asyncio.wait_for(server.pushed.wait(), 30)
-        async with asyncio.timeout(30):
+        await asyncio.wait_for(server.pushed.wait(), 300)
+        async with asyncio.timeout(300):
             await shop.arrived.wait()
         killed.kill()
         await killed.wait()
@@ -55,7 +55,7 @@ async def test_a_process_killed_while_it_delivers_loses_nothing_and_pushes_nothi
         shop.awake.set()
         server.answers.set()
         again = await start(database, shop.url, server.url)
-        assert await asyncio.wait_for(again.wait(), 40) == 0
+        assert await asyncio.wait_for(again.wait(), 300) == 0
 
         assert git(server.bare, "rev-parse", BRANCH) == first
         assert server.pushes == 1
@@ -94,7 +94,7 @@ async def test_replicas_share_the_queues_and_each_message_is_sent_once_in_order(
         await asyncio.gather(one.debated(), other.debated(debate_id=SECOND))
         await other.decide()
         await one.decide(debate_id=SECOND)
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(300):
             while (await one.landings.backlog()).waiting:
                 await one.queue.clock.sleep(0.05)
         for office, cluster in zip(offices, clusters, strict=True):

@@ -91,7 +91,7 @@ async def test_what_git_started_ends_with_it(
             await asyncio.sleep(0)
         while not begun.exists():
             time.sleep(0.01)  # noqa: ASYNC251 - nor does anybody
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(300):
         while not begun.exists():
             assert not waiting.done()
             await asyncio.sleep(0.01)
@@ -99,7 +99,7 @@ async def test_what_git_started_ends_with_it(
     for _ in range(times):
         waiting.cancel()
         await asyncio.sleep(0)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await asyncio.wait([waiting])
         while is_held():  # noqa: ASYNC110 - no event tells of another process's end
             await asyncio.sleep(0.01)

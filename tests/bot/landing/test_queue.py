@@ -116,7 +116,7 @@ async def test_what_another_process_has_taken_over_is_left_to_it(location: str) 
     desk, taken = Desk(act=lose), list[object]()
     async with open_office([desk], location) as office:
         await office.debated()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not taken:
                 await office.queue.clock.sleep(0)
         await office.queue.close()  # it has seen by then whether it may write

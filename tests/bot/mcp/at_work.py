@@ -105,7 +105,7 @@ async def program_at(url: str, token: str) -> AsyncGenerator[Editor]:
     """A client of the SDK, over real HTTP."""
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, timeout=300) as http,
         Client(streamable_http_client(url, http_client=http), cache=None) as client,
     ):
         yield Editor(client)

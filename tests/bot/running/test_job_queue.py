@@ -34,7 +34,7 @@ async def test_what_is_new_while_a_job_is_queued_is_done_with_few_jobs(on_postgr
             told += 1
             tasks.wake("C1")
         await asyncio.sleep(0.003)  # now and then before, now and then after it is queued
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(300):
         await is_all_done.wait()
     await tasks.close(5)
     await jobs.close()
@@ -50,7 +50,7 @@ async def test_jobs_go_on_after_the_server_has_ended_every_connection(on_postgre
     seen = asyncio.Queue[str]()
     jobs, tasks = await _tasks(on_postgres, seen.put)
     tasks.wake("C1")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(300):
         assert await seen.get() == "C1"
     async with await psycopg.AsyncConnection.connect(jobs.conninfo) as connection:
         await connection.execute(
@@ -58,7 +58,7 @@ async def test_jobs_go_on_after_the_server_has_ended_every_connection(on_postgre
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     tasks.wake("C2")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while await seen.get() != "C2":
             pass
     await tasks.close(5)

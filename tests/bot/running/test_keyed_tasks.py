@@ -25,7 +25,7 @@ async def logged_about(error: Exception) -> dict[str, Any]:
     with capture_logs() as logs:
         tasks = KeyedTasks[str](work, restart_after=0)
         tasks.wake("C1")
-        await asyncio.wait_for(done.wait(), 30)
+        await asyncio.wait_for(done.wait(), 300)
         await tasks.close(1)
     (entry,) = logs
     return dict(entry)

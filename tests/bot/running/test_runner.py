@@ -66,7 +66,7 @@ def runner_of(engine: StubbornEngine, store: InMemoryStore) -> LocalRunner:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(300):
         while not condition():  # noqa: ASYNC110 - it looks at plain values
             await asyncio.sleep(0.005)
 

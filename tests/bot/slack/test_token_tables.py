@@ -83,7 +83,7 @@ async def tokens_of(tokens: Tokens) -> tuple[str | None, str | None]:
 
 
 async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         while not await is_so():  # noqa: ASYNC110 - a server tells nobody
             await asyncio.sleep(0.02)
 

@@ -192,7 +192,6 @@ def test_that_no_ballot_counts_is_said_once(moot: Moot) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("typed", "words"), [(b"n\n", ()), (b"y\n", ()), (b"", ("--yes",))])
-@pytest.mark.timeout(60)
 def test_a_dear_debate_is_asked_about_on_a_terminal(
     tmp_path: Path, typed: bytes, words: tuple[str, ...]
 ) -> None:
@@ -219,7 +218,7 @@ def test_a_dear_debate_is_asked_about_on_a_terminal(
         stdin=theirs,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=300,
         check=False,
     )
     os.close(ours)

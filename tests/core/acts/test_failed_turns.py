@@ -128,7 +128,7 @@ async def test_a_restart_without_the_key_ends_the_debate_with_what_it_has(
     act: Act, tmp_path: Path
 ) -> None:
     async with a_debate_interrupted_at(act, tmp_path) as store:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             debate = await engine_with(store, {}).run(DEBATE)
         log = await store.events(DEBATE)
 
@@ -144,7 +144,7 @@ async def test_where_only_the_judges_provider_is_missing_another_agents_model_ju
     setup = a_setup(rounds=1)
     elsewhere = {"provider": "openai", "model": "gpt-6-luna"}
     judge = setup.judge.model_copy(update=elsewhere)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         debate = await Bench().run(setup.model_copy(update={"judge": judge}))
 
     assert debate.status is Status.CONCLUDED

@@ -530,7 +530,7 @@ async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock)
     await provider.until_asked(Act.PROPOSAL, 1)
 
     tasks.append(asyncio.create_task(calls.ask(a_request("Something else?"), ANN)))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await provider.until_asked(Act.PROPOSAL, 2)
 
     for task in tasks:

@@ -477,7 +477,7 @@ def test_a_program_that_closes_nothing_ends(tmp_path: Path) -> None:
         [sys.executable, "-c", script, location(tmp_path / "moot.db")],
         cwd=ROOT,
         check=False,
-        timeout=60,
+        timeout=300,
     )
 
     assert ended.returncode == 3
@@ -508,7 +508,7 @@ def test_what_is_cancelled_at_any_step_leaves_no_thread_that_calls_a_closed_loop
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -533,7 +533,7 @@ def test_a_program_ends_without_warnings(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=300,
     )
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (7, "", "")

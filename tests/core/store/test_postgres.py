@@ -42,7 +42,7 @@ async def test_a_frozen_transaction_does_not_hold_up_the_others(
     frozen = postgres_engine(make_url(on_postgres))
     connection = await frozen.connect()
     await connection.execute(text("SELECT * FROM debates WHERE id = 'd1' FOR UPDATE"))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         assert (await store.append("d1", note(1), at=NOON)).fresh
     await connection.invalidate()
     await frozen.dispose()

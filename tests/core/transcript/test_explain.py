@@ -151,7 +151,7 @@ def test_why_the_rounds_ended_is_told_with_what_was_skipped(event: Event, why: s
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)  # where each turn is looked for among all turns it takes minutes
+@pytest.mark.timeout(300)  # where each turn is looked for among all turns it takes minutes
 async def test_ten_agents_and_seven_rounds_are_explained() -> None:
     setup = a_setup(agents=list(ROLES)[:10], rounds=7)
     debate, log = await held(setup, ScriptedProvider())

@@ -88,7 +88,7 @@ class PageServer:
 
     async def until_live(self) -> None:
         """Wait until a page listens: what is sent before reaches nobody."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             while not (self._sockets or self.is_away):  # noqa: ASYNC110 - it comes from outside
                 await asyncio.sleep(0.01)
 
@@ -122,7 +122,7 @@ class PageServer:
 
         What the page shows may change before its request has arrived.
         """
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             while len(self.bodies(action)) < count:  # noqa: ASYNC110 - requests come from outside
                 await asyncio.sleep(0.01)
         return self.bodies(action)

@@ -407,7 +407,7 @@ def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
         say(act)
 
 
-@pytest.mark.timeout(60)  # where the time grows with the square of the length it takes minutes
+@pytest.mark.timeout(300)  # where the time grows with the square of the length it takes minutes
 @pytest.mark.parametrize(
     "text",
     [

@@ -107,7 +107,7 @@ class Stand:
 
     async def until(self, happened: Callable[[Debate], bool]) -> None:
         """Wait until the log tells of it."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while not happened(fold(await self.store.events(DEBATE))):  # noqa: ASYNC110 - the store
                 await asyncio.sleep(0.01)
 
@@ -323,6 +323,6 @@ async def test_a_person_can_stop_a_debate_that_waits(stand: LocalStand) -> None:
     await stand.store.append(DEBATE, stop, at=stand.clock.now())
     stand.engine.wake(DEBATE)
 
-    debate = await asyncio.wait_for(running, 60)
+    debate = await asyncio.wait_for(running, 300)
 
     assert debate.status is Status.CONCLUDED
