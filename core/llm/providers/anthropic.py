@@ -18,9 +18,9 @@ from core.llm.providers.reading import (
     EVENT_HOOKS,
     EventDecoder,
     Silence,
+    check_end,
     failure,
     http_timeout,
-    note_unknown_end,
     read_reply,
 )
 from core.models import Usage
@@ -246,5 +246,5 @@ class MessagesReading:
         if not self._reason:
             raise ended_early(_VENDOR)
         if self._reason not in _WHOLE:
-            note_unknown_end(self, self._reason)
+            check_end(self, self._reason)
         return text

@@ -9,7 +9,7 @@ from core.llm.prices import output_reserve
 from core.llm.prompt_text import Piece, pieces
 from core.llm.providers.errors import cut_off, ended_early, from_body, refused
 from core.llm.providers.fields import count, dig, items, money, words
-from core.llm.providers.reading import note_unknown_end
+from core.llm.providers.reading import check_end
 from core.llm.providers.schema_text import in_words
 from core.models import Usage
 from core.request import ModelRequest
@@ -141,16 +141,14 @@ class ChatReading:
         """
         reason = self._reason.lower()
         text = "".join(self._texts)
-        if self._refusal or reason == "content_filter":
+        if self._refusal:
             raise refused(self.vendor, self._refusal)
         if reason in _CUT_OFF:
             raise cut_off(self.vendor)
         if not reason:
             raise ended_early(self.vendor)
-        if reason in {"error", "insufficient_system_resource"}:
-            raise from_body(self.vendor, 0, {"code": "overloaded", "message": self._reason})
-        if reason not in _WHOLE and text:
-            note_unknown_end(self, self._reason)
+        if reason not in _WHOLE:
+            check_end(self, self._reason)
         return text if text.strip() else "".join(self._thoughts)
 
 

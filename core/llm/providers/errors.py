@@ -25,7 +25,7 @@ from core.errors import (
     RequestRejected,
 )
 from core.figures import counted, duration
-from core.llm.providers.fields import dig, words
+from core.llm.providers.fields import dig, items, words
 from core.redaction import clean, redact
 
 #: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
@@ -37,9 +37,18 @@ _QUOTED_WORDS = 4
 #: Where a server says what is wrong; how deep, how many of a list, how much of a text is read.
 _SAYING = frozenset(
     {"error", "code", "type", "status", "message", "detail", "details", "param", "reason"}
-    | {"violations", "quotaId", "n_ctx", "response", "incomplete_details"}
+    | {"violations", "quotaId", "n_ctx", "response", "incomplete_details", "retryDelay"}
+    | {"metadata", "raw", "cause", "errors", "loc", "msg"}
 )
-_DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 6, 5, 300
+_DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 8, 5, 300
+#: Named in front of their value, which says little alone.
+_NAMED = frozenset({"param", "retryDelay"})
+#: The wait that a server names in words: Groq's and OpenAI's messages, Gemini's `retryDelay`.
+_WAIT = re.compile(
+    r"(?:try again in|retry (?:in|after)|retryDelay:) (?:(?P<h>\d{1,3})h ?)?"
+    r"(?:(?P<m>\d{1,4})m(?!s) ?)?(?:(?P<s>\d{1,6}(?:\.\d{1,20})?)(?P<unit>ms|s)\b)?",
+    re.IGNORECASE,
+)
 #: Seconds that are worth telling people: who asks for less is simply waited for.
 _LONG_WAIT = 600.0
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
@@ -111,7 +120,8 @@ def says_too_long(text: str) -> bool:
 
 
 def _used_up(failure: ServerFailure) -> ProviderError:
-    if failure.wait:  # also a day's limit lets some through again after minutes
+    # Also a day's limit lets some through again after minutes, unless it is none at all.
+    if failure.wait and "limit: 0" not in failure.text:
         return _busy(failure)
     until = "it is there again tomorrow, or when the quota is raised"
     return KeyRefused(failure.say(f"says that the daily quota is used up; {until}"))
@@ -285,14 +295,15 @@ def from_body(
         if text.lstrip()[:1] == "<":
             return a_page(vendor, text, status)
         body = _read(text)
+    text = said_in(body)
     return meaning(
         ServerFailure(
             vendor=vendor,
             status=status or _status_in(body),
             code=code_of(body),
             reason=_fit_for_people(_reason_in(body), key, prompt),
-            text=said_in(body),
-            wait=wait,
+            text=text,
+            wait=_wait_in_words(text) if wait is None else wait,
         )
     )
 
@@ -319,11 +330,28 @@ def _read(text: str) -> object:
 
 def _levels(body: object) -> list[object]:
     """The objects in which a server may say what is wrong, the innermost first."""
-    found: list[object] = []
-    while body is not None and len(found) < 4:  # noqa: PLR2004 - list, body, error, error
-        found.insert(0, body)
-        body = dig(body, 0) or dig(body, "error") or dig(body, "response")
-    return found
+    levels: list[object] = []
+    while body is not None and len(levels) < _DEPTH:
+        levels.insert(0, body)
+        body = _inner(body)
+    return levels
+
+
+def _inner(body: object) -> object:
+    """What a body holds that says more of what is wrong; None where it is the innermost.
+
+    Gateways send the error of the server behind them as JSON in a text (`cause`, `raw`).
+    """
+    for name in (0, "error", "response"):
+        if inner := dig(body, name):
+            return inner
+    for inner in (dig(body, "message"), dig(body, "detail")):
+        if inner and isinstance(inner, Mapping | list):
+            return cast("object", inner)
+    if raw := words(body, "metadata", "raw"):
+        return _read(raw)
+    cause = _read(words(body, "cause"))
+    return None if isinstance(cause, str) else cause
 
 
 def code_of(body: object) -> str:
@@ -348,14 +376,18 @@ def _said_in(body: object, depth: int) -> Iterator[str]:
     Some servers quote the prompt behind what is wrong with it: that decides nothing.
     """
     if isinstance(body, str):
-        yield body[:_SEARCHED_CHARS]
+        inner = _read(body) if body.lstrip()[:1] == "{" and len(body) <= MESSAGE_MAX_CHARS else body
+        if isinstance(inner, str) or not depth:
+            yield body[:_SEARCHED_CHARS]
+        else:
+            yield from _said_in(inner, depth - 1)
     elif isinstance(body, list) and depth:
         for part in cast("list[object]", body)[:_MOST_PARTS]:
             yield from _said_in(part, depth - 1)
     elif isinstance(body, Mapping) and depth:
         for name, value in cast("Mapping[str, object]", body).items():
             if name in _SAYING:
-                is_named = isinstance(value, int) or name == "param"
+                is_named = isinstance(value, int) or name in _NAMED
                 said = f"{name}: {value}" if is_named else value
                 yield from _said_in(said, depth - 1)
 
@@ -375,10 +407,20 @@ def _reason_in(body: object) -> str:
     for level in _levels(body):
         if isinstance(level, str):
             return level
-        for name in ("message", "detail", "error_description", "reason"):
+        for name in ("message", "detail", "error_description", "reason", "msg"):
             if said := words(level, name):
-                return said
+                path = ".".join(map(str, items(level, "loc")))
+                return f"{said}: {path}" if path else said
     return ""
+
+
+def _wait_in_words(text: str) -> float | None:
+    """Seconds that a server asks in words to wait."""
+    named = _WAIT.search(text)
+    if named is None or not any(named.group("h", "m", "s")):
+        return None
+    seconds = float(named["s"] or 0) / (1000 if named["unit"] == "ms" else 1)
+    return int(named["h"] or 0) * 3600 + int(named["m"] or 0) * 60 + seconds
 
 
 def _fit_for_people(reason: str, key: str, prompt: str) -> str:

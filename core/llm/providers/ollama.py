@@ -22,10 +22,10 @@ from core.llm.providers.reading import (
     BROKEN,
     EVENT_HOOKS,
     Silence,
+    check_end,
     failure,
     http_timeout,
     json_objects,
-    note_unknown_end,
     read_reply,
 )
 from core.models import Usage
@@ -269,5 +269,5 @@ class _OllamaStream:
         if self._last is None or reason == "unload":
             raise ended_early(_VENDOR)
         if reason not in {"stop", ""}:
-            note_unknown_end(self, reason)
+            check_end(self, reason)
         return "".join(self._texts)

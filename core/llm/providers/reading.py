@@ -24,7 +24,7 @@ import structlog
 from core.errors import ProviderError
 from core.figures import counted, size
 from core.llm.prompt_text import prompt_text
-from core.llm.providers.errors import a_page, empty, too_long, translate
+from core.llm.providers.errors import a_page, empty, from_body, refused, too_long, translate
 from core.llm.providers.fields import dig
 from core.models import Usage
 from core.request import ModelReply, ModelRequest
@@ -58,6 +58,13 @@ _THOUGHT_CLOSES = {tag: re.compile(rf"</{tag}>", re.IGNORECASE) for tag in _TAGS
 _THOUGHT_BEGINS = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
 #: The end of thoughts whose beginning the server kept to itself.
 _THOUGHT_ENDS = re.compile(rf"^[ \t]*</(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
+
+
+#: Words of servers for the end of a reply that a filter stopped, and of one that failed.
+_FILTERED = re.compile(
+    r"filter|safety|sensitive|recitation|prohibited|blocklist|spii|refus", re.IGNORECASE
+)
+_FAILED = re.compile(r"error|abort|fail|cancel|time_?out|insufficient|overload", re.IGNORECASE)
 
 
 class _Endless(ValueError):
@@ -156,8 +163,17 @@ def without_thoughts(text: str) -> str:
     return text[end.end() :].lstrip()
 
 
-def note_unknown_end(reading: Reading, reason: str) -> None:
-    """Tell whoever runs Moot that a reply ended in a way nobody knows; its text counts."""
+def check_end(reading: Reading, reason: str) -> None:
+    """Take an end of a reply that the protocol does not name; text with a neutral end counts.
+
+    Raises:
+        ReplyUnusable: The word is that of a filter.
+        ProviderDown: The word is that of a failure.
+    """
+    if _FILTERED.search(reason):
+        raise refused(reading.vendor, f"the reply ended with {reason[:40]}")
+    if _FAILED.search(reason):
+        raise from_body(reading.vendor, 0, {"message": f"the reply ended with {reason[:40]}"})
     _log.warning(
         "unknown end of a reply", vendor=reading.vendor, model=reading.model, reason=reason[:40]
     )
