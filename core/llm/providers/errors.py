@@ -52,7 +52,7 @@ _WAIT = re.compile(
 #: Seconds that are worth telling people: who asks for less is simply waited for.
 _LONG_WAIT = 600.0
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
-_BUSY_STATUSES = frozenset({429, 503, 529})
+_BUSY_STATUSES = frozenset({429, 498, 503, 529})
 _KEY_STATUSES = frozenset({401, 403})
 _PASSING_STATUSES = frozenset({408, 409, 425})
 _FIRST_ERROR, _FIRST_SERVER_ERROR, _PAYMENT, _RATE_LIMITED, _UNPROCESSABLE = 400, 500, 402, 429, 499
@@ -60,12 +60,15 @@ _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 _SIGN_IN = re.compile(r"sign.?in|log.?in|anmeld|single sign|sso\b", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context_length|context (?:length|size|window)|exceed_context|prompt is too long"
-    r"|input is too long|too many (?:input )?tokens",
+    r"|input is too long|too many (?:input )?tokens|input token count|request too large"
+    r"|too large for (?:the )?model|context the overflows"
+    r"|tokens`? (?:\+ `max_new_tokens` )?must be <=",
     re.IGNORECASE,
 )
 _CONTEXT_TOKENS = re.compile(
-    r"(?:maximum context length|context (?:window|length|size|limit))\D{0,40}?(\d[\d,]{2,9})"
-    r"|(\d[\d,]{2,9}) ?(?:tokens? )?(?:maximum|limit)|> (\d[\d,]{2,9}) maximum",
+    r"(?:maximum context length|context (?:window|length|size|limit))[^\d\n]{0,40}?(\d[\d,]{2,9})"
+    r"|(\d[\d,]{2,9}) ?(?:tokens? )?(?:maximum|limit)|> (\d[\d,]{2,9}) maximum"
+    r"|(?:tokens allowed \(|must be <= )(\d[\d,]{2,9})",
     re.IGNORECASE,
 )
 
@@ -169,7 +172,7 @@ _SAID: tuple[
         _too_long,
     ),
     (
-        re.compile(r"unsupported_country|country|territory", re.IGNORECASE),
+        re.compile(r"country|territory|location is not supported", re.IGNORECASE),
         lambda status: status in {0, 400, 403, 451},
         lambda failure: KeyRefused(failure.say("does not serve this country or region")),
     ),
@@ -197,13 +200,20 @@ _SAID: tuple[
         _key_refused,
     ),
     (
-        re.compile(r"content_filter|content management policy|responsible ?ai", re.IGNORECASE),
+        re.compile(
+            r"content_filter|content management policy|responsible ?ai|requires moderation",
+            re.IGNORECASE,
+        ),
         lambda status: status < _UNPROCESSABLE,
         lambda failure: RequestRejected(failure.say("stopped the prompt with its content filter")),
     ),
     (
-        re.compile(r"requires more (?:system )?memory|not enough memory", re.IGNORECASE),
-        lambda status: status >= _FIRST_SERVER_ERROR or not status,
+        re.compile(
+            r"requires more (?:system )?memory|not enough memory|out of memory"
+            r"|insufficient (?:system resources|memory)",
+            re.IGNORECASE,
+        ),
+        lambda status: status >= _FIRST_SERVER_ERROR or status in {0, 400, 424},
         lambda failure: RequestRejected(
             failure.say("cannot load the model", "Choose a smaller one, or give it more memory.")
         ),
