@@ -1,237 +1,49 @@
-"""What tools answer: values for programs, and the same as text for people and models (pure)."""
+"""What tools answer: `values` for programs, and the same as text for people and models (pure)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field
-
+from bot.mcp.values import (
+    CountedOption,
+    FoundDecision,
+    FoundFault,
+    JudgedRequirement,
+    ListedDebate,
+    ListResult,
+    OpenQuestion,
+    ReadSource,
+    SearchResult,
+    StartResult,
+    StatusResult,
+    VerdictResult,
+)
 from bot.views.progress import progress, stage
 from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
 from core.llm.caps import firm_cap
-from core.models import Debate, FindingStatus, RequirementStatus, Severity, Value, Verdict
+from core.models import (
+    Debate,
+    Verdict,
+)
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of, state_words
 from core.rules.findings import not_put_words, standing
+from core.rules.formats.review import finding_put
 from core.rules.options import options_of
+from core.rules.subject import role_of
+from core.transcript.cited import cited
 from core.transcript.decision import decision_text
-from core.transcript.markdown import visible
 from core.transcript.options import headline_option
-from core.transcript.people import adr_status, recalled_title
+from core.transcript.people import adr_status, recalled_title, standing_words
 from core.transcript.words import confidence, name_of
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate
 
-#: Text of people and models: without escape sequences and signs that nobody sees.
-Shown = Annotated[str, BeforeValidator(visible)]
 #: What is read of a debate by its address, by the last part of the address.
 DOCUMENTS = ("report", "adr", "record")
 #: Stands before text that people and models wrote.
 _QUOTE = "> "
 #: Of a debate without one: its fields are the defaults of the result.
 _NO_VERDICT = Verdict(decision="", solution="", confidence=None)
-
-
-class StartResult(Value):
-    """Of `start_debate`."""
-
-    debate_id: str
-    fresh: bool = Field(description="False: the same was asked before; here it is.")
-    agents: tuple[Shown, ...] = Field(description="Names of who debates; casting may change them.")
-    format: str
-    playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
-    most_rounds: int
-    cost_cap_usd: float | None = Field(
-        description="It stops before it costs more; null: no cap, or a price is unknown under the "
-        "usual one."
-    )
-    warnings: tuple[Shown, ...] = ()
-
-
-class OpenQuestion(Value):
-    """A question that agents ask the person."""
-
-    number: int
-    question: Shown
-    assumption: Shown = Field(description="Holds where nobody answers in time.")
-    asked_by: tuple[Shown, ...]
-
-
-class StatusResult(Value):
-    """Of `debate_status`."""
-
-    debate_id: str
-    state: DebateState
-    playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
-    stage: Shown = Field(description="Round and phase in words; empty once it has ended.")
-    turns_done: int
-    turns_total: int = Field(description="As far as can be foreseen.")
-    waits_for: Shown = Field(description="Who or what the debate waits for; empty: it has ended.")
-    open_questions: tuple[OpenQuestion, ...] = ()
-    answer_until: str | None = Field(description="When the assumptions hold, in UTC.")
-    options: tuple[Shown, ...] = Field(description="What may be chosen, as far as it is known.")
-    cost_usd: float | None = Field(description="Spent so far; null: a price is unknown.")
-    decision: Shown = Field(description="The decision in a sentence; empty: none yet.")
-    address: str = Field(description="Where people read it; empty: only here.")
-
-
-class AnswerResult(Value):
-    """Of `answer_question`."""
-
-    debate_id: str
-    recorded: tuple[int, ...] = Field(description="Numbers of the questions that are answered.")
-    too_late: tuple[int, ...] = Field(
-        description="Answered or closed before; while the debate runs, the agents read these as "
-        "notes."
-    )
-    still_open: tuple[int, ...]
-
-
-class RevisionResult(Value):
-    """Of `submit_revision`."""
-
-    debate_id: str
-    sources: tuple[str, ...] = Field(description="How the agents name the changed texts: e2.")
-    still_open: tuple[int, ...] = Field(
-        description="Numbers of questions that wait for the person still."
-    )
-
-
-class NoteResult(Value):
-    """Of `add_note`."""
-
-    debate_id: str
-    taken: bool = Field(description="False: the debate has ended; nobody will read the note.")
-
-
-class DecisionResult(Value):
-    """Of `decide_on_verdict`."""
-
-    debate_id: str
-    standing: Shown = Field(description="How the verdict stands with the team now.")
-
-
-class StopResult(Value):
-    """Of `stop_debate`."""
-
-    debate_id: str
-    state: DebateState
-
-
-class FoundFault(Value):
-    """A finding of a review."""
-
-    number: int = Field(description="Counted from 1, the gravest first; 0: not merged yet.")
-    severity: Severity
-    status: FindingStatus
-    quoted: Shown = Field(description="The words of the subject that it is about.")
-    source: str = Field(description="Which source they stand in, as the agents name it.")
-    place: Shown = Field(description="Where in it: a line or page, or path and line of a diff.")
-    wrong: Shown
-    mend: Shown = Field(description="What would mend it; empty: nobody said.")
-    why: Shown = Field(description="Why it is settled, or is not; empty: nobody said.")
-    mended_by: Shown = Field(description="Words of the changed text that mend it; empty: none.")
-    changed: tuple[Shown, ...] = Field(
-        description="Lines of the diff to the changed text that touch its words: - old, + new."
-    )
-    raised_by: tuple[Shown, ...]
-
-
-class JudgedRequirement(Value):
-    """How the verdict stands to a requirement of the question."""
-
-    requirement: Shown
-    status: RequirementStatus
-    shown_by: Shown = Field(description="Words of the solution that show it; empty: none.")
-
-
-class CountedOption(Value):
-    """An option in the vote of the agents, the best first."""
-
-    option: Shown
-    first_choices: float
-    mean_probability: float = Field(description="How likely the agents hold it the best, 0 to 1.")
-
-
-class VerdictResult(Value):
-    """Of `get_verdict`."""
-
-    debate_id: str
-    state: DebateState
-    question: Shown
-    decision: Shown = Field(description="In a sentence; empty: there is none.")
-    option: Shown = Field(description="The option decided for; empty: none of them.")
-    standing: Shown = Field(description="Whether the team has accepted it: proposed until then.")
-    confidence: int | None = Field(description="0 to 100; null: none can be given.")
-    confidence_words: Shown
-    reasons: tuple[Shown, ...] = ()
-    solution: Shown = Field(
-        default="", description="The judge's reasoning; of a review it opens with the sentence."
-    )
-    steps: Shown = Field(default="", description="How to carry it out.")
-    vote: tuple[CountedOption, ...] = ()
-    requirements: tuple[JudgedRequirement, ...] = ()
-    unmet_requirements: tuple[Shown, ...] = ()
-    tradeoffs: tuple[Shown, ...] = ()
-    dissent: Shown = ""
-    findings: tuple[FoundFault, ...] = Field(
-        default=(), description="Of a review: what is wrong with its subject, the gravest first."
-    )
-    overturned_by: tuple[Shown, ...] = Field(default=(), description="What would overturn it.")
-    recommendations: tuple[Shown, ...] = ()
-    open_questions: tuple[Shown, ...] = ()
-    partial: bool = Field(default=False, description="It was cut short.")
-    cost_usd: float | None
-    address: str = Field(description="Where people read it; empty: only here.")
-    documents: tuple[str, ...] = Field(description="Resources to read all of it.")
-
-
-class FoundDecision(Value):
-    """A decision of an earlier debate."""
-
-    debate_id: str
-    question: Shown
-    decision: Shown
-    standing: Shown
-    decided_at: str
-    likeness: float = Field(description="How well it fits what was asked, 0 to 1.")
-
-
-class SearchResult(Value):
-    """Of `search_decisions`."""
-
-    found: tuple[FoundDecision, ...]
-    sure: bool = Field(description="Whether the first surely is what was meant.")
-
-
-class ListedDebate(Value):
-    """A debate in a list."""
-
-    debate_id: str
-    question: Shown
-    state: DebateState
-    decision: Shown
-    started_by: Shown
-
-
-class ListResult(Value):
-    """Of `list_debates`."""
-
-    debates: tuple[ListedDebate, ...]
-
-
-Result = (
-    StartResult
-    | StatusResult
-    | AnswerResult
-    | RevisionResult
-    | NoteResult
-    | DecisionResult
-    | StopResult
-    | VerdictResult
-    | SearchResult
-    | ListResult
-)
 
 
 def address_of(debate_id: str, document: str) -> str:
@@ -278,13 +90,15 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
         open_questions=tuple(
             OpenQuestion(
                 number=one.number,
-                question=one.question,
+                finding=finding_put(debate, one),
+                question=cited(one.question, ()),
                 assumption=one.assumption,
                 asked_by=tuple(name_of(debate, agent) for agent in one.asked_by),
             )
             for one in asked
         ),
         answer_until=when(due) if due and asked else None,
+        sources=_sources(debate),
         options=options,
         cost_usd=None if cost is None else float(cost),
         decision=debate.verdict.decision if debate.verdict else "",
@@ -304,10 +118,12 @@ def _status_lines(debate: Debate, result: StatusResult) -> Iterator[str]:
         yield f"It waits for {result.waits_for}."
         if debate.outage:
             yield f"No model can be reached; it goes on by itself. {debate.outage}"
+    yield from _source_lines(result.sources)
     if result.options:
         yield from ("Options:", *(f"{_QUOTE}{option}" for option in result.options))
     for question in result.open_questions:
-        yield from (f"Question {question.number}:", *_quoted(question.question))
+        about = f", about finding {question.finding}" if question.finding else ""
+        yield from (f"Question {question.number}{about}:", *_quoted(question.question))
         assumption = question.assumption or "nothing in particular"
         yield from ("Assumed without an answer:", *_quoted(assumption))
     if result.open_questions and (beyond := not_put_words(debate)):
@@ -317,6 +133,16 @@ def _status_lines(debate: Debate, result: StatusResult) -> Iterator[str]:
     if result.address:
         yield f"People read it here: {result.address}"
     yield _next(debate.id, result.state)
+
+
+def _source_lines(sources: Sequence[ReadSource]) -> Iterator[str]:
+    """What was read, a line each."""
+    if sources:
+        yield "Sources:"
+    for source in sources:
+        role = f" ({source.role})" if source.role else ""
+        fault = f": could not be read: {source.fault}" if source.fault else ""
+        yield from _quoted(f"{source.label}, {source.kind}: {source.title}{role}{fault}")
 
 
 def _waits_for(debate: Debate, state: DebateState) -> str:
@@ -375,6 +201,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
             for requirement in judged.requirements
         ),
         unmet_requirements=judged.unmet_requirements,
+        sources=_sources(debate),
         tradeoffs=judged.tradeoffs,
         dissent=judged.dissent,
         findings=_faults(debate),
@@ -391,7 +218,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
     head = f"Debate {debate.id} has ended."
     if debate.verdict:
         head += f" Agents wrote this verdict; with the team it stands so: {adr_status(debate)}."
-    lines = [head, *_quoted(decision_text(debate))]
+    lines = [head, *_source_lines(result.sources), *_quoted(decision_text(debate))]
     return result, "\n".join([*lines, f"All of it: {result.documents[0]}"])
 
 
@@ -405,14 +232,28 @@ def _faults(debate: Debate) -> tuple[FoundFault, ...]:
             quoted=one.citation.words,
             source=one.citation.source,
             place=one.citation.place,
-            wrong=one.wrong,
-            mend=one.mend,
-            why=one.why,
+            wrong=cited(one.wrong, ()),
+            mend=cited(one.mend, ()),
+            why=cited(one.why, ()),
             mended_by=one.mended_by.words if one.mended_by else "",
             changed=one.changed,
             raised_by=tuple(name_of(debate, agent) for agent in one.raised_by),
         )
         for one in found
+    )
+
+
+def _sources(debate: Debate) -> tuple[ReadSource, ...]:
+    return tuple(
+        ReadSource(
+            label=one.id,
+            kind=one.reference.kind,
+            title=one.reference.title,
+            role=role_of(debate, one),
+            fault=one.fault,
+        )
+        for one in debate.sources
+        if one.text or one.fault
     )
 
 
@@ -461,6 +302,7 @@ def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
             question=one.setup.question,
             state=state_of(one),
             decision=headline_option(one) or (one.verdict.decision if one.verdict else ""),
+            standing=standing_words(one),
             started_by=one.setup.asked_by.name or one.setup.asked_by.id,
         )
         for one in debates
@@ -469,7 +311,9 @@ def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
     for one, debate in zip(found, debates, strict=True):
         lines.append(f"{one.debate_id} ({state_words(debate)}):")
         lines += _quoted(one.question)
-        lines += _quoted(f"Decided: {one.decision}") if one.decision else ()
+        if one.decision:
+            how = one.standing or "it decides nothing"
+            lines += [f"Its verdict ({how}):", *_quoted(one.decision)]
     return ListResult(debates=found), "\n".join(lines)
 
 

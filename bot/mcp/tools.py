@@ -8,7 +8,7 @@ from mcp_types import Tool, ToolAnnotations
 from pydantic import BaseModel
 
 from bot.log import logger
-from bot.mcp import results
+from bot.mcp import results, values
 from bot.mcp.arguments import (
     AnswerArguments,
     DebateArguments,
@@ -22,7 +22,7 @@ from bot.mcp.arguments import (
     named_by_words,
 )
 from bot.mcp.caller_debates import CallerDebates
-from bot.mcp.results import Result
+from bot.mcp.values import Result
 from bot.views.progress import progress, stage
 from core.errors import BadInput, LogBroken, reading
 from core.events import fold
@@ -158,17 +158,21 @@ async def _answer(
                 "recorded."
             )
         given = [GivenAnswer(answer.number, answer.answer.strip()) for answer in asked.answers]
+        empty = {answer.number for answer in given if not answer.text}
         origin = debates.origin(named_by_words("answer", asked))
         said = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
         late = await can.answer.form(said, given)
         still_open = open_numbers(fold(await debates.log(debate.id)))
-    result = results.AnswerResult(
+    result = values.AnswerResult(
         debate_id=debate.id,
-        recorded=tuple(number for number in numbers if number not in late),
+        recorded=tuple(n for n in numbers if n not in late and n not in empty),
+        skipped=tuple(n for n in numbers if n not in late and n in empty),
         too_late=tuple(late),
         still_open=tuple(still_open),
     )
     told = [f"Recorded: {', '.join(map(str, result.recorded)) or 'none'}."]
+    if result.skipped:
+        told.append(f"Skipped: {', '.join(map(str, result.skipped))}; the assumptions hold.")
     if late:
         told.append(
             f"Too late for question {', '.join(map(str, late))}: answered before, or its time was "
@@ -200,7 +204,7 @@ async def _submit_revision(
     still_open = open_numbers(debate)
     numbers = (n for n, one in enumerate(debate.references, start=1) if one in named)
     sources = tuple(f"e{n}" for n in numbers if n > len(debate.setup.references))
-    result = results.RevisionResult(
+    result = values.RevisionResult(
         debate_id=debate.id, sources=sources, still_open=tuple(still_open)
     )
     told = "The agents read it before they look again; open findings need no other answer."
@@ -223,7 +227,7 @@ async def _add_note(
     words = "The agents read it from their next turn on."
     if not taken:
         words = "The debate has ended; nobody will read the note. start_debate begins another."
-    return results.NoteResult(debate_id=debate.id, taken=taken), words
+    return values.NoteResult(debate_id=debate.id, taken=taken), words
 
 
 async def _stop(
@@ -236,7 +240,7 @@ async def _stop(
     words = "It is being wound up: the judge decides on what is there. Next: debate_status."
     if not debate.contributions:
         words = "Nobody has spoken yet: unless somebody still does, it ends without a verdict."
-    return results.StopResult(debate_id=debate.id, state=state_of(debate)), words
+    return values.StopResult(debate_id=debate.id, state=state_of(debate)), words
 
 
 async def _verdict(
@@ -265,7 +269,7 @@ async def _decide(
         if newest is None or newest.model_dump(include=set(said)) != said:
             await can.decide.decide(debate, decision)
         debate = fold(await debates.log(debate.id))
-    result = results.DecisionResult(debate_id=debate.id, standing=adr_status(debate))
+    result = values.DecisionResult(debate_id=debate.id, standing=adr_status(debate))
     return result, f"Recorded. The verdict stands so: {result.standing}."
 
 
@@ -305,7 +309,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "costs money where models do. The same question asked again while it runs is the same "
         "debate. Then call debate_status until it has ended, then get_verdict.",
         arguments=StartArguments,
-        result=results.StartResult,
+        result=values.StartResult,
         perform=_start,
     ),
     ToolKind(
@@ -315,7 +319,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "its cost. With wait_seconds it answers as soon as there is news, and after 50 seconds at "
         "most; waits_for says who or what the debate waits for.",
         arguments=StatusArguments,
-        result=results.StatusResult,
+        result=values.StatusResult,
         reads_only=True,
         perform=_status,
     ),
@@ -326,7 +330,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "Ask the person. An empty text is *skip*: the question is closed at once and its "
         "assumption holds. A question that is left holds the debate up until its time is over.",
         arguments=AnswerArguments,
-        result=results.AnswerResult,
+        result=values.AnswerResult,
         perform=_answer,
     ),
     ToolKind(
@@ -337,7 +341,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "changed text resolves a finding. It takes the place of answers to findings that are "
         "still open: answer first what the text does not say. Not after the second look.",
         arguments=RevisionArguments,
-        result=results.RevisionResult,
+        result=values.RevisionResult,
         perform=_submit_revision,
     ),
     ToolKind(
@@ -346,7 +350,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="Tell the agents of a running debate something they should know. They read it "
         "from their next turn on.",
         arguments=NoteArguments,
-        result=results.NoteResult,
+        result=values.NoteResult,
         perform=_add_note,
     ),
     ToolKind(
@@ -356,7 +360,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "confidence; of a review the findings, too. It is the agents' verdict; people accept or "
         "reject it.",
         arguments=DebateArguments,
-        result=results.VerdictResult,
+        result=values.VerdictResult,
         reads_only=True,
         perform=_verdict,
     ),
@@ -366,7 +370,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="Record what the person decides on a verdict, and why; the newest decision "
         "stands. Only where the person says so: never decide in their place.",
         arguments=DecisionArguments,
-        result=results.DecisionResult,
+        result=values.DecisionResult,
         perform=_decide,
     ),
     ToolKind(
@@ -375,7 +379,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="What was decided before about something, the best fit first. Asks no model "
         "and costs nothing: look here before starting a debate.",
         arguments=SearchArguments,
-        result=results.SearchResult,
+        result=values.SearchResult,
         reads_only=True,
         perform=_search,
     ),
@@ -384,7 +388,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         title="List debates",
         description="The newest debates the person may see.",
         arguments=ListArguments,
-        result=results.ListResult,
+        result=values.ListResult,
         reads_only=True,
         perform=_list,
     ),
@@ -394,7 +398,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="End a debate early: the judge decides on what is there. Only who started it, "
         "and whom its channel's settings name, may. It cannot be taken back here.",
         arguments=DebateArguments,
-        result=results.StopResult,
+        result=values.StopResult,
         ends=True,
         perform=_stop,
     ),

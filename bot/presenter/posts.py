@@ -29,7 +29,7 @@ from bot.slack.ids import (
 from bot.slack.mrkdwn.convert import bare_gist
 from bot.views import asked_thread, notices
 from bot.views.board import board, question_is_whole
-from bot.views.clarifications import assumptions, card
+from bot.views.clarifications import card
 from bot.views.decision import decided, reminder
 from bot.views.follow_up import answered, asked
 from bot.views.group_post import group_post
@@ -80,7 +80,7 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.transcript.adr import adr
 from core.transcript.found import task_list
-from core.transcript.people import adr_status
+from core.transcript.people import adr_status, assumptions
 from core.transcript.record import record_json
 from core.transcript.report import report
 

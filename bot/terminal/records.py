@@ -26,12 +26,18 @@ from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import how_it_ended, rounds_words, state_words, why_held
 from core.transcript.adr import adr, title_of
+from core.transcript.cited import title_in
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
 from core.transcript.markdown import visible
 from core.transcript.options import headline_option, moves_section, options_table
-from core.transcript.people import adr_status, outcome_words, recalled_title
+from core.transcript.people import (
+    adr_status,
+    outcome_words,
+    recalled_title,
+    standing_words,
+)
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken
@@ -92,7 +98,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
         from rich.table import Table  # noqa: PLC0415 - see above
         from rich.text import Text  # noqa: PLC0415 - see above
 
-        grid = Table("Id", "Status", "Started", "Decided", "Question", box=None)
+        grid = Table("Id", "Status", "Started", "Verdict", "Team", "Question", box=None)
         for one in listed:
             grid.add_row(*(Text(cell) for cell in one.row))
         Console().print(grid)
@@ -171,15 +177,18 @@ class Listed:
     decided: str
     #: How it stands, in words.
     state: str
+    #: How its verdict stands with the team; empty: there is none.
+    standing: str
 
     @property
     def row(self) -> tuple[str, ...]:
-        """Id, status, start, what was decided, the question: a line each."""
+        """Id, status, start, verdict, how that stands with the team, question: a line each."""
         entry = self.entry
-        decided, question = (
-            " ".join(visible(text).split()) for text in (self.decided, entry.question)
+        decided, standing, question = (
+            " ".join(visible(text).split())
+            for text in (self.decided, self.standing, entry.question)
         )
-        return entry.debate_id, self.state, when(entry.started_at), decided, question
+        return entry.debate_id, self.state, when(entry.started_at), decided, standing, question
 
     @property
     def values(self) -> dict[str, str | None]:
@@ -191,6 +200,7 @@ class Listed:
             "started_at": entry.started_at.isoformat(),
             "ended_at": entry.ended_at.isoformat() if entry.ended_at else None,
             "decided": self.decided,
+            "standing": self.standing,
             "question": entry.question,
             "asked_by": entry.asked_by,
             "workspace": entry.workspace,
@@ -203,9 +213,10 @@ async def _listed(store: DebateStore, entry: DebateEntry) -> Listed:
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
             decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
-            return Listed(entry, decided=decided, state=state_words(debate))
+            state, standing = state_words(debate), standing_words(debate)
+            return Listed(entry, decided=decided, state=state, standing=standing)
     except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
-        return Listed(entry, decided="", state=entry.status)
+        return Listed(entry, decided="", state=entry.status, standing="")
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
@@ -222,12 +233,13 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
                 f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
                 f"{setup.format}, {rounds_words(debate)}, {names}",
                 f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
+                *(f"Source {one.id}: {title_in(debate, one)}" for one in debate.evidence),
             ]
         ),
         decision_text(debate),
     ]
-    if debate.decision:
-        parts.append(f"The team's decision: {adr_status(debate)}.")
+    if standing := standing_words(debate):
+        parts.append(f"The team's decision: {standing}.")
     if debate.outcome:
         parts.append(f"How it turned out: {outcome_words(debate.outcome)}")
     so_far = (*why_held(debate), *how_it_ended(debate))

@@ -10,7 +10,7 @@ from bot.terminal.files import check_writable, put_out, tell
 from bot.terminal.records import read_log
 from core.errors import BadInput
 from core.events import fold
-from core.figures import counted
+from core.figures import counted, money
 from core.opening import ALONE, DebateRequest, open_debate
 from core.transcript.comparison import (
     CALLS,
@@ -77,9 +77,12 @@ async def score(
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings, plugins=plugins)
     try:
+        most = counted(CALLS, "call") if against_single else "a call"
+        tell(
+            f"{counted(len(roster.agents), 'evaluator')}, {most} each and perhaps a repair; they "
+            f"cost beside the {money(debate.usage.cost)} of the debate itself."
+        )
         if against_single:
-            asked = f"{counted(len(roster.agents), 'evaluator')}, at most {CALLS} calls each."
-            tell(asked)
             comparison = await compare(calls, debate, roster.agents)
             shown = comparison_json if form == "json" else comparison_markdown
             put_out(shown(comparison), output)

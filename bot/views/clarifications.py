@@ -16,7 +16,6 @@ from core.figures import counted
 from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
 from core.rules.formats import clarifying
-from core.rules.formats.review import questions_put
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
@@ -220,12 +219,3 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
     ]
     asking = as_json(ActionsBlock(block_id=BlockId.WHICH.value, elements=elements))
     return MessageView(text=text, blocks=[*sections(text), asking])
-
-
-def assumptions(debate: Debate) -> Sequence[str]:
-    """What was taken for granted where people gave no answer; Markdown."""
-    return [
-        f"{item.question} Nobody answered; assumed: {item.assumption or _NOTHING}"
-        for item in questions_put(debate)
-        if not (answer := debate.answers.get(item.number)) or not answer.text
-    ]

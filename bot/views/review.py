@@ -19,6 +19,7 @@ from core.rules.findings import (
 )
 from core.rules.formats import review
 from core.rules.subject import handed_in, references
+from core.transcript.cited import cited
 
 _TITLE_LIMIT = 80
 _SUBJECT_LIMIT = 500
@@ -70,18 +71,18 @@ def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
 
 def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:
     """A finding: how much it weighs, the words it is about and where, what is wrong."""
-    cited = one.citation
+    about = one.citation
     limit = 10 * _WRONG_LIMIT if whole else _WRONG_LIMIT
-    place = ", ".join(filter(None, (cited.source, cited.place)))
-    where = link(cited.address, place) if cited.address.startswith("https://") else gist(place, 200)
+    place = ", ".join(filter(None, (about.source, about.place)))
+    where = link(about.address, place) if about.address.startswith("https://") else gist(place, 200)
     number = f" {one.number}" if one.number else ""
-    words = gist(cited.words, 5 * _WORDS_LIMIT if whole else _WORDS_LIMIT)
+    words = gist(about.words, 5 * _WORDS_LIMIT if whole else _WORDS_LIMIT)
     line = f"*{one.severity.value.capitalize()}{number}* “{words}” ({where}): "
-    line += gist(one.wrong, limit)
+    line += gist(cited(one.wrong, ()), limit)
     if not whole:
         return line
-    line += f" _To mend it_: {gist(one.mend, limit)}" if one.mend else ""
-    line += f" – *{one.status.value}*" + (f": {gist(one.why, limit)}" if one.why else "")
+    line += f" _To mend it_: {gist(cited(one.mend, ()), limit)}" if one.mend else ""
+    line += f" – *{one.status.value}*" + (f": {gist(cited(one.why, ()), limit)}" if one.why else "")
     line += "".join(f"\n> {gist(change, limit)}" for change in one.changed)
     by = ", ".join(name_of(debate, agent) for agent in one.raised_by)
     return f"{line} _({by})_" if by else line
@@ -113,4 +114,4 @@ def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]
     for one in [finding for finding in findings if finding.counts][:most]:
         status = "" if one.status is FindingStatus.OPEN else f", {one.status.value}"
         name = f"{one.severity.value.capitalize()}{status}"
-        yield f"*{name}* “{gist(one.citation.words, 80)}”: {gist(one.wrong, 150)}"
+        yield f"*{name}* “{gist(one.citation.words, 80)}”: {gist(cited(one.wrong, ()), 150)}"

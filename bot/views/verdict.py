@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import link, literal
 from bot.slack.mrkdwn.split import split
-from bot.views.clarifications import assumptions
 from bot.views.decision import decision_buttons, earlier_buttons, standing
 from bot.views.feedback import feedback_buttons
 from bot.views.fold import VERDICT, Fold, folded, has_room
@@ -62,6 +61,7 @@ from core.transcript.cited import check_words, cited_verdict
 from core.transcript.few_words import few_words, shared_words
 from core.transcript.models_used import judge_words
 from core.transcript.options import criteria_table, criteria_title
+from core.transcript.people import assumptions
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import table
 

@@ -213,7 +213,8 @@ def _looked_at(
     is_shown = mended_by is not None or is_gone(finding.citation, revision)
     if status is FindingStatus.RESOLVED and not is_shown:
         status = FindingStatus.ANSWERED
-    state = {"status": status, "why": look.why.strip(), "changed": lines, "mended_by": mended_by}
+    why, _ = checked(look.why.strip(), (*read, *changed))
+    state = {"status": status, "why": why, "changed": lines, "mended_by": mended_by}
     return finding.model_copy(update=state)
 
 
@@ -248,7 +249,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
 
 
 def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
-    """The findings of a reply, each with its words looked for in what was read."""
+    """The findings of a reply, their words and the quotes in them looked for in what was read."""
     found = list[ReviewFinding]()
     for reply in replies:
         words = " ".join(reply.words.split())
@@ -259,8 +260,8 @@ def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[Revi
                 ReviewFinding(
                     severity=Severity(reply.severity),
                     citation=check(reply.source.lower(), words, read),
-                    wrong=" ".join(reply.wrong.split()),
-                    mend=" ".join(reply.mend.split()),
+                    wrong=checked(" ".join(reply.wrong.split()), read)[0],
+                    mend=checked(" ".join(reply.mend.split()), read)[0],
                 )
             )
     return found[:MOST_FINDINGS]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from core.models import Debate, Source, SourceReference
+from core.rules.formats import review
 from core.rules.sources import KINDS, with_question
 
 
@@ -16,6 +17,24 @@ def handed_in(debate: Debate) -> Sequence[Source]:
     """What came with notes since: changed texts."""
     first = subject(debate)
     return [one for one in _read(debate) if one not in first]
+
+
+def role_of(debate: Debate, source: Source) -> str:
+    """What a source is in a review: the subject, or its changed text; empty: neither."""
+    if debate.setup.format != review.NAME:
+        return ""
+    read, title = subject(debate), source.reference.title
+    if source in read:
+        return "the subject"
+    # Of a subject that is one source its changed text may have any title.
+    changed = [
+        one.id for one in handed_in(debate) if len(read) == 1 or one.reference.title == title
+    ]
+    is_of_subject = len(read) == 1 or any(one.reference.title == title for one in read)
+    if source.id not in changed or not is_of_subject:
+        return ""
+    is_newest = source.id == changed[-1]
+    return "the changed text" if is_newest else f"a changed text, replaced by {changed[-1]}"
 
 
 def references(debate: Debate) -> Sequence[SourceReference]:

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from core.figures import day
 from core.models import Debate, Status, Verdict
 from core.rules.ending import how_it_ended, why_held
-from core.rules.formats.review import questions_put
 from core.transcript.ballots import vote_words
-from core.transcript.cited import cited_verdict, earlier_words
+from core.transcript.cited import cited_verdict, earlier_words, title_in
 from core.transcript.decision import requirements_table
 from core.transcript.found import findings_table
 from core.transcript.markdown import inert_line
@@ -18,8 +17,8 @@ from core.transcript.options import (
     gap_words,
     positions_words,
 )
-from core.transcript.people import adr_status, outcome_words
-from core.transcript.words import bullets, confidence_words, name_of, nested, quoted
+from core.transcript.people import adr_status, assumptions, outcome_words
+from core.transcript.words import bullets, confidence_words, nested, quoted
 
 _TITLE_MAX_CHARS = 80
 
@@ -77,8 +76,8 @@ def adr(debate: Debate) -> str:
 def _sources(debate: Debate) -> Iterator[str]:
     """What was read, by the names by which it is cited."""
     for source in debate.evidence:
-        title, address = source.reference.title, source.reference.address
-        is_link = address.startswith(("https://", "http://")) and address != title
+        title, address = title_in(debate, source), source.reference.address
+        is_link = address.startswith(("https://", "http://")) and address != source.reference.title
         yield inert_line(f"{source.id}: {title}" + (f" ({address})" if is_link else ""))
 
 
@@ -93,13 +92,6 @@ def title_of(debate: Debate) -> str:
 
 def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
     """What follows from the decision and what speaks against it."""
-    # Assumptions that hold because nobody answered the question.
-    assumptions = [
-        f"{item.assumption} (asked by {', '.join(name_of(debate, who) for who in item.asked_by)}: "
-        f"{item.question})"
-        for item in questions_put(debate)
-        if not (item.number in debate.answers and debate.answers[item.number].text)
-    ]
     sections = (
         ("Findings", findings_table(debate)),
         *((inert_line(section.title), nested(section.text, 2)) for section in verdict.sections),
@@ -115,7 +107,7 @@ def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
         ("Revisit when", bullets(verdict.overturned_by)),
         ("Earlier decisions", bullets(earlier_words(verdict))),
         ("Open questions", bullets(verdict.open_questions)),
-        ("Assumptions", bullets(assumptions)),
+        ("Assumptions", bullets(assumptions(debate))),
         ("Confidence", confidence_words(verdict).removeprefix("Confidence: ")),
     )
     return [f"## {title}\n\n{text}" for title, text in sections if text]

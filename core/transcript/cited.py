@@ -6,6 +6,7 @@ from urllib.parse import quote
 from core.evidence.citations import Found, citations_in, rendered
 from core.figures import counted
 from core.models import Citation, Debate, Source, Verdict
+from core.rules.subject import role_of
 from core.transcript.words import table
 
 _TEXTS = ("decision", "solution", "implementation", "dissent")
@@ -72,6 +73,12 @@ def check_words(debate: Debate) -> str:
     return _CHECKED if verdict and any(map(citations_in, verdict.reasons)) else ""
 
 
+def title_in(debate: Debate, source: Source) -> str:
+    """A source's title; in a review with what it is: "plan.md (the changed text)"."""
+    role = role_of(debate, source)
+    return f"{source.reference.title} ({role})" if role else source.reference.title
+
+
 def source_words(source: Source) -> str:
     """A source in a few words: "load.md, 1,200 characters", or why it could not be read."""
     title = source.reference.title
@@ -87,7 +94,7 @@ def sources_section(debate: Debate) -> str:
     rows = [
         (
             source.id,
-            source.reference.title,
+            title_in(debate, source),
             source.reference.by.name or source.reference.by.id,
             source.fault or "; ".join((counted(len(source.text), "character"), *source.warnings)),
             source.reference.address,

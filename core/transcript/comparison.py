@@ -8,30 +8,31 @@ evaluator that prefers the doubled text, or whose maker wrote one of the texts, 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import BaseModel
 
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
-from core.figures import counted, money
+from core.figures import counted
 from core.llm.call import ModelCalls
 from core.models import Act, Agent, Debate, Usage, Value
 from core.request import Part, PartKind
-from core.rules import findings, shadow
-from core.rules.formats import review
+from core.rules import shadow
 from core.transcript.evaluation import (
     Criterion,
+    cost_words,
     criteria_of,
     evaluation_options,
     evaluation_request,
+    laid_out,
+    risks_title,
+    verdict_text,
 )
 from core.transcript.words import bullets, quoted, table
 
-#: Characters of each text that are compared; both are cut at the same length.
-MOST_CHARS = 24_000
 #: Calls per evaluator: both orders of the texts, both orders of the doubled text.
 CALLS = 4
-_CUT = "[cut]"
 _MOST_MAKERS = 2
 
 
@@ -86,6 +87,8 @@ class Comparison(Value):
     preferences: tuple[Preferences, ...]
     #: Words of what was shown of each text.
     lengths: Mapping[Side, int]
+    #: Spent by the debate itself, in US dollars; None: a price is unknown.
+    debate_cost: Decimal | None = None
 
     @property
     def counting(self) -> Sequence[Preferences]:
@@ -121,6 +124,7 @@ async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]
         question=debate.setup.question,
         preferences=tuple(found),
         lengths={side: len(text.split()) for side, text in texts.items()},
+        debate_cost=debate.usage.cost,
     )
 
 
@@ -138,22 +142,13 @@ def compared_texts(debate: Debate) -> Mapping[Side, str]:
             f"Debate {debate.id} has no single answer to compare with. "
             "`moot debate --shadow` asks for one beside the debate."
         )
-    is_review = debate.setup.format == review.NAME
-    faults = [findings.told(finding) for finding in verdict.findings] if is_review else []
-    heading = "Faults found" if is_review else "Risks and trade-offs"
     return {
-        Side.DEBATE: _laid_out(
-            verdict.decision,
-            ("Solution", [verdict.solution]),
-            ("Reasons", verdict.reasons),
-            (heading, faults or verdict.tradeoffs),
-            ("What would overturn it", verdict.overturned_by),
-        ),
-        Side.SINGLE: _laid_out(
+        Side.DEBATE: verdict_text(debate, verdict),
+        Side.SINGLE: laid_out(
             alone.decision,
             ("Solution", [alone.solution]),
             ("Reasons", alone.reasons),
-            (heading, alone.risks),
+            (risks_title(debate), alone.risks),
             ("What would overturn it", alone.overturned_by),
         ),
     }
@@ -201,7 +196,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         if preference.fault
     ]:
         parts.append(f"## Not counted\n\n{bullets(left)}")
-    parts += [f"Cost: {money(comparison.usage.cost)}", finding_words(comparison)]
+    parts += [cost_words(comparison.usage, comparison.debate_cost), finding_words(comparison)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -290,16 +285,3 @@ def _makers(debate: Debate) -> set[str]:
 def _together(counting: Sequence[Preferences], criterion: Criterion) -> str:
     sides = [one.sides[criterion] for one in counting]
     return f"debate {sides.count(Side.DEBATE)}, single {sides.count(Side.SINGLE)}"
-
-
-def _laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
-    """One text of its parts, word for word; a part without words has no heading."""
-    parts = [decision.strip()]
-    for title, items in sections:
-        lines = [item.strip() for item in items if item.strip()]
-        if len(lines) == 1:
-            parts.append(f"{title}:\n\n{lines[0]}")
-        elif lines:
-            parts.append("\n".join([f"{title}:", *(f"- {line}" for line in lines)]))
-    text = "\n\n".join(parts)
-    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS].rstrip()} {_CUT}"

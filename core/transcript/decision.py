@@ -5,18 +5,17 @@ from collections.abc import Iterator, Sequence
 from core.figures import money
 from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
-from core.rules.formats.review import questions_put
 from core.rules.hinges import hinge_words
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, earlier_words
 from core.transcript.found import findings_table
 from core.transcript.markdown import inert, inert_line
 from core.transcript.options import criteria_table, criteria_title
+from core.transcript.people import assumptions
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
     confidence_words,
-    name_of,
     nested,
     quoted,
     table,
@@ -35,14 +34,8 @@ _NO_MODEL = {
 }
 
 
-def decision_text(debate: Debate, *, judged: bool = True) -> str:
-    """The decision alone, as Markdown that reads well as plain text; why there is none else.
-
-    Args:
-        debate: The debate.
-        judged: With the judge's confidence, the vote and what went wrong on the way; whoever scores
-            the decision itself must see none of these.
-    """
+def decision_text(debate: Debate) -> str:
+    """The decision alone, as Markdown that reads well as plain text; why there is none else."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
         return _why_none(debate)
@@ -56,28 +49,17 @@ def decision_text(debate: Debate, *, judged: bool = True) -> str:
         notes.append(f"{note.author.name or note.author.id}: “{note.text}” ({used}) {why}")
     return "\n\n".join(
         [
-            *(["Partial result: not all turns were taken."] if verdict.partial and judged else []),
-            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings if judged),
+            *(["Partial result: not all turns were taken."] if verdict.partial else []),
+            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
             inert(verdict.decision),
             *_standing(debate, verdict),
             *_sections(debate, verdict, level=1),
             *([f"# What became of the notes\n\n{bullets(notes)}"] if notes else ()),
-            *([alone] if judged and (alone := single_answer_section(debate, level=1)) else ()),
+            *([alone] if (alone := single_answer_section(debate, level=1)) else ()),
             *_footnote(verdict),
             f"Cost: {money(debate.usage.cost)}.",
         ]
     )
-
-
-def judged_text(debate: Debate) -> str:
-    """What is to be scored: the decision and its fields, without vote and confidence.
-
-    Who scores a decision is not to know how sure others were of it.
-    """
-    verdict = debate.verdict and cited_verdict(debate, debate.verdict)
-    if verdict is None:
-        return ""
-    return "\n\n".join([inert(verdict.decision), *_sections(debate, verdict, level=1)])
 
 
 def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> str:
@@ -144,14 +126,6 @@ def _footnote(verdict: Verdict) -> Iterator[str]:
 
 def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     """Every field that says something, what a reader needs first at the top."""
-    assumptions: list[str] = []
-    for item in questions_put(debate):
-        answer = debate.answers.get(item.number)
-        if answer is None or not answer.text:
-            assumed = item.assumption or "nothing in particular"
-            who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-            by = f" (asked by {who})" if who else ""
-            assumptions.append(f"{item.question}{by} Nobody answered; assumed: {assumed}")
     texts: Sequence[tuple[str, str]] = (
         ("Findings", findings_table(debate)),
         ("Why", "\n\n".join(filter(None, (bullets(verdict.reasons), check_words(debate))))),
@@ -170,7 +144,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
         ("Trade-offs", bullets(verdict.tradeoffs)),
         ("Recommendations", bullets(verdict.recommendations)),
         ("Open questions", bullets(verdict.open_questions)),
-        ("Assumptions", bullets(assumptions)),
+        ("Assumptions", bullets(assumptions(debate))),
     )
     for title, text in texts:
         if text:

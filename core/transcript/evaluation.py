@@ -5,6 +5,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import BaseModel
@@ -15,14 +16,17 @@ from core.acts.context import parts_for
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
 from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
-from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value
+from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value, Verdict
 from core.request import ModelRequest, Part, PartKind
+from core.rules.findings import told
 from core.rules.formats import review
-from core.transcript.decision import judged_text
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, table
 
 LOWEST, HIGHEST = 1, 10
+#: Characters of a text that is scored or compared.
+MOST_CHARS = 24_000
+_CUT = "[cut]"
 
 
 class Criterion(StrEnum):
@@ -120,6 +124,8 @@ class Evaluation(Value):
     failed: tuple[Unscored, ...] = ()
     #: What people thought of the decision; no part of the averages.
     feedback: tuple[Feedback, ...] = ()
+    #: Spent by the debate itself, in US dollars; None: a price is unknown.
+    debate_cost: Decimal | None = None
 
     @property
     def averages(self) -> Mapping[Criterion, float]:
@@ -157,7 +163,50 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
         marks=tuple(result for result in results if isinstance(result, Marks)),
         failed=tuple(result for result in results if isinstance(result, Unscored)),
         feedback=tuple(debate.feedback.values()),
+        debate_cost=debate.usage.cost,
     )
+
+
+def verdict_text(debate: Debate, verdict: Verdict) -> str:
+    """What evaluators read of a verdict: all that its judge wrote, but for who debated how.
+
+    Who scores a decision is not to know how sure others were of it: no vote, no confidence, no
+    dissent.
+    """
+    return laid_out(
+        verdict.decision,
+        ("Solution", [verdict.solution]),
+        ("Implementation", [verdict.implementation]),
+        *((section.title, [section.text]) for section in verdict.sections),
+        ("Reasons", verdict.reasons),
+        (risks_title(debate), [*map(told, verdict.findings), *verdict.tradeoffs]),
+        ("What would overturn it", verdict.overturned_by),
+        ("Recommendations", verdict.recommendations),
+        ("Open questions", verdict.open_questions),
+    )
+
+
+def risks_title(debate: Debate) -> str:
+    """The heading of what speaks against the text, or of a review against its subject."""
+    return "Faults found" if debate.setup.format == review.NAME else "Risks and trade-offs"
+
+
+def laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
+    """One text of its parts, word for word; a part without words has no heading."""
+    parts = [decision.strip()]
+    for title, items in sections:
+        lines = [item.strip() for item in items if item.strip()]
+        if len(lines) == 1:
+            parts.append(f"{title}:\n\n{lines[0]}")
+        elif lines:
+            parts.append("\n".join([f"{title}:", *(f"- {line}" for line in lines)]))
+    text = "\n\n".join(parts)
+    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS].rstrip()} {_CUT}"
+
+
+def cost_words(usage: Usage, debate_cost: Decimal | None) -> str:
+    """What evaluators cost, and that it is no part of what the debate cost."""
+    return f"Cost: {money(usage.cost)}, beside the {money(debate_cost)} of the debate itself."
 
 
 def reply_fault(reply: EvaluationReply, criteria: Sequence[Criterion]) -> str | None:
@@ -216,7 +265,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     if evaluation.failed:
         failed = [f"{one.name}: {one.reason}" for one in evaluation.failed]
         parts.append(f"## Evaluators that failed\n\n{bullets(failed)}")
-    parts.append(f"Cost: {money(evaluation.usage.cost)}")
+    parts.append(cost_words(evaluation.usage, evaluation.debate_cost))
     return "\n\n".join(parts) + "\n"
 
 
@@ -254,7 +303,8 @@ def evaluation_options(debate: Debate, agent: Agent, act: Act) -> CallOptions:
 
 async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Unscored:
     """What one evaluator gives; a failure is reported, never filled in."""
-    decision = Part(kind=PartKind.POSITION, label="The decision", text=judged_text(debate))
+    text = verdict_text(debate, debate.verdict) if debate.verdict else ""
+    decision = Part(kind=PartKind.POSITION, label="The decision", text=text)
     criteria = criteria_of(debate)
     request = evaluation_request(debate, agent, Act.EVALUATION, [decision])
     try:

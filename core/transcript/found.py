@@ -1,16 +1,18 @@
 """Findings of a review as Markdown: a table for reports, a task list for a pull request (pure)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from core.errors import BadInput
 from core.evidence.citations import Found, rendered
 from core.figures import counted
-from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding
+from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding, Status
 from core.redaction import clean
 from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
+from core.transcript.cited import cited
 from core.transcript.words import name_of, table
 
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
@@ -21,7 +23,10 @@ _BY_MODELS = "Written by AI agents, who can be wrong: check what matters."
 _BY_NOBODY = (
     "No AI model was asked, so nothing was looked for: that no finding is here says nothing."
 )
-_MARKS = re.compile(r"[\\`*_\[\]!|~#]")
+#: Between letters `_` is no mark to GitHub.
+_MARKS = re.compile(r"[\\`*\[\]!|~#]|(?<!\w)_|_(?!\w)")
+#: Code as models write it within a line.
+_CODE = re.compile(r"(?<!`)(`{1,9})(?!`)(.{1,600}?)(?<!`)\1(?!`)")
 #: What GitHub makes something of where it stands in a text: people, issues, addresses, `:emoji:`,
 #: and formulas between dollars.
 #: https://docs.github.com/en/get-started/writing-on-github/working-with-advanced-formatting
@@ -44,9 +49,9 @@ def findings_table(debate: Debate) -> str:
             one.number,
             one.severity.value,
             f"“{one.citation.words}” ({_place(one)})",
-            one.wrong,
-            one.mend,
-            f"{one.status.value}: {one.why}" if one.why else one.status.value,
+            cited(one.wrong, ()),
+            cited(one.mend, ()),
+            cited(f"{one.status.value}: {one.why}" if one.why else one.status.value, ()),
             ", ".join(name_of(debate, agent) for agent in one.raised_by),
         )
         for one in found
@@ -74,12 +79,13 @@ def task_list(debate: Debate) -> str:
     """
     if debate.setup.format != review.NAME:
         raise BadInput(f"Debate {debate.id} is no review: only reviews can be written so.")
-    verdict = debate.verdict
-    headline = verdict.decision if verdict else "no verdict yet"
+    verdict, names = debate.verdict, {one.id: one.reference.title for one in debate.evidence}
+    running = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
+    headline = verdict.decision if verdict else running
     found = verdict.findings if verdict else standing(debate)
     about = ", ".join(in_text(reference.title) for reference in references(debate))
     parts = [f"### Review: {in_text(headline)}", f"Of {about}."]
-    parts += [f"- {in_text(reason)}" for reason in (verdict.reasons if verdict else ())]
+    parts += [f"- {in_text(reason, names)}" for reason in (verdict.reasons if verdict else ())]
     parts += [struck_words(debate)] if struck_words(debate) else []
     parts += [
         f"> **Note:** {in_text(warning)}" for warning in (verdict.warnings if verdict else ())
@@ -87,34 +93,52 @@ def task_list(debate: Debate) -> str:
     text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
     tasks, left_out = list[str](), 0
     for one in sorted(found, key=lambda one: not one.is_open):
-        task = "\n".join(_task(one))
+        task = "\n".join(_task(one, names))
         if len(text) + sum(map(len, tasks)) + len(task) < _COMMENT_MAX_CHARS:
             tasks.append(task)
         else:
             left_out += 1
     more = f"{counted(left_out, 'more finding')}: see the report." if left_out else ""
-    listed, by = "\n".join(tasks) or "No findings.", _BY_MODELS
+    is_read = verdict or review.FORMAT.positions(debate)
+    none = "No findings." if is_read else "Nobody has reviewed it."
+    listed, by = "\n".join(tasks) or none, _BY_MODELS
     if all(one.provider == OFFLINE for one in (*debate.setup.agents, debate.setup.judge)):
         listed, by = "\n".join(tasks), _BY_NOBODY
     foot = f"{by} Moot review `{debate.id}`."
     return "\n\n".join(filter(None, (text, listed, more, foot))) + "\n"
 
 
-def in_text(text: str) -> str:
+def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Foreign text as one line of GitHub's Markdown that only reads as it was written.
 
-    Quotes in it read as in reports, without the marks of their check.
+    Quotes in it read as in reports, without the marks of their check; code stays code.
+
+    Args:
+        text: What people or agents wrote.
+        names: Titles of sources by their ids, which are known only here.
     """
-    line = " ".join(clean(rendered(text, _quote)).split())[:_FIELD_MAX_CHARS]
+
+    def quote(found: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+        words = f"“{found.words}” " if found.words else ""
+        name = names.get(found.source, found.source)
+        return f"{words}({name})" if is_verified else f"{words}(not found in {name})"
+
+    line = " ".join(clean(rendered(text, quote)).split())
+    if len(line) > _FIELD_MAX_CHARS:
+        line = f"{line[:_FIELD_MAX_CHARS]}…"
+    shown, at = "", 0
+    for code in _CODE.finditer(line):
+        shown += _inert(line[at : code.start()]) + as_code(code[2].strip())
+        at = code.end()
+    return shown + _inert(line[at:])
+
+
+def _inert(line: str) -> str:
+    """A piece of a line in which nothing is active."""
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _ACTIVE.sub(lambda found: f"{found[0]}{_JOINER}", line)
     # A dollar as an entity opens no formula, and a backslash before it would be shown.
     return _MARKS.sub(lambda found: f"\\{found[0]}", line).replace("$", "&#36;")
-
-
-def _quote(quote: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
-    words = f"“{quote.words}” " if quote.words else ""
-    return f"{words}({quote.source})" if is_verified else f"{words}(not found in {quote.source})"
 
 
 def as_code(text: str) -> str:
@@ -125,22 +149,21 @@ def as_code(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def _task(one: ReviewFinding) -> Iterator[str]:
+def _task(one: ReviewFinding, names: Mapping[str, str]) -> Iterator[str]:
     """The lines of one finding."""
     mark = " " if one.is_open else "x"
-    mend = f" *To mend it*: {in_text(one.mend)}" if one.mend else ""
+    mend = f" *To mend it*: {in_text(one.mend, names)}" if one.mend else ""
     state = "" if one.status is FindingStatus.OPEN and not one.why else f" *{one.status.value}*"
-    why = f": {in_text(one.why)}" if one.why else ""
+    why = f": {in_text(one.why, names)}" if one.why else ""
     yield (
-        f"- [{mark}] **{one.severity.value}** {as_code(_place(one))}: {in_text(one.wrong)}{mend}"
-        f"{state}{why}"
+        f"- [{mark}] **{one.severity.value}** {as_code(_place(one, names))}: "
+        f"{in_text(one.wrong, names)}{mend}{state}{why}"
     )
     yield f"  > {as_code(one.citation.words)}"
     yield from (f"  > {as_code(line)}" for line in one.changed)
 
 
-def _place(one: ReviewFinding) -> str:
+def _place(one: ReviewFinding, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Where the words stand: the path and line of a diff, else the source with page or line."""
-    cited = one.citation
-    is_path = ":" in cited.place
-    return cited.place if is_path else ", ".join(filter(None, (cited.source, cited.place)))
+    source, place = names.get(one.citation.source, one.citation.source), one.citation.place
+    return place if ":" in place else ", ".join(filter(None, (source, place)))

@@ -1,9 +1,10 @@
 """What people made of a debate, as Markdown: ballots, decisions, outcomes, feedback."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from core.figures import day
 from core.models import (
+    Answer,
     Debate,
     Decision,
     DecisionKind,
@@ -12,6 +13,7 @@ from core.models import (
     OutcomeKind,
     Person,
 )
+from core.rules.formats.review import questions_put
 from core.rules.options import options_of
 from core.transcript.cited import cited
 from core.transcript.markdown import inert_line
@@ -50,6 +52,13 @@ def adr_status(debate: Debate) -> str:
     return "proposed" if is_proposed else "open"
 
 
+def standing_words(debate: Debate) -> str:
+    """How a verdict stands with the team: "accepted", "not decided yet"; empty: it says nothing."""
+    if not debate.is_decidable:
+        return ""
+    return _words(debate.decision) if debate.decision else "not decided yet"
+
+
 def recalled_title(debate: Debate) -> str:
     """What is said above a verdict that somebody asked for: it alone decides nothing."""
     if debate.decision:
@@ -74,6 +83,24 @@ def outcome_words(said: DecisionOutcome) -> str:
     """How a decision turned out, who says so, and why."""
     why = f" {' '.join(said.why.split())}" if said.why.strip() else ""
     return f"{OUTCOMES[said.kind]}, says {_name(said.by)}.{why}"
+
+
+def assumptions(debate: Debate) -> Sequence[str]:
+    """What was taken for granted because nobody answered, or somebody skipped; Markdown."""
+    found = list[str]()
+    for item in questions_put(debate):
+        answer = debate.answers.get(item.number)
+        if answer is None or not answer.text:
+            who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
+            by = f" (asked by {who})" if who else ""
+            assumed = item.assumption or "nothing in particular"
+            found.append(f"{item.question}{by} {unanswered_words(answer)}; assumed: {assumed}")
+    return found
+
+
+def unanswered_words(answer: Answer | None) -> str:
+    """Why a question has no answer: `Nobody answered`, `Skipped by Kim`."""
+    return f"Skipped by {_name(answer.by)}" if answer else "Nobody answered"
 
 
 def asked_section(debate: Debate) -> str:

@@ -15,7 +15,7 @@ from core.transcript.few_words import few_words, not_yet_said
 from core.transcript.markdown import fenced, inert_line
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.options import holds_words
-from core.transcript.people import asked_section, team_section
+from core.transcript.people import asked_section, team_section, unanswered_words
 from core.transcript.rounds import (
     by_round,
     guidance_words,
@@ -120,11 +120,11 @@ def clarifications_section(debate: Debate) -> str:
     for item in items:
         answer = debate.answers.get(item.number)
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-        by, said = "", f"Nobody answered. Assumed: {item.assumption}"
+        by, said = "", f"{unanswered_words(answer)}."
+        if not debate.verdict:
+            said += f" Assumed: {item.assumption}"
         if answer and answer.text:
             by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
-        elif debate.verdict:
-            said = "Nobody answered."
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{fenced(item.question)}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"

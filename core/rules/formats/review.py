@@ -189,6 +189,14 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
     return Clarifications(turn=turn, items=items, until=debate.now + wait, closed_by_event=True)
 
 
+def finding_put(debate: Debate, item: Clarification) -> int | None:
+    """The number of the finding that a question puts to the author; None: it is of no finding."""
+    asked = debate.clarifications.get(ASKING.key)
+    if not debate.findings or not asked or item not in asked.items:
+        return None
+    return findings.to_put(debate)[asked.items.index(item)].number
+
+
 def is_answered(debate: Debate) -> bool:
     """Whether the author's time is over, and something came of it: an answer, a note, a file."""
     asked = debate.clarifications.get(ASKING.key)

@@ -32,6 +32,8 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         assert sum(one["first_choices"] for one in verdict["vote"]) > 0
 
         which = {"debate_id": debate_id}
+        (listed,) = (await kim.calls("list_debates"))["debates"]
+        assert listed["standing"] == "not decided yet"
         accepting = {"decision": "accept", "because": "It is cheap."}
         for _ in range(2):
             decided = await kim.calls("decide_on_verdict", **which, **accepting)
@@ -47,7 +49,8 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         found = await kim.calls("search_decisions", query="what was decided about the job queue?")
         assert [one["debate_id"] for one in found["found"]] == [debate_id]
         listed = await kim.calls("list_debates")
-        assert [one["debate_id"] for one in listed["debates"]] == [debate_id]
+        shown = [(one["debate_id"], one["standing"]) for one in listed["debates"]]
+        assert shown == [(debate_id, "accepted")]
         for address in verdict["documents"]:
             assert QUESTION in await kim.reads(address)
         (offered,) = (await kim.client.list_resources()).resources
@@ -74,9 +77,36 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
         again = await kim.calls("answer_question", debate_id=debate_id, answers=[given])
         assert answered["recorded"] == again["recorded"] == [asked["number"]]
         assert not again["too_late"]
+        assert asked["finding"] is None
         assert (await kim.follows(debate_id))["state"] == "concluded"
     read = "\n".join(part.text for part in provider.asked(Act.PROPOSAL)[0].parts)
     assert "Nine thousand." in read
+
+
+async def test_a_question_without_an_answer_is_skipped_and_the_verdict_says_by_whom(
+    tmp_path: Path,
+) -> None:
+    patient = Clarifying(enabled=True, wait_seconds=3600)
+    async with editor(tmp_path, ScriptedProvider(asking), clarifying=patient) as kim:
+        which = {"debate_id": (await kim.calls("start_debate", question=QUESTION))["debate_id"]}
+        while not (await kim.calls("debate_status", **which, wait_seconds=20))["open_questions"]:
+            pass
+        given = await kim.client.call_tool(
+            "answer_question", {**which, "answers": [{"number": 1, "answer": " "}]}
+        )
+        assert given.structured_content
+        assert given.structured_content["skipped"] == [1]
+        assert given.structured_content["recorded"] == []
+        assert "Skipped: 1; the assumptions hold." in text_of(given)
+        await kim.follows(which["debate_id"])
+        told = text_of(await kim.client.call_tool("get_verdict", which))
+        documents = [
+            await kim.reads(f"moot://debates/{which['debate_id']}/{name}")
+            for name in ("report", "adr")
+        ]
+    for text in (told, *documents):
+        assert "Skipped by Kim" in text
+        assert "Nobody answered" not in text
 
 
 async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path: Path) -> None:
@@ -165,11 +195,17 @@ async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_wh
         again = await kim.client.call_tool("submit_revision", which | {"sources": ["plan.md"]})
         assert not again.is_error
         assert (given["sources"], given["still_open"]) == (["e2"], [])
+        numbers = [one["finding"] for one in now["open_questions"]]
+        assert numbers == list(range(1, len(numbers) + 1))
         await kim.follows(begun["debate_id"])
         verdict = await kim.calls("get_verdict", **which)
         plan.write_text("Another one.")
         late = await kim.is_refused("submit_revision", **which, sources=["plan.md"])
         record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
+    assert [(one["label"], one["kind"], one["role"]) for one in verdict["sources"]] == [
+        ("e1", "file", "the subject"),
+        ("e2", "file", "the changed text"),
+    ]
     for finding in verdict["findings"]:
         assert finding["status"] == "resolved"
         assert finding["source"] == "e1"

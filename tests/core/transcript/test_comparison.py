@@ -16,7 +16,6 @@ from core.settings import ModelChoice, agent_for
 from core.testing import ScriptedProvider, recorded
 from core.transcript.comparison import (
     CALLS,
-    MOST_CHARS,
     Comparison,
     Side,
     compare,
@@ -25,7 +24,7 @@ from core.transcript.comparison import (
     comparison_markdown,
     finding_words,
 )
-from core.transcript.evaluation import Criterion, criteria_of
+from core.transcript.evaluation import MOST_CHARS, Criterion, criteria_of
 from tests.core.transcript.test_transcript import a_log
 
 ALONE = ShadowAnswer(
@@ -163,10 +162,13 @@ async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overtur
     shown = {Side.DEBATE: debates, Side.SINGLE: alone}
     assert found.lengths == {side: len(text.split()) for side, text in shown.items()}
     for words in (
-        *(verdict.decision, verdict.solution, *verdict.reasons),
-        *(*verdict.tradeoffs, *verdict.overturned_by),
+        *(verdict.decision, verdict.solution, verdict.implementation, *verdict.reasons),
+        *(*verdict.tradeoffs, *verdict.overturned_by, *verdict.recommendations),
     ):
         assert words.strip() in debates
+    # No vote, no dissent, no name tells which of them a debate wrote.
+    assert verdict.dissent
+    assert verdict.dissent not in debates
     for words in (
         *(ALONE.decision, ALONE.solution, *ALONE.reasons),
         *(*ALONE.risks, *ALONE.overturned_by),

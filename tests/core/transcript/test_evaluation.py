@@ -128,6 +128,7 @@ async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
         "reason": "",
     }
     assert "| Security | 8 | 5 | 6.5 |" in text
+    assert text.endswith("Cost: $0.00, beside the $0.10 of the debate itself.\n")
     assert "- Product: The key is refused." in text
 
 

@@ -19,23 +19,29 @@ from core.models import (
     Debate,
     FindingStatus,
     Judgement,
+    Note,
     Option,
     Options,
     Person,
     QuestionKind,
     ReviewFinding,
     Severity,
+    Source,
     SourceKind,
     SourceReference,
+    Status,
     Turn,
     Verdict,
 )
+from core.rules.sources import reading_turn
+from core.rules.subject import role_of
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.decision import verdict_section
 from core.transcript.found import as_code, in_text, task_list
 from core.transcript.report import report
 
+DANA = Person(id="U1", name="Dana")
 HOSTILE = (
     "@team look at #123 and GH-7, octo/cat#9, <img src=x onerror=alert(1)> <!-- x -->\n"
     "```\n- [ ] **ready** [click](javascript:alert(1)) ![x](https://e.test/x.png) | ~~no~~ `a``b`"
@@ -57,8 +63,7 @@ def a_finding(number: int, **changes: object) -> ReviewFinding:
 
 
 def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
-    by = Person(id="U1", name="Dana")
-    given = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=by)
+    given = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=DANA)
     setup = a_setup(rounds=1).model_copy(update={"format": form, "references": (given,)})
     verdict = Verdict(
         decision="Ready with changes: 1 blocker",
@@ -126,8 +131,54 @@ def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
     assert in_text(said) == shown
 
 
-def test_plain_words_stay_as_they_are() -> None:
-    assert in_text("Use 2.5 GB (or more): it's fine.") == "Use 2.5 GB (or more): it's fine."
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Use 2.5 GB (or more): it's fine.", "Use 2.5 GB (or more): it's fine."),
+        ("job_queue_v2 has _no_ index", "job_queue_v2 has \\_no\\_ index"),
+        ("Call `job_queue.clear()` at `a|b`, not `", "Call `job_queue.clear()` at `a|b`, not \\`"),
+        ("``a `b` c`` and <x>", "``a `b` c`` and &lt;x&gt;"),
+        ("long " * 130, "long " * 120 + "…"),
+    ],
+)
+def test_plain_words_and_code_stay_as_they_are(said: str, shown: str) -> None:
+    assert in_text(said) == shown
+
+
+def test_a_comment_names_files_and_says_where_nobody_reviewed_anything() -> None:
+    given = SourceReference(kind=SourceKind.FILE, title="docs/plan.md", fetch="f", by=DANA)
+    read = Source(turn=reading_turn(1), reference=given, text="jobs are lost")
+    cited = a_finding(1).citation.model_copy(update={"place": "line 3"})
+    one = a_finding(1, citation=cited, wrong='It says [e1: "jobs are lost"].')
+    text = task_list(replace(a_review(one), sources=(read,)))
+    assert "**blocker** `docs/plan.md, line 3`: It says “jobs are lost” (docs/plan.md)." in text
+    nothing = replace(a_review(), verdict=None, status=Status.FAILED)
+    assert "### Review: no verdict\n" in task_list(nothing)
+    assert "Nobody has reviewed it." in task_list(nothing)
+
+
+def test_of_several_texts_the_newest_is_the_changed_one() -> None:
+    given = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=DANA)
+    anew = [given.model_copy(update={"fetch": str(number)}) for number in (2, 3)]
+    review = a_review(a_finding(1))
+    read = [
+        Source(turn=reading_turn(number), reference=reference, text="x")
+        for number, reference in enumerate((given, *anew), start=1)
+    ]
+    notes = [
+        Note(id=f"n{number}", author=DANA, text="Changed.", references=(reference,))
+        for number, reference in enumerate(anew, start=1)
+    ]
+    debate = replace(review, sources=tuple(read), all_notes=tuple(notes))
+    assert [role_of(debate, source) for source in read] == [
+        "the subject",
+        "a changed text, replaced by e3",
+        "the changed text",
+    ]
+    for text in (report(debate), adr(debate)):
+        assert "plan.md (the changed text)" in text
+    other = replace(debate, setup=debate.setup.model_copy(update={"format": "critique"}))
+    assert not any(role_of(other, source) for source in read)
 
 
 def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:

@@ -41,7 +41,8 @@ from core.rules.schedule import rounds_held
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
-from core.transcript.decision import decision_text, judged_text
+from core.transcript.decision import decision_text
+from core.transcript.evaluation import verdict_text
 from core.transcript.options import headline_option, options_table
 from core.transcript.outcome import outcome, totals
 from core.transcript.record import record_json
@@ -248,10 +249,13 @@ def test_notes_above_the_answer_name_agent_model_key_and_abstention() -> None:
 
 
 def test_who_scores_a_decision_sees_neither_vote_nor_confidence() -> None:
-    text = judged_text(fold(split_log()))
+    split, skipped = fold(split_log()), fold(skipped_log())
+    assert split.verdict
+    assert skipped.verdict
+    text = verdict_text(split, split.verdict)
 
     assert text.startswith("Use PostgreSQL as the job queue.")
-    assert "One table" in judged_text(fold(skipped_log()))
+    assert "One table" in verdict_text(skipped, skipped.verdict)
     assert not any(word in text for word in ("onfidence", "Vote", "ranked best", "65", "90"))
 
 
