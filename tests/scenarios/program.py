@@ -8,10 +8,10 @@ from pathlib import Path
 
 from bot.listeners import answers
 from bot.slack.access import SlackSilent
-from bot.testing import key_of, quick_workspace
+from bot.testing import PATIENT_PACE, key_of, quick_workspace
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from slack_on_loopback import QUICK, PersonRefusal, Workspace, WorkspaceConfig, run_workspace
+from slack_on_loopback import PersonRefusal, Workspace, WorkspaceConfig, run_workspace
 from tests.chaos.audit import Audit, audit
 from tests.drill.machine import Machine
 from tests.drill.models import DrillModels
@@ -20,7 +20,7 @@ from tests.vendors.server import Vendor
 CHANNEL = "architecture"
 #: Seconds that everything may take on a busy machine.
 PATIENCE = 300.0
-CONFIG = replace(quick_workspace(), pace=replace(QUICK, ack_seconds=20.0))
+CONFIG = replace(quick_workspace(), pace=PATIENT_PACE)
 
 
 class Site:

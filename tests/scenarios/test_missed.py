@@ -10,13 +10,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.queue.rate_limits import FAST
-from bot.testing import BotSpec, quick_workspace, running_bot
+from bot.testing import PATIENT_PACE, BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
 from core.models import Act, Clarifying, Debate
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
-from slack_on_loopback import QUICK, Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 from tests.locked import locked
 from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
 
@@ -27,7 +27,7 @@ ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
 @pytest.fixture
 async def workspace() -> AsyncGenerator[Workspace]:
     """One whose Slack never delivers an event again, as after five minutes."""
-    config = replace(quick_workspace(), pace=replace(QUICK, redelivery_delays=()))
+    config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
     async with run_workspace(config) as found:
         yield found
 

@@ -14,12 +14,12 @@ from bot.listeners.mentions import MENTION
 from bot.operations.retention import EndedDebates
 from bot.queue.rate_limits import FAST
 from bot.slack.ids import note_id
-from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
+from bot.testing import PATIENT_PACE, BotSpec, Team, key_of, quick_workspace, running_bot
 from core.clock import SystemClock
 from core.ports import DebateEntry, DebateFilter
 from core.store.database import Database
 from core.testing import ManualClock, ScriptedProvider
-from slack_on_loopback import QUICK, Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 from tests.scenarios.test_missed import at_rest
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
@@ -29,7 +29,7 @@ SPEC = BotSpec(provider=ScriptedProvider(), rounds=1)
 @pytest.fixture
 async def workspace() -> AsyncGenerator[Workspace]:
     """One whose Slack never delivers an event again, as after five minutes."""
-    config = replace(quick_workspace(), pace=replace(QUICK, redelivery_delays=()))
+    config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
     async with run_workspace(config) as found:
         yield found
 

@@ -13,13 +13,13 @@ import pytest
 
 from bot.queue.rows import Posts
 from bot.slack.ids import ActionId
-from bot.testing import key_of, quick_workspace
+from bot.testing import PATIENT_PACE, key_of, quick_workspace
 from core.events import fold
 from core.models import Status
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from slack_on_loopback import QUICK, Workspace, run_workspace
+from slack_on_loopback import Workspace, run_workspace
 from tests.chaos.audit import Audit, audit
 from tests.chaos.crew import Crew, a_crew
 from tests.chaos.models import CountingModels, counting_models
@@ -29,7 +29,6 @@ CHANNEL = "architecture"
 #: Seconds that everything may take to come to its end on a busy machine.
 PATIENCE = 300.0
 #: Replicas are processes that share the machine: how soon one acknowledges is not the matter here.
-PATIENT = replace(QUICK, ack_seconds=PATIENCE)
 
 
 @dataclass
@@ -98,7 +97,7 @@ class Scene:
 @pytest.fixture
 async def scene(on_postgres: str, tmp_path: Path) -> AsyncGenerator[Scene]:
     async with (
-        run_workspace(replace(quick_workspace(), pace=PATIENT)) as workspace,
+        run_workspace(replace(quick_workspace(), pace=PATIENT_PACE)) as workspace,
         counting_models(0.3) as models,
         a_crew(workspace, on_postgres, models.address, tmp_path / "log") as crew,
     ):

@@ -17,8 +17,8 @@ from hypothesis.strategies import SearchStrategy
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.manifest import manifest
-from bot.testing import BotSpec, Team, team_at_work
-from slack_on_loopback import QUICK, WorkspaceConfig
+from bot.testing import PATIENT_PACE, BotSpec, Team, team_at_work
+from slack_on_loopback import WorkspaceConfig
 from slack_on_loopback.http_mode import signed_headers
 from tests.logs import process_kept
 
@@ -59,7 +59,7 @@ async def http_team(spec: BotSpec | None = None) -> AsyncGenerator[Team]:
     """A workspace without Socket Mode, and a bot that it sends signed requests to."""
     wanted = manifest()
     wanted = {**wanted, "settings": {**wanted["settings"], "socket_mode_enabled": False}}
-    config = WorkspaceConfig(pace=QUICK, manifest=wanted)
+    config = WorkspaceConfig(pace=PATIENT_PACE, manifest=wanted)
     async with team_at_work(config=config, spec=spec or BotSpec(http=True)) as team:
         yield team
 
