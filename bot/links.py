@@ -7,6 +7,7 @@ like the first address.
 
 import asyncio
 import ipaddress
+import re
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,13 +28,36 @@ _CHUNK = 65_536
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OK = 200
 _AWAY = "the page cannot be reached"
+_SIGN_IN = re.compile(r"/(?:log-?in|sign-?in|sso|saml\d?|oauth\d?)(?=[/?.]|$)", re.IGNORECASE)
+#: Pages of forges that show a file, and where the file itself is.
+_VIEWERS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"https://github\.com/([^/?#]+/[^/?#]+)/(?:blob|raw)/([^?#]+)"),
+        r"https://raw.githubusercontent.com/\1/\2",
+    ),
+    (re.compile(r"(https://[^/?#]+/[^?#]+)/-/blob/([^?#]+)"), r"\1/-/raw/\2"),
+    (re.compile(r"(https://bitbucket\.org/[^/?#]+/[^/?#]+)/src/([^?#]+)"), r"\1/raw/\2"),
+    (re.compile(r"(https://codeberg\.org/[^/?#]+/[^/?#]+)/src/([^?#]+)"), r"\1/raw/\2"),
+)
+#: Hosts that belong to another one: where that is allowed, they are.
+_BELONGS = {"raw.githubusercontent.com": "github.com"}
 
 
 def is_allowed(host: str, hosts: Sequence[str]) -> bool:
     """Return whether a host is one of these; `*.example.com` is every host below it."""
     name = host.casefold().rstrip(".")
+    if name in _BELONGS and is_allowed(_BELONGS[name], hosts):
+        return True
     listed = (one.casefold().rstrip(".") for one in hosts)
     return any(name.endswith(one[1:]) if one.startswith("*.") else name == one for one in listed)
+
+
+def raw_address(address: str) -> str:
+    """The address of the file that a viewer page of a forge shows; of other pages their own."""
+    for viewer, raw in _VIEWERS:
+        if found := viewer.match(address):
+            return found.expand(raw)
+    return address
 
 
 class FetchLinks:
@@ -78,8 +102,11 @@ class FetchLinks:
     async def _follow(
         self, session: aiohttp.ClientSession, address: str, most_bytes: int
     ) -> FetchedFile:
+        address, first = raw_address(address), urlsplit(address).path
         for _ in range(_MOST_REDIRECTS + 1):
             self._check(address)
+            if _SIGN_IN.search(urlsplit(address).path) and not _SIGN_IN.search(first):
+                raise BadInput("the page needs a sign-in; paste what it says, or attach it")
             async with session.get(address, allow_redirects=False) as response:
                 if response.status in _REDIRECTS:
                     address = urljoin(address, response.headers.get("Location", ""))

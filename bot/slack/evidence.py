@@ -31,7 +31,7 @@ from core.evidence.reading import joined
 from core.figures import size, when
 from core.models import Person, Place, SourceKind, SourceReference, SourceText
 from core.redaction import redact
-from core.rules.sources import MOST_SOURCES
+from core.rules.sources import MOST_SOURCES, page_reference
 
 #: Slack's own hosts: the bot's token is sent nowhere else.
 _SLACK_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
@@ -206,9 +206,7 @@ def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceRe
         raise BadInput(_NOT_PUBLIC)
     # A host's capitals say nothing; a port leads elsewhere.
     if parts.netloc.lower() != urlsplit(workspace_url).netloc.lower():
-        return SourceReference(
-            kind=SourceKind.LINK, title=link[:_LONGEST_TITLE], address=link, fetch=link, by=by
-        )
+        return page_reference(link, by)
     path = parts.path.rstrip("/")
     if message := _MESSAGE_LINK.fullmatch(path):
         if message["channel"] != channel:

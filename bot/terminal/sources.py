@@ -9,7 +9,7 @@ from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import Fetch, fetch_path
 from core.models import Person, SourceKind, SourceReference
 from core.ports import DebateStore
-from core.rules.sources import MOST_SOURCES
+from core.rules.sources import MOST_SOURCES, page_reference
 
 
 def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
@@ -25,9 +25,7 @@ def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ..
     found = dict[str, SourceReference]()
     for name in named:
         if name.startswith(("http://", "https://")):
-            found[name] = SourceReference(
-                kind=SourceKind.LINK, title=name, address=name, fetch=name, by=by
-            )
+            found[name] = page_reference(name, by)
             continue
         path = Path(name).expanduser()
         if not path.exists():

@@ -6,7 +6,17 @@ debate goes on, and turns that begin later see it.
 
 from collections.abc import Sequence
 
-from core.models import ENGINE, Act, Debate, Source, SourceKind, SourceReference, Turn, turn_of
+from core.models import (
+    ENGINE,
+    Act,
+    Debate,
+    Person,
+    Source,
+    SourceKind,
+    SourceReference,
+    Turn,
+    turn_of,
+)
 
 #: What people give; earlier decisions and what tools say are looked up besides.
 KINDS = frozenset({SourceKind.FILE, SourceKind.LINK, SourceKind.THREAD, SourceKind.TEXT})
@@ -16,6 +26,8 @@ SAME_AS = "it is the same as"
 MOST_SOURCES = 50
 #: Characters that the texts of all of them may have together.
 MOST_CHARACTERS = 3_000_000
+#: Characters of a page's address that are its title.
+_LONGEST_TITLE = 120
 
 
 def unread(debate: Debate) -> Sequence[Turn]:
@@ -51,6 +63,14 @@ def lost(debate: Debate) -> Sequence[Source]:
         for source in debate.sources
         if source.fault and source.reference.kind in KINDS and not source.fault.startswith(SAME_AS)
     ]
+
+
+def page_reference(link: str, by: Person) -> SourceReference:
+    """A page as a source; its query may hold a key, so it is used for the fetch only."""
+    shown = f"{link.partition('?')[0]}?…" if "?" in link else link
+    return SourceReference(
+        kind=SourceKind.LINK, title=shown[:_LONGEST_TITLE], address=shown, fetch=link, by=by
+    )
 
 
 def linked_anew(

@@ -3,15 +3,17 @@
 import ipaddress
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
 
 from bot.addresses import is_public
-from bot.links import FetchLinks
+from bot.links import FetchLinks, is_allowed, raw_address
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
 from core.models import Person, Place, SourceKind, SourceReference
+from core.rules.sources import page_reference
 
 PLACE = Place(surface="terminal")
 
@@ -54,6 +56,8 @@ async def a_site(seen: list[str]) -> AsyncGenerator[str]:
                 raise web.HTTPFound(f"http://other.test:{request.url.port}/page")
             case "/inside":
                 raise web.HTTPFound("http://169.254.169.254/latest/meta-data")
+            case "/private":
+                raise web.HTTPFound("/auth/login?next=/private")
             case "/file":
                 raise web.HTTPFound("file:///etc/passwd")
             case "/loop":
@@ -88,6 +92,7 @@ async def test_a_page_of_an_allowed_host_is_fetched_and_redirects_are_followed()
             assert found.content == b"<h1>Load</h1>"
             assert found.media_type == "text/html; charset=utf-8"
         assert await refusal(fetch, url + "/gone") == "the page answers with the code 404"
+        assert "needs a sign-in" in await refusal(fetch, url + "/private")
         assert await refusal(fetch, url + "/loop") == "it leads from page to page without an end"
         assert await refusal(fetch, url + "/endless") == "it has more than 1 kB"
 
@@ -105,6 +110,36 @@ async def test_only_allowed_hosts_are_called() -> None:
     below = FetchLinks(["*.example.com"])
     for host in ("example.com", "evil-example.com", "example.com.evil.test"):
         assert f"pages of {host} are not read" in await refusal(below, f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("viewer", "raw"),
+    [
+        (
+            "https://github.com/o/r/blob/main/docs/a.md#L3",
+            "https://raw.githubusercontent.com/o/r/main/docs/a.md",
+        ),
+        ("https://gitlab.com/g/s/r/-/blob/main/a.md", "https://gitlab.com/g/s/r/-/raw/main/a.md"),
+        ("https://bitbucket.org/o/r/src/main/a.md", "https://bitbucket.org/o/r/raw/main/a.md"),
+        (
+            "https://codeberg.org/o/r/src/branch/main/a.md",
+            "https://codeberg.org/o/r/raw/branch/main/a.md",
+        ),
+        ("https://github.com/o/r/issues/5", "https://github.com/o/r/issues/5"),
+    ],
+)
+def test_a_page_that_shows_a_file_is_read_as_the_file(viewer: str, raw: str) -> None:
+    assert raw_address(viewer) == raw
+    assert is_allowed(urlsplit(raw).hostname or "", [urlsplit(viewer).hostname or ""])
+
+
+def test_the_query_of_a_page_is_used_for_its_fetch_only() -> None:
+    link = "https://b.s3.test/plan.pdf?id=5&sig=Zm9vYmFy"
+    page = page_reference(link, Person(id="U1"))
+    assert (page.title, page.address, page.fetch) == (
+        *("https://b.s3.test/plan.pdf?…",) * 2,
+        link,
+    )
 
 
 @pytest.mark.parametrize(

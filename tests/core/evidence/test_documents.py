@@ -232,6 +232,35 @@ CASES = [
         ("Unseen",),
         ("2 hidden parts of the page left out",),
     ),
+    *(
+        Case(f"{name}.html", text(page), holds, warnings=(doubt,))
+        for name, page, holds, doubt in (
+            (
+                "robot",
+                "<title>Just a moment...</title><p>Checking your browser",
+                ("Checking",),
+                "the page checks for robots instead of showing its text",
+            ),
+            (
+                "sign_in",
+                "<h1>Welcome</h1><form><input type='password' name=p></form>",
+                ("Welcome",),
+                "the page is a sign-in, perhaps in place of the one that was asked for",
+            ),
+            (
+                "soft_404",
+                "<title>Docs</title><h1>Page not found</h1><a href=/>Home</a>",
+                ("Home",),
+                "the page says that it was not found",
+            ),
+            (
+                "refresh",
+                '<meta http-equiv="refresh" content="0; url=/new"><p>Moved.',
+                ("Moved.",),
+                "the page leads on to another one, which was not read",
+            ),
+        )
+    ),
     # mail, notebooks, text
     Case(
         "mail.eml",
