@@ -54,7 +54,7 @@ ASKING_SECONDS = 10.0
 #: Seconds that the outcome of a turn which is let go may take to be recorded.
 RECORDING_SECONDS = 5.0
 #: Seconds that summaries still being made may take when all else of a debate is done.
-SUMMARY_GRACE = 5.0
+SUMMARY_GRACE = 15.0
 
 
 class Work(NamedTuple):

@@ -277,14 +277,17 @@ def _of_comparing(debate: Debate) -> Iterator[Turn]:
 
 
 def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
-    """One of each round for the board, and what stands in for earlier rounds in prompts."""
-    rules, stages = debate.setup.summarization, format_of(debate).stages
+    """First answers and each round for the board, and what stands in for earlier rounds."""
+    rules, form = debate.setup.summarization, format_of(debate)
+    if rules.enabled and len(debate.setup.agents) > 1:
+        yield from map(running.stage_turn, form.stages if rounds else form.stages[:1])
+        if not (form.stages or rounds):
+            yield Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER)
     for number in range(1, rounds + 1 if rules.enabled else 1):
-        speakers = [turn.agent for turn in format_of(debate).planned(debate, number)]
+        speakers = [turn.agent for turn in form.planned(debate, number)]
         if not speakers:
             return
-        yield from map(running.stage_turn, stages)
-        if not stages:
+        if form.most_rounds > 1:
             yield Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER)
         if rules.method is not ContextMethod.HIERARCHICAL:
             speakers = list(dict.fromkeys(speakers)) if number > 1 else []

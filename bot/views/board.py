@@ -56,6 +56,7 @@ from core.rules import schedule
 from core.rules.ending import DebateState, rounds_words, state_of, state_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.history import running
 from core.rules.options import options_of
 
 # Room for each part, so that the board stays within a message for any debate.
@@ -125,7 +126,7 @@ def board(
         remarks: What people should know besides, as clean text ("It could not be pinned: …").
         links: Name → address, shown at the end.
     """
-    running = debate.status is Status.RUNNING
+    is_running = debate.status is Status.RUNNING
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"
     earlier = address_of(board_key(debate.setup.continues)) if debate.setup.continues else ""
     goes_on = f"\n:arrow_right: Goes on from <{earlier}|an earlier debate>" if earlier else ""
@@ -137,20 +138,20 @@ def board(
         agents_shown(debate),
         *_troubles(debate, remarks),
     ]
-    middle = list(_now(debate) if running else _result(debate))
+    middle = list(_now(debate) if is_running else _result(debate))
     blocks: list[Block] = [header(_headline(debate))]
     for text in filter(None, top):
         blocks += sections(text)
-    blocks += [plan(debate)] if running else []
+    blocks += [plan(debate)] if is_running else []
     for text in filter(None, middle):
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
-    if running:
+    if is_running:
         blocks += _buttons(debate, enabled)
     elif BoardAction.DEBATE_ANYWAY in enabled:
         blocks += anyway_button(debate)
     # Notifications and the list of pins show its beginning.
-    way = f"*{stage(debate)}*: {progress(debate).words}" if running else ""
+    way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
     lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], way, *middle]
     text = "\n".join(line for line in lines if line)
     return MessageView(text=split(text, _TEXT_LIMIT)[0], blocks=blocks)
@@ -187,6 +188,8 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
         f"{gist(failed.reason, _REASON_LIMIT)}"
         f"{' The full text is used.' if failed.turn.act is Act.SUMMARY else ''}"
         for failed in debate.failures.values()
+        # What was to stand on the board only is missed by nobody once there is a verdict.
+        if not (debate.verdict and failed.turn.act is Act.SUMMARY)
     ]
     if debate.status is Status.RUNNING:
         wait = "The debate goes on when one answers" if debate.outage else "The others go on"
@@ -224,7 +227,7 @@ def _summary(debate: Debate) -> str:
     found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
     if not found:
         return ""
-    newest = max(reversed(found), key=lambda summary: summary.turn.round)
+    newest = max(found, key=lambda summary: running.rank(debate, summary.turn))
     stage = newest.turn.target
     known = ACTS.get(Act(stage)) if stage in set(Act) else None
     upto = f"after {known.phase}" if known else f"up to round {newest.turn.round}"
@@ -280,6 +283,7 @@ def _result(debate: Debate) -> Iterator[str]:
         # Nobody is invited to vote where the post is missing that has the button.
         if debate.verdict or not debate.setup.quiet:
             yield team_count(debate)
+    yield _summary(debate)
     if debate.status is Status.FAILED:
         yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
         yield _positions(debate)

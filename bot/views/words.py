@@ -37,7 +37,7 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{1,20}")
 
 def turn_noun(debate: Debate, turn: Turn) -> str:
     """What the turn is, without its agent: "critique of Ben's proposal"."""
-    is_about = turn.target and not ACTS[turn.act].is_numbered
+    is_about = turn.target in {agent.id for agent in debate.setup.agents}
     of = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
     return ACTS[turn.act].noun + of
 

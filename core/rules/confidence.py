@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from core.figures import counted, percent
 from core.models import (
+    BESIDE,
     EXAMPLE,
     OFFLINE,
     Debate,
@@ -115,6 +116,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     is_review = debate.setup.format == review.NAME
     status = [] if is_review else [requirement.status for requirement in verdict.requirements]
     check = debate.cross_check
+    failed = sum(failure.turn.act not in BESIDE for failure in debate.failures.values())
     return confidence(
         Grounds(
             option=decided,
@@ -123,8 +125,8 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             models=debate.setup.models,
             voters=len(debate.setup.agents),
             abstained=len(declared),
-            turns_planned=len(debate.contributions) + len(debate.failures),
-            turns_failed=len(debate.failures),
+            turns_planned=len(debate.contributions) + failed,
+            turns_failed=failed,
             requirements_unmet=status.count(RequirementStatus.NOT_MET),
             requirements_unknown=status.count(RequirementStatus.UNKNOWN),
             swap_disagreed=check is not None and options.resolve(check.option) != decided,

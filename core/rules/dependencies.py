@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from core.models import JUDGE, SUMMARIZER, Act, Debate, GateReason, Turn, Undebatable
 from core.rules import casting, schedule, shadow, sources
-from core.rules.formats import clarifying, panel
+from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
 from core.rules.gate import closing_gate, gate_after
 from core.rules.history import hierarchical
@@ -104,9 +104,7 @@ def _of_summary(debate: Debate, turn: Turn) -> Sequence[str]:
     if turn.target:  # several rounds in one
         rounds = range(1, turn.round + 1)
         return [turn.model_copy(update={"round": n, "target": None}).key for n in rounds]
-    keys = [made.turn.key for made in round_of(debate, turn.round)]
-    is_moderated = debate.setup.format == panel.NAME
-    return [*keys, panel.facilitation(turn.round).key] if is_moderated else keys
+    return [made.turn.key for made in round_of(debate, turn.round)]
 
 
 def _of_options(debate: Debate, _turn: Turn) -> Sequence[str]:

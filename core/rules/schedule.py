@@ -68,8 +68,7 @@ def ready(debate: Debate) -> Sequence[Turn]:
     if not _awaited(debate, turns) and not debate.open_cards:
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
-    summaries = strategies.ready(debate, rounds) if rounds else ()
-    return (*reading, *turns, *summaries, *shadow.ready(debate))
+    return (*reading, *turns, *strategies.ready(debate, rounds), *shadow.ready(debate))
 
 
 @once_per_debate

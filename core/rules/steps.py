@@ -115,7 +115,7 @@ class Step:
     between_rounds: bool = False
     #: People read of it as a phase of the round; else Moot takes it beside the agents.
     is_phase: bool = True
-    #: In a format of one round: once it is over, what was said on it is summed up for the board.
+    #: Once it is over in the first round, what was said on it is summed up for the board.
     is_summed_up: bool = False
     carries: Carried | None = None
     shows: tuple[Show, ...] = ()
@@ -170,7 +170,7 @@ class Format:
 
     @property
     def stages(self) -> tuple[Act, ...]:
-        """The acts after which a format of one round is summed up, phase by phase."""
+        """The acts of the first round that are summed up by themselves."""
         return tuple(step.act for step in self.steps if step.is_summed_up)
 
     @property

@@ -220,7 +220,7 @@ def _summaries(debate: Debate) -> str:
     parts = ["## Summaries", *([table(head, rows)] if rows else [])]
     if failed:
         reasons = [f"{turn_words(debate, one.turn)}: {one.reason}" for one in failed]
-        parts += ["Not made; the full text was used instead:", bullets(reasons)]
+        parts += ["Not made (whoever was to read one saw the full text):", bullets(reasons)]
     return "\n\n".join(parts)
 
 

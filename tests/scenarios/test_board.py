@@ -142,6 +142,7 @@ async def test_the_board_links_to_the_end(team: Team):
     shown = json.dumps(root["blocks"])
     assert f"/archives/{team.workspace.channel(team.channel).id}/p" in shown
     assert "moot.invalid" not in shown
+    assert "*Summary up to round 3*" in shown, "the last one stands"
     headline = next(one for one in team.thread(board) if one.get("subtype") == "thread_broadcast")
     assert headline["ts"].replace(".", "") in shown
     assert buttons(team, board) == []  # the team's are below the verdict

@@ -68,6 +68,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert [gate.reason for gate in debate.gates.values()] == [GateReason.AGREED]
         assert rounds_held(debate) == 0
         await board_saying(team, board, "the debate was skipped")
+        await board_saying(team, board, "*Summary after proposals*")
         assert buttons(team, board) == ["Debate anyway"]
         first = await the_post(team, board, "headline", "the debate was skipped")
         assert "Debate anyway" in buttons_of(first)

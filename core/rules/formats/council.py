@@ -128,6 +128,7 @@ FORMAT = Format(
         ),
         Step(
             act=Act.REBUTTAL,
+            is_summed_up=True,
             # Its own answers, and what the others have made of their positions.
             after=(own(Act.DEBATE), others(Act.ADJUST)),
             only_if=needs_rebuttal,

@@ -40,6 +40,7 @@ FORMAT = Format(
             misses=1,
             isolated=True,
             position=True,
+            is_summed_up=True,
             carries=Carried(own(Act.REFINEMENT, rounds_back=1)),
         ),
         Step(

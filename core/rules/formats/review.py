@@ -110,7 +110,7 @@ FORMAT = Format(
     compares_drafts=False,
     steps=(
         # Whoever has no review has nothing to look at again.
-        Step(act=Act.REVIEW, misses=1, isolated=True, position=True),
+        Step(act=Act.REVIEW, misses=1, isolated=True, position=True, is_summed_up=True),
         Step(
             act=Act.FINDINGS,
             by=SUMMARIZER,
@@ -133,6 +133,7 @@ FORMAT = Format(
             also_after=_answers,
             position=True,
             stance=True,
+            is_summed_up=True,
             shows=(own_text(own(Act.REVIEW), "Your review", trim_priority=2), _own_findings),
         ),
     ),

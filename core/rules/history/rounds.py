@@ -40,7 +40,7 @@ LATE_TRIM = 5
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Rounds that are over and not summed up yet; the last round never is."""
+    """Rounds that are over and not summed up yet."""
     turns = list(of_each_round(debate, rounds))
     # The first rounds are summed up together once the tenth of more than ten rounds has begun.
     tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)

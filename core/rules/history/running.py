@@ -1,7 +1,8 @@
 """The running summary people read on the board, in every format and with every strategy (pure).
 
-Each round that is over is summed up in the background; a format that has only one round, phase by
-phase. Agents are shown these summaries only where their strategy says so.
+The first answers are summed up in the background as soon as all are there, then each round that is
+over, the last one too; a format that has only one round, phase by phase. Agents are shown these
+summaries only where their strategy says so.
 """
 
 from collections.abc import Sequence
@@ -14,32 +15,42 @@ from core.rules.history.rules_in_force import method_of
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Rounds and phases that are over and not summed up yet; none if summaries are switched off."""
-    if not debate.setup.summarization.enabled:
+    """Phases and rounds that are over and not summed up yet; none of what one agent says alone.
+
+    Args:
+        debate: As it stands.
+        rounds: How many may be held so far; 0: there are only the first answers.
+    """
+    if not debate.setup.summarization.enabled or len(debate.setup.agents) == 1:
         return ()
-    turns, stages = list[Turn](), format_of(debate).stages
-    if stages:
-        # Phases that nobody can add to any more, while others are still to come.
-        phases = format_of(debate).phases
-        coming = [phases.index(turn.act) for turn in turns_ready(debate, 1)]
-        said = {made.turn.act for made in debate.contributions.values()}
-        over = [act for act in stages if coming and min(coming) > phases.index(act)]
-        turns += [stage_turn(act) for act in over if act in said]
+    form = format_of(debate)
+    said = {made.turn.act for made in debate.contributions.values() if made.turn.round == 1}
+    # A phase is over where nobody can add to it, or to one before it, any more.
+    coming = {turn.act for turn in turns_ready(debate, min(rounds, 1))}.intersection(form.phases)
+    first = min(map(form.phases.index, coming), default=len(form.phases))
+    over = [act for act in form.stages if act in said and form.phases.index(act) < first]
+    turns = [stage_turn(act) for act in over]
     # Where everybody uses `hierarchical` a round waits for its condensed texts.
     methods = {method_of(debate, agent.id) for agent in debate.setup.agents}
-    if ContextMethod.HIERARCHICAL not in methods:
+    if form.most_rounds > 1 and ContextMethod.HIERARCHICAL not in methods:
         turns += by_round.of_each_round(debate, rounds)
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def material(debate: Debate, turn: Turn) -> Material | None:
-    """A round, or a phase of the only one."""
-    said = [made for made in debate.contributions.values() if made.turn.act == turn.target]
+    """A phase of the first round, or a round."""
     if turn.target in format_of(debate).stages:
-        return by_round.of_round(debate, turn.round, said, by_round.METHOD)
+        texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
+        return by_round.of_round(debate, turn.round, list(texts.values()), by_round.METHOD)
     return by_round.material(debate, turn)
 
 
+def rank(debate: Debate, turn: Turn) -> tuple[int, int]:
+    """How far the debate had come where this sums it up: by round, then by phase."""
+    phases = format_of(debate).phases
+    return turn.round, phases.index(Act(turn.target)) if turn.target in phases else len(phases)
+
+
 def stage_turn(act: Act) -> Turn:
-    """The turn on which a phase of the only round is summed up."""
+    """The turn on which a phase of the first round is summed up."""
     return Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER, target=act.value)

@@ -58,8 +58,10 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
 
 
 def is_complete(debate: Debate, number: int) -> bool:
-    """Whether nothing more can come in that round and those before it."""
-    return bool(round_of(debate, number)) and not turns_ready(debate, number)
+    """Whether no agent can say more in that round and those before it."""
+    roster = {agent.id for agent in debate.setup.agents}
+    coming = (turn for turn in turns_ready(debate, number) if turn.agent in roster)
+    return bool(round_of(debate, number)) and not any(coming)
 
 
 def goes_on_to(debate: Debate, number: int, rounds: int) -> bool:
@@ -85,9 +87,8 @@ def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
 
 
 def rounds_over(debate: Debate, rounds: int) -> Sequence[int]:
-    """The rounds that are complete and not the last one."""
-    found = range(1, rounds)
-    return [n for n in found if is_complete(debate, n) and goes_on_to(debate, n + 1, rounds)]
+    """The rounds that are complete; the first one also before another one may be held."""
+    return [number for number in range(1, max(1, rounds) + 1) if is_complete(debate, number)]
 
 
 def chars(said: Sequence[Contribution]) -> int:

@@ -429,7 +429,7 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     shown = moot("show", debate_id, "--metrics").stdout
     assert f"Debate {debate_id}: concluded" in shown
     assert "| Architect | offline/offline-checklists |" in shown
-    assert "Summaries: none" in shown
+    assert "Summaries: 2, " in shown
     assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
     one = moot("explain", debate_id, "r1/critique/architect/security").stdout
     assert one.count("[r1/") == 1

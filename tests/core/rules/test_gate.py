@@ -6,6 +6,7 @@ import pytest
 
 from core.events import BallotAbstained, DebateWanted, Event, GatePassed
 from core.models import (
+    BESIDE,
     EXAMPLE,
     OFFLINE,
     Abstention,
@@ -51,7 +52,8 @@ def all_voted(*shares: float) -> list[Event]:
 
 
 def ready(debate: Debate) -> set[str]:
-    return {one.act.value for one in schedule.ready(debate)}
+    """Acts of the turns that can be taken, but for what runs beside the debate."""
+    return {turn.act.value for turn in schedule.ready(debate) if turn.act not in BESIDE}
 
 
 def passed(debate: Debate, number: int = 0) -> Event:

@@ -208,17 +208,15 @@ def test_a_panel_never_takes_more_than_seven_rounds() -> None:
 
 @pytest.mark.parametrize("method", list(ContextMethod))
 @pytest.mark.parametrize("form", ["critique", "panel"])
-def test_each_round_but_the_last_is_summed_up_whatever_the_strategy(
-    form: str, method: ContextMethod
-) -> None:
+def test_each_round_is_summed_up_whatever_the_strategy(form: str, method: ContextMethod) -> None:
     rules = Summarization(method=method)
     debate = played(form, rounds=6, summarization=rules)
-    rounds = {made.turn.round for made in debate.contributions.values()}
-    made = {f"r{number}/summary/summarizer" for number in rounds}
-
-    assert made & debate.summaries.keys() >= made - {f"r{max(rounds)}/summary/summarizer"}
     last = max(made.turn.round for made in debate.contributions.values())
-    assert f"r{last}/summary/summarizer" not in debate.summaries or last < 6
+    # By dice the judge may be asked before the last one is begun.
+    due = {f"r{number}/summary/summarizer" for number in range(1, last)}
+    drafts = {"r1/summary/summarizer/proposal"} if form == "critique" else set[str]()
+
+    assert due | drafts <= debate.summaries.keys()
 
 
 def test_people_are_waited_for_until_the_deadline() -> None:

@@ -60,8 +60,9 @@ async def test_the_judge_goes_by_its_own_rules() -> None:
     own = Summarization(threshold=100, max_length=900, prompt=prompt)
     bench, debate = await judged(own)
 
-    assert list(debate.summaries) == ["r1/summary/judge"]
-    task = bench.provider.asked(Act.SUMMARY)[0].parts[-1].text
+    assert "r1/summary/judge" in debate.summaries
+    asked = [request for request in bench.provider.asked(Act.SUMMARY) if request.role == "judge"]
+    task = asked[0].parts[-1].text
     assert task.startswith("For the judge, 900 characters.")
 
 
@@ -72,4 +73,4 @@ async def test_the_judge_may_want_no_summary(changes: dict[str, object]) -> None
     own = Summarization(threshold=100).model_copy(update=changes)
     _, debate = await judged(own)
 
-    assert not debate.summaries
+    assert "r1/summary/judge" not in debate.summaries

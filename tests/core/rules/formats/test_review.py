@@ -181,7 +181,11 @@ def test_the_verdicts_are_the_same_three_in_every_review() -> None:
 
 def test_nobody_votes_on_reviews_before_the_findings_are_merged() -> None:
     debate = told(a_format_setup("review", rounds=1), *ALL)
-    assert keys(schedule.ready(debate)) == [review.MERGING.key, "r0/options/summarizer"]
+    assert keys(schedule.ready(debate)) == [
+        review.MERGING.key,
+        "r0/options/summarizer",
+        "r1/summary/summarizer/review",
+    ]
 
 
 def test_the_author_has_four_times_as_long_as_for_a_question() -> None:
