@@ -45,6 +45,7 @@ from core.models import (
     Turn,
 )
 from core.ports import ModelProvider, SourceReader
+from core.proxies import check_proxies
 from core.rules.formats.registry import FORMATS
 from core.settings import (
     ROLE_ALIASES,
@@ -309,6 +310,7 @@ async def load_settings(
     Raises:
         ConfigurationBroken: The file cannot be used; names the plugins that were left out, too.
     """
+    check_proxies()
     found = await factory.choose(api_keys(environment), environment.ollama_host or None)
     keyed = [name for name in factory.KEYED if name in api_keys(environment)]
     mixed = strongest(keyed)

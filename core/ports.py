@@ -39,6 +39,15 @@ class ModelProvider(Protocol):
         ...
 
 
+@runtime_checkable
+class LearnsRefusals(Protocol):
+    """A provider that leaves out of requests what a server refused before."""
+
+    def left_out(self, model: str) -> Sequence[str]:
+        """What is not sent to a model any more."""
+        ...
+
+
 #: Gives a plugin the value of a variable of the environment whose name begins with `MOOT_PLUGIN_`;
 #: empty where it is not set. What is called KEY, TOKEN or SECRET is kept out of logs.
 Variable = Callable[[str], str]

@@ -10,6 +10,8 @@ from contextvars import ContextVar
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
+from core.proxies import proxy_of
+
 #: Seconds that Slack may take to answer before a call counts as lost.
 CALL_SECONDS = 10
 #: Seconds that an idle connection is kept: fewer than servers keep theirs, or a call may meet one
@@ -67,7 +69,7 @@ def slack_client(
 
     It repeats nothing by itself: the SDK's silent retry of dropped connections doubles posts.
     """
-    return AsyncWebClient(
+    client = AsyncWebClient(
         token=token or None,
         base_url=api_url,
         session=session,
@@ -77,3 +79,12 @@ def slack_client(
         # answer into words before it asks whether anybody wants them.
         logger=logging.getLogger("slack_sdk"),
     )
+    client.proxy = slack_proxy(api_url)
+    return client
+
+
+def slack_proxy(api_url: str) -> str | None:
+    """The proxy for calls to Slack; the SDK's own choice ignores NO_PROXY and loopback."""
+    proxy = proxy_of(api_url)
+    # aiohttp speaks to HTTP proxies only.
+    return proxy if proxy.startswith("http") else None

@@ -26,6 +26,8 @@ class Vendors:
 
     #: The models a provider has for our key.
     models: Callable[[str], Awaitable[Sequence[str]]]
+    #: Asks a model for a few tokens; what the server refuses of a request and is left out.
+    ask: Callable[[ModelChoice], Awaitable[Sequence[str]]]
     #: Tokens the context of a model of Ollama holds.
     context: Callable[[str], Awaitable[int]]
     #: The variable with each provider's key, and whether it is set.
@@ -107,22 +109,29 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
     where = f" at {host}" if host else ""
     reached = "it answers" if name == OLLAMA else "the key is accepted"
     first = good(what, f"{reached}{where}; {len(there)} models")
-    missing = [_model(name, model, there) for model in used]
+    answers = await asyncio.gather(*(_model(name, model, there, vendors) for model in used))
     if name != OLLAMA:
-        return [first, *missing]
+        return [first, *answers]
     pulled = [model for model in used if any(_is_same(model, listed) for listed in there)]
-    return [first, *missing, *[await _context(model, settings, vendors) for model in pulled]]
+    return [first, *answers, *[await _context(model, settings, vendors) for model in pulled]]
 
 
-def _model(provider: str, model: str, there: Sequence[str]) -> Finding:
-    """Whether a model is in the provider's list."""
+async def _model(provider: str, model: str, there: Sequence[str], vendors: Vendors) -> Finding:
+    """Whether a model answers, and what is left out of requests to it."""
     what = f"model {provider}/{model}"
-    if any(_is_same(model, name) for name in there):
-        return good(what, "is there")
-    if provider == OLLAMA:
+    is_listed = any(_is_same(model, name) for name in there)
+    if provider == OLLAMA and not is_listed:
         return bad(what, "was not pulled", f"Run: ollama pull {model}")
-    shown = ", ".join(there[:_NAMES_SHOWN])
-    return bad(what, "is not in the provider's list", f"Name another one, for example: {shown}.")
+    try:
+        left_out = await vendors.ask(ModelChoice(provider=provider, model=model))
+    except MootError as error:
+        if is_listed:
+            return bad(what, f"is listed and does not answer: {error}")
+        shown = ", ".join(there[:_NAMES_SHOWN])
+        words = f"is not in the provider's list, and does not answer: {error}"
+        return bad(what, words, f"Name another one, for example: {shown}.")
+    without = f"; the server refuses, so requests leave out: {', '.join(left_out)}"
+    return good(what, f"answers{without if left_out else ''}")
 
 
 def _is_same(model: str, listed: str) -> bool:

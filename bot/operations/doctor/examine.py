@@ -1,14 +1,18 @@
 """Runs all checks and brings their findings together."""
 
 import asyncio
+import ssl
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import bot.store.tables
 from bot.building import (
     KEY_VARIABLES,
     api_keys,
+    build_providers,
     check_settings,
     context_of,
     database_url,
@@ -33,10 +37,16 @@ from bot.settings import BotSettings
 from bot.store.landings import look_into_landings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
-from core.errors import ConfigurationBroken, StoreError
+from core.errors import ConfigurationBroken, ReplyCutOff, StoreError
+from core.models import Act, ModelChoice
+from core.ports import LearnsRefusals
+from core.proxies import check_proxies, proxies
+from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
 
 _COMPATIBLE = "compatible"
+#: Tokens of the reply that a check asks for; a model that thinks uses them up.
+_CHECK_TOKENS = 256
 
 
 async def examine(
@@ -52,6 +62,7 @@ async def examine(
     plugins = find_plugins(environment)
     settings, found = await _settings(environment, file, plugins)
     found = [*found, *check_plugins(plugins)]
+    found = [*found, *proxy_findings()]
     checks = [
         check_slack(environment, channel),
         database_findings(environment),
@@ -120,6 +131,22 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
     return [*reached, *unlanded_findings(unlanded, places.names)]
 
 
+def proxy_findings() -> Sequence[Finding]:
+    """Proxies and certificates that the environment names; none where it names none."""
+    try:
+        check_proxies()
+    except ConfigurationBroken as error:
+        return [bad("proxies", str(error), is_configuration=True)]
+    found = [
+        good(variable, f"{urlsplit(address).hostname} is the proxy; this machine is asked directly")
+        for variable, address in proxies().items()
+    ]
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile and paths.cafile != paths.openssl_cafile:
+        found.append(good("SSL_CERT_FILE", f"certificates of {paths.cafile}"))
+    return found
+
+
 async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
     """Findings about the models these settings use."""
     keys = api_keys(environment)
@@ -137,12 +164,45 @@ async def models_findings(environment: BotSettings, settings: Settings) -> Seque
     }
     vendors = Vendors(
         models=lambda name: models_there(environment, name, settings.servers),
+        ask=lambda choice: ask_for_a_token(environment, settings, choice),
         context=lambda model: context_of(environment, model),
         keys={name: (variable, name in keys) for name, variable in KEY_VARIABLES.items()}
         | own_keys,
         addresses={name: address for name, address in addresses.items() if address},
     )
     return await check_models(settings, vendors, SystemClock().now().astimezone(UTC).date())
+
+
+async def ask_for_a_token(
+    environment: BotSettings, settings: Settings, choice: ModelChoice
+) -> Sequence[str]:
+    """Ask a model for a few tokens; return what the server refuses of a request.
+
+    Raises:
+        ProviderError: It does not answer.
+        ConfigurationBroken: Nothing serves it.
+    """
+    providers = build_providers(environment, settings.models, settings.servers, settings.stall)
+    provider = providers.get(choice.provider)
+    if provider is None:
+        raise ConfigurationBroken(f"Nothing serves {choice.provider}.")
+    request = ModelRequest(
+        model=choice.model,
+        act=Act.SUMMARY,
+        role="check",
+        system="",
+        parts=(Part(kind=PartKind.TASK, label="Task", text="Answer with the word OK."),),
+        delimiter="check",
+        max_output_tokens=_CHECK_TOKENS,
+        temperature=0.0,
+        effort=Effort.LOW,
+    )
+    try:
+        with suppress(ReplyCutOff):  # it answers
+            await provider.complete(request)
+        return provider.left_out(choice.model) if isinstance(provider, LearnsRefusals) else ()
+    finally:
+        await asyncio.gather(*(each.close() for each in providers.values()))
 
 
 async def database_findings(environment: BotSettings) -> Sequence[Finding]:

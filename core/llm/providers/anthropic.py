@@ -24,6 +24,7 @@ from core.llm.providers.reading import (
     read_reply,
 )
 from core.models import Usage
+from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -123,7 +124,7 @@ class AnthropicProvider:
             base_url=self._base_url,
             timeout=http_timeout(),
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
+            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS, mounts=DIRECT),
             # It would describe each request to whoever traces this process, and tell the vendor by
             # which trace; our own traces know the turn.
             open_telemetry=False,

@@ -10,6 +10,7 @@ import httpx2
 from core.errors import ProviderDown
 from core.llm.providers.reading import BROKEN
 from core.models import Value
+from core.proxies import DIRECT
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -85,7 +86,7 @@ class OpenAIEmbedder:
             self._sdk = None
 
     def _new_client(self) -> "AsyncOpenAI":
-        from openai import AsyncOpenAI  # noqa: PLC0415 - it takes a second
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 - a second
 
         # At DEBUG the SDK prints whole texts.
         logging.getLogger("openai").setLevel(logging.WARNING)
@@ -95,4 +96,5 @@ class OpenAIEmbedder:
             base_url=self._base_url or "https://api.openai.com/v1",
             max_retries=0,
             timeout=httpx2.Timeout(self._seconds),
+            http_client=DefaultAsyncHttpxClient(mounts=DIRECT),
         )

@@ -26,6 +26,7 @@ from core.errors import (
 )
 from core.figures import counted, duration
 from core.llm.providers.fields import dig, items, words
+from core.proxies import proxy_hint
 from core.redaction import clean, redact
 
 #: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
@@ -278,7 +279,7 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
         return ProviderSilent(f"{vendor} stopped answering.")
     if isinstance(error, ValueError | TypeError | AttributeError | RecursionError):
         return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
-    return ProviderDown(f"The connection to {vendor} failed ({kind}).")
+    return ProviderDown(f"The connection to {vendor} failed ({kind}){proxy_hint()}.")
 
 
 def from_body(

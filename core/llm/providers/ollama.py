@@ -29,6 +29,7 @@ from core.llm.providers.reading import (
     read_reply,
 )
 from core.models import Usage
+from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -160,7 +161,10 @@ class OllamaProvider:
         """The connection pool, made on first use."""
         if self._http is None:
             self._http = httpx2.AsyncClient(
-                base_url=self._base_url, timeout=http_timeout(), event_hooks=EVENT_HOOKS
+                base_url=self._base_url,
+                timeout=http_timeout(),
+                event_hooks=EVENT_HOOKS,
+                mounts=DIRECT,
             )
         return self._http
 

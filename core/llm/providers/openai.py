@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,6 +30,7 @@ from core.llm.providers.reading import (
     http_timeout,
     read_reply,
 )
+from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -246,6 +247,12 @@ class OpenAIProvider:
             self._api = api
             return reply
 
+    def left_out(self, model: str) -> Sequence[str]:
+        """What the server refused of requests to a model and is not sent to it any more."""
+        refusals = self._refusals.get(model, Refusals())
+        weaker = [] if refusals.answers == _ANSWERS[0] else [f"answers by {_ANSWERS[0]} schema"]
+        return [*sorted(refusals.fields), *weaker]
+
     async def close(self) -> None:
         """Free connections."""
         if self._sdk:
@@ -318,7 +325,7 @@ class OpenAIProvider:
             base_url=self._base_url,
             timeout=http_timeout(),
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS),
+            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS, mounts=DIRECT),
         )
         if not self._dialect.chat.openai_fields:
             # The SDK takes them from the environment and would send them to any server.

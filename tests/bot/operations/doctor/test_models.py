@@ -37,6 +37,8 @@ def vendors(asked: Asked) -> Say | Reject:
         case "/api/show":
             facts = {"model_info": {"llama.context_length": 8192}}
             return Reject(status=200, body=json.dumps(facts))
+        case "/v1/messages" | "/api/chat" | "/v1/chat/completions" if "opus" not in str(asked.body):
+            return Say(text="OK")
         case _:
             return Reject(status=404)
 
@@ -182,6 +184,10 @@ async def nothing_there(_: str) -> Sequence[str]:
     return ()
 
 
+async def nothing_asked(_: ModelChoice) -> Sequence[str]:
+    return ()
+
+
 async def no_context(_: str) -> int:
     return 0
 
@@ -198,7 +204,9 @@ async def no_context(_: str) -> int:
 async def test_a_model_that_goes_is_told_in_time(
     model: str, today: date, mark: CheckMark, said: str
 ) -> None:
-    nobody = Vendors(models=nothing_there, context=no_context, keys={}, addresses={})
+    nobody = Vendors(
+        models=nothing_there, ask=nothing_asked, context=no_context, keys={}, addresses={}
+    )
     choice = ModelChoice(provider="anthropic", model=model)
     found = await check_models(on(choice), nobody, today)
     (leaving,) = [one for one in found if one.remedy.startswith("Take ")]
@@ -214,7 +222,9 @@ async def test_a_model_that_goes_is_told_in_time(
 )
 async def test_without_a_model_doctor_says_what_to_do(*, is_set: bool, said: str) -> None:
     keys = {"anthropic": ("ANTHROPIC_API_KEY", is_set)}
-    nobody = Vendors(models=nothing_there, context=no_context, keys=keys, addresses={})
+    nobody = Vendors(
+        models=nothing_there, ask=nothing_asked, context=no_context, keys=keys, addresses={}
+    )
     found = await check_models(on(ModelChoice(provider="offline", model="any")), nobody, TODAY)
     (told,) = [one for one in found if one.what == "models"]
 

@@ -1,0 +1,59 @@
+"""The proxies that the environment names; addresses of this machine are asked directly."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
+
+from core.errors import ConfigurationBroken
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: For `mounts` of an httpx client: None is no proxy. It reads the other ones by itself.
+DIRECT: Mapping[str, None] = dict.fromkeys(
+    ("all://localhost", "all://*.localhost", "all://127.0.0.1", "all://[::1]")
+)
+_SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
+
+
+def proxies() -> Mapping[str, str]:
+    """Addresses of proxies by their variable, for example `HTTPS_PROXY`."""
+    named = getproxies_environment()
+    return {
+        f"{scheme.upper()}_PROXY": address if "://" in address else f"http://{address}"
+        for scheme, address in named.items()
+        if scheme in {"http", "https", "all"}
+    }
+
+
+def proxy_of(url: str) -> str:
+    """The proxy through which an address is asked; empty: none."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").casefold()
+    if host in _LOOPBACK or host.endswith(".localhost") or proxy_bypass(host):
+        return ""
+    named = proxies()
+    return named.get(f"{parts.scheme.upper()}_PROXY") or named.get("ALL_PROXY", "")
+
+
+def check_proxies() -> None:
+    """Make sure that every proxy of the environment can be used.
+
+    Raises:
+        ConfigurationBroken: One has no address of a proxy; says its variable, not its password.
+    """
+    for variable, address in proxies().items():
+        try:
+            parts = urlsplit(address)
+            is_right = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_right = False
+        if not is_right:
+            raise ConfigurationBroken(
+                f"{variable} is no address of a proxy. Give one such as http://proxy.example:3128 "
+                "or socks5://127.0.0.1:1080, or take the variable away."
+            )
+
+
+def proxy_hint() -> str:
+    """Words for a failed connection: which variables name a proxy; empty: none does."""
+    named = " and ".join(proxies())
+    return f"; {named} names a proxy, which may be away" if named else ""

@@ -1,0 +1,101 @@
+"""Proxies of the environment: models and Slack are asked through them, this machine directly."""
+
+import pytest
+
+from bot.operations.doctor.examine import proxy_findings
+from bot.operations.doctor.findings import as_text
+from bot.slack.client import slack_client
+from core.errors import ConfigurationBroken, ProviderDown
+from core.llm.providers.factory import build, build_server
+from core.models import Act
+from core.proxies import check_proxies, proxy_of
+from core.request import ModelRequest, Part, PartKind
+from core.settings import ModelServer
+from tests.vendors.server import Vendor
+
+NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+REQUEST = ModelRequest(
+    model="m",
+    act=Act.SUMMARY,
+    role="check",
+    system="",
+    parts=(Part(kind=PartKind.TASK, label="Task", text="Say OK."),),
+    delimiter="k7f3q9",
+)
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.mark.parametrize(
+    ("variables", "url", "proxy"),
+    [
+        ({}, "https://slack.com/api/", ""),
+        ({"HTTPS_PROXY": "http://p:3128"}, "https://slack.com/api/", "http://p:3128"),
+        ({"HTTPS_PROXY": "p:3128"}, "https://slack.com/api/", "http://p:3128"),
+        ({"HTTPS_PROXY": "http://p:3128"}, "http://slack.test/api/", ""),
+        ({"HTTPS_PROXY": "http://p:3128"}, "https://127.0.0.1:8765/api/", ""),
+        ({"HTTP_PROXY": "http://p:3128"}, "http://localhost:8765/api/", ""),
+        ({"HTTP_PROXY": "http://p:3128"}, "http://[::1]:8765/api/", ""),
+        ({"ALL_PROXY": "socks5://p:1080"}, "https://slack.com/", "socks5://p:1080"),
+        ({"https_proxy": "http://p:1", "no_proxy": "slack.com"}, "https://a.slack.com/", ""),
+    ],
+)
+def test_the_environment_names_the_proxy_of_an_address(
+    variables: dict[str, str], url: str, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    assert proxy_of(url) == proxy
+    # aiohttp, and with it Slack's client, speaks to HTTP proxies only.
+    assert slack_client("", url).proxy == (proxy if proxy.startswith("http") else None)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "ollama", "compatible"])
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://127.0.0.1:1"])
+async def test_a_server_on_this_machine_is_asked_without_the_proxy(
+    name: str, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    async with Vendor() as vendor:
+        path = "/v1" if name == "compatible" else ""
+        provider = build(name, "sk-test", f"{vendor.url}{path}")
+        assert "PostgreSQL" in (await provider.complete(REQUEST)).text
+        await provider.close()
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://127.0.0.1:1"])
+async def test_a_proxy_that_is_away_is_named_by_its_variable(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    provider = build_server(ModelServer(name="far", base_url="http://models.test/v1"))
+
+    with pytest.raises(ProviderDown, match="ALL_PROXY names a proxy, which may be away"):
+        await provider.complete(REQUEST)
+    await provider.close()
+
+
+@pytest.mark.parametrize("value", ["ftp://p:21", "http://", "http://p:x"])
+def test_what_is_no_proxy_is_refused_by_the_name_of_its_variable(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", value)
+
+    with pytest.raises(ConfigurationBroken, match="HTTPS_PROXY is no address of a proxy"):
+        check_proxies()
+    assert "HTTPS_PROXY is no address" in as_text(proxy_findings())
+
+
+def test_doctor_names_the_proxy_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://dana:hunter2@proxy.test:3128")
+
+    text = as_text(proxy_findings())
+
+    assert "HTTPS_PROXY: proxy.test is the proxy" in text
+    assert "hunter2" not in text
