@@ -62,6 +62,7 @@ from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
 from core.llm.prices import estimate_tokens, size_of
+from core.llm.providers.error_bodies import read_body, wait_in_words
 from core.llm.providers.errors import a_page, from_body, says_too_long
 from core.llm.providers.offline_engine.checklists import mentions, normal, singular
 from core.llm.providers.offline_engine.question_reading import quote as offline_quote
@@ -79,6 +80,7 @@ from core.settings import Settings
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
+from core.transcript.evaluation import laid_out
 from core.transcript.few_words import few_words, not_yet_said
 from core.transcript.found import as_code, in_text
 from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed, visible
@@ -608,6 +610,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.errors.a_page": lambda text: a_page("OpenAI", text),
     "core.llm.providers.errors.from_body": lambda text: from_body("OpenAI", 400, text, prompt=text),
     "core.llm.providers.errors.says_too_long": says_too_long,
+    "core.llm.providers.error_bodies.read_body": read_body,
+    "core.llm.providers.error_bodies.wait_in_words": wait_in_words,
+    "core.transcript.evaluation.laid_out": lambda text: laid_out(text, ("Risks", [text, text])),
     "core.llm.providers.reading.without_thoughts": without_thoughts,
     "core.llm.providers.openai.lacks_responses": _rejected,
     "core.redaction.clean": clean_text,

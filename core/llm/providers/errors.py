@@ -6,11 +6,9 @@ and its own reason; never a key, and nothing of the prompt.
 """
 
 import html
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import cast
 
 from core.errors import (
@@ -25,34 +23,26 @@ from core.errors import (
     RequestRejected,
 )
 from core.figures import counted, duration
-from core.llm.providers.fields import dig, items, words
+from core.llm.providers.error_bodies import (
+    MESSAGE_MAX_CHARS,
+    code_of,
+    read_body,
+    reason_in,
+    said_in,
+    status_in,
+    wait_in,
+    wait_in_words,
+)
+from core.llm.providers.fields import dig
 from core.proxies import proxy_hint
 from core.redaction import clean, redact
 
-#: Longer bodies and messages of errors are not read: what is wrong stands at the beginning.
-MESSAGE_MAX_CHARS = 4000
 #: Characters of a server's own reason that people are shown.
 _REASON_CHARS = 200
 #: So many words of the prompt in a row are a quotation of it.
 _QUOTED_WORDS = 4
-#: Where a server says what is wrong; how deep, how many of a list, how much of a text is read.
-_SAYING = frozenset(
-    {"error", "code", "type", "status", "message", "detail", "details", "param", "reason"}
-    | {"violations", "quotaId", "n_ctx", "response", "incomplete_details", "retryDelay"}
-    | {"metadata", "raw", "cause", "errors", "loc", "msg"}
-)
-_DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 8, 5, 300
-#: Named in front of their value, which says little alone.
-_NAMED = frozenset({"param", "retryDelay"})
-#: The wait that a server names in words: Groq's and OpenAI's messages, Gemini's `retryDelay`.
-_WAIT = re.compile(
-    r"(?:try again in|retry (?:in|after)|retryDelay:) (?:(?P<h>\d{1,3})h ?)?"
-    r"(?:(?P<m>\d{1,4})m(?!s) ?)?(?:(?P<s>\d{1,6}(?:\.\d{1,20})?)(?P<unit>ms|s)\b)?",
-    re.IGNORECASE,
-)
 #: Seconds that are worth telling people: who asks for less is simply waited for.
 _LONG_WAIT = 600.0
-_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
 _BUSY_STATUSES = frozenset({429, 498, 503, 529})
 _KEY_STATUSES = frozenset({401, 403})
 _PASSING_STATUSES = frozenset({408, 409, 425})
@@ -305,16 +295,16 @@ def from_body(
         text = body[:MESSAGE_MAX_CHARS]
         if text.lstrip()[:1] == "<":
             return a_page(vendor, text, status)
-        body = _read(text)
+        body = read_body(text)
     text = said_in(body)
     return meaning(
         ServerFailure(
             vendor=vendor,
-            status=status or _status_in(body),
+            status=status or status_in(body),
             code=code_of(body),
-            reason=_fit_for_people(_reason_in(body), key, prompt),
+            reason=_fit_for_people(reason_in(body), key, prompt),
             text=text,
-            wait=_wait_in_words(text) if wait is None else wait,
+            wait=wait_in_words(text) if wait is None else wait,
         )
     )
 
@@ -329,109 +319,6 @@ def a_page(vendor: str, text: str, status: int = 0) -> ProviderError:
         return ProviderDown(said)
     hint = "a sign-in" if _SIGN_IN.search(text) else "a firewall, a proxy or another address"
     return RequestRejected(f"{said} It seems to be that of {hint}.")
-
-
-def _read(text: str) -> object:
-    """What a body is as JSON; itself where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _levels(body: object) -> list[object]:
-    """The objects in which a server may say what is wrong, the innermost first."""
-    levels: list[object] = []
-    while body is not None and len(levels) < _DEPTH:
-        levels.insert(0, body)
-        body = _inner(body)
-    return levels
-
-
-def _inner(body: object) -> object:
-    """What a body holds that says more of what is wrong; None where it is the innermost.
-
-    Gateways send the error of the server behind them as JSON in a text (`cause`, `raw`).
-    """
-    for name in (0, "error", "response"):
-        if inner := dig(body, name):
-            return inner
-    for inner in (dig(body, "message"), dig(body, "detail")):
-        if inner and isinstance(inner, Mapping | list):
-            return cast("object", inner)
-    if raw := words(body, "metadata", "raw"):
-        return _read(raw)
-    cause = _read(words(body, "cause"))
-    return None if isinstance(cause, str) else cause
-
-
-def code_of(body: object) -> str:
-    """The server's short code for what is wrong; empty when it has none that looks like one."""
-    named = [
-        words(level, name)
-        for level in _levels(body)
-        for name in ("code", "type", "status")
-        if not isinstance(level, str)
-    ]
-    return next((code for code in named if code != "error" and _CODE.fullmatch(code)), "")
-
-
-def said_in(body: object) -> str:
-    """All that a server says of what is wrong, to be searched only."""
-    return "\n".join(_said_in(body, _DEPTH))
-
-
-def _said_in(body: object, depth: int) -> Iterator[str]:
-    """What a server says in words and codes, each no longer than one sentence or two.
-
-    Some servers quote the prompt behind what is wrong with it: that decides nothing.
-    """
-    if isinstance(body, str):
-        inner = _read(body) if body.lstrip()[:1] == "{" and len(body) <= MESSAGE_MAX_CHARS else body
-        if isinstance(inner, str) or not depth:
-            yield body[:_SEARCHED_CHARS]
-        else:
-            yield from _said_in(inner, depth - 1)
-    elif isinstance(body, list) and depth:
-        for part in cast("list[object]", body)[:_MOST_PARTS]:
-            yield from _said_in(part, depth - 1)
-    elif isinstance(body, Mapping) and depth:
-        for name, value in cast("Mapping[str, object]", body).items():
-            if name in _SAYING:
-                is_named = isinstance(value, int) or name in _NAMED
-                said = f"{name}: {value}" if is_named else value
-                yield from _said_in(said, depth - 1)
-
-
-def _status_in(body: object) -> int:
-    """The status that a server sends as a code in the middle of a reply; 0: none."""
-    for level in _levels(body):
-        code = dig(level, "code")
-        number = int(code) if isinstance(code, str) and code.isdigit() and len(code) == 3 else code  # noqa: PLR2004 - a status has three digits
-        if isinstance(number, int) and _FIRST_ERROR <= number < 600:  # noqa: PLR2004 - the last
-            return number
-    return 0
-
-
-def _reason_in(body: object) -> str:
-    """What the server says is wrong, in its words."""
-    for level in _levels(body):
-        if isinstance(level, str):
-            return level
-        for name in ("message", "detail", "error_description", "reason", "msg"):
-            if said := words(level, name):
-                path = ".".join(map(str, items(level, "loc")))
-                return f"{said}: {path}" if path else said
-    return ""
-
-
-def _wait_in_words(text: str) -> float | None:
-    """Seconds that a server asks in words to wait."""
-    named = _WAIT.search(text)
-    if named is None or not any(named.group("h", "m", "s")):
-        return None
-    seconds = float(named["s"] or 0) / (1000 if named["unit"] == "ms" else 1)
-    return int(named["h"] or 0) * 3600 + int(named["m"] or 0) * 60 + seconds
 
 
 def _fit_for_people(reason: str, key: str, prompt: str) -> str:
@@ -468,19 +355,6 @@ def check_key(vendor: str, key: str) -> None:
             f"The API key for {vendor} holds a sign that no key has (U+{ord(odd):04X}):"
             " copy it once more, then start Moot again."
         )
-
-
-def wait_in(headers: Mapping[str, str]) -> float | None:
-    """Seconds in `retry-after-ms` or `retry-after` (a number, or a date as RFC 9110 has it)."""
-    millis, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
-    try:
-        return max(0.0, float(millis) / 1000 if millis else float(value))
-    except ValueError:
-        now = headers.get("date", "")
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(now)).total_seconds())
-    except (ValueError, TypeError):
-        return None
 
 
 def ended_early(vendor: str) -> ProviderDown:

@@ -16,7 +16,8 @@ from core.capabilities import Capability, Record, capability, says_context
 from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
-from core.llm.providers.errors import cut_off, ended_early, from_body, wait_in
+from core.llm.providers.error_bodies import wait_in
+from core.llm.providers.errors import cut_off, ended_early, from_body
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.capabilities import Capability, Record, capability
 from core.errors import ProviderError, RequestRejected
 from core.llm.providers import chat, responses
-from core.llm.providers.errors import MESSAGE_MAX_CHARS, check_key, code_of, said_in, says_too_long
+from core.llm.providers.error_bodies import MESSAGE_MAX_CHARS, code_of, said_in
+from core.llm.providers.errors import check_key, says_too_long
 from core.llm.providers.fields import dig, words
 from core.llm.providers.reading import (
     BROKEN,

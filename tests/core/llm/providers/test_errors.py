@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.errors import KeyRefused, ProviderBusy, ProviderDown, ProviderError, RequestRejected
-from core.llm.providers.errors import code_of, translate, wait_in
+from core.llm.providers.error_bodies import code_of, wait_in
+from core.llm.providers.errors import translate
 from core.llm.providers.fields import count, dig, items, money, words
 
 
