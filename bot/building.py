@@ -9,9 +9,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
 
 import core.store.tables
-from bot.addresses import fault_of, sends_openly
+from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover, installed
 from bot.settings import BotSettings
 from core.acts.take import Turns
@@ -332,10 +334,26 @@ async def load_settings(
         raise ConfigurationBroken("\n".join((str(error), *plugins.left_out))) from None
     check_addresses(loaded.settings, link_local=environment.moot_allow_link_local)
     playbooks = find_playbooks(chosen.parent if chosen else None, loaded.settings)
-    own = {"playbooks": playbooks.playbooks, "playbook_faults": tuple(playbooks.faults)}
+    own = {
+        "playbooks": playbooks.playbooks,
+        "playbook_faults": tuple(playbooks.faults),
+        "models": (*_free_models(loaded.settings), *loaded.settings.models),
+    }
     settings = loaded.settings.model_copy(update=own)
     left_out = (f"{fault} The playbook is left out." for fault in playbooks.faults)
     return replace(loaded, settings=settings, notices=(*loaded.notices, *left_out))
+
+
+def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
+    """Return records of models at servers of this machine: they cost nothing, unless priced."""
+    priced = {key.partition("/")[0] for key in settings.prices} | {*settings.prices}
+    return [
+        # Any model, but not the server as such: it takes as many calls at once as are set.
+        {"provider": server.name, "match": "?*", "local": True}
+        for server in settings.servers
+        if is_loopback(urlsplit(server.base_url).hostname or "")
+        and priced.isdisjoint({server.name, *server.models})
+    ]
 
 
 def check_addresses(settings: Settings, *, link_local: bool) -> None:

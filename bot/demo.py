@@ -20,7 +20,6 @@ from bot.building import build_calls, build_tools, load_settings, model_sets
 from bot.demo_guide import BEGINNING, ENDING, closing_buttons, phase_words
 from bot.demo_screen import print_decision
 from bot.demo_settings import (
-    WAIT_SECONDS,
     asking,
     costs_money,
     demo_settings,
@@ -358,8 +357,9 @@ async def show(wanted: Wanted) -> int:
                 "Without: --fast"
             )
         if demo.settings.clarifying.enabled:
-            wait = duration(WAIT_SECONDS)
-            typer.echo(f"The agents ask you first and wait {wait} (on Slack: 15 minutes).")
+            wait = duration(demo.settings.clarifying.wait_seconds)
+            usual = duration(chosen.clarifying.wait_seconds)
+            typer.echo(f"The agents ask you first and wait {wait} (on Slack: {usual}).")
         typer.echo()
         return await _play(demo, stage, stopped)
 

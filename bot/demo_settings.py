@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import Any
 
+from core.capabilities import capability
 from core.errors import BadInput
 from core.models import OFFLINE, Agent, Clarifying
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
@@ -52,10 +53,13 @@ def asking(settings: Settings) -> Settings:
 
 
 def costs_money(settings: Settings) -> bool:
-    """Whether a model is paid for."""
-    providers = {settings.agent_model.provider, settings.judge_model.provider}
-    providers |= {one.provider for one in (*settings.agents, *settings.mixed_models)}
-    return bool(providers - {"offline", "ollama"})
+    """Whether a model is paid for: neither the offline engine's nor one of this machine."""
+    usual = (settings.agent_model, settings.judge_model)
+    return any(
+        choice.provider != OFFLINE
+        and not capability(choice.provider, choice.model, settings.models).local
+        for choice in (*usual, *settings.agents, *settings.mixed_models)
+    )
 
 
 def models_in_words(settings: Settings) -> str:

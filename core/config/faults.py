@@ -80,6 +80,13 @@ def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
             named = set(re.findall(r"\{(\w{1,30})\}", str(dict(tool.arguments))))
             for name in sorted(named - {"question", "words"}):
                 yield f"{where}: {{{name}}} stays as it is: there are {{question}}, {{words}}."
+    there = {server.name: server.models for server in file.servers if server.models}
+    for named in _models_in(file, ""):
+        provider, model = named.choice.provider or named.usual, named.choice.model
+        if model and model not in there.get(provider, (model,)):
+            hint = nearest(model, there[provider])
+            where = source.at((*named.path, "model"))
+            yield f'{where}: "{model}" is none of the models of {provider}. {hint}'.rstrip()
     ids = {agent.id for agent in file.agents}
     for agent_id in file.vote.weights:
         if ids and agent_id not in ids:

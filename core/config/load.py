@@ -19,6 +19,7 @@ from core.config.written import Path, WrittenFile
 from core.errors import ConfigurationBroken
 from core.models import (
     IN_FILE,
+    OFFLINE,
     Agent,
     ModelChoice,
     PromptText,
@@ -235,6 +236,15 @@ def in_words(
     return complaint(where, error)
 
 
+def _served(file: SettingsFile) -> Sequence[ModelChoice]:
+    """Every model that the file says its servers have."""
+    return tuple(
+        ModelChoice(provider=server.name, model=model)
+        for server in file.servers
+        for model in server.models
+    )
+
+
 class _Filling:
     """Completes a file: fills in models and names it leaves out, reads its prompt files."""
 
@@ -248,8 +258,12 @@ class _Filling:
     def settings(self, file: SettingsFile) -> Settings:
         """The settings of a checked file."""
         base = self._base
-        agent_model = self._choice(file.default_model, base.agent_model)
         names_model = bool(file.default_model.provider or file.default_model.model)
+        served = () if names_model or base.agent_model.provider != OFFLINE else _served(file)
+        if served:  # models of its own servers come before no model
+            models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
+            base = base.model_copy(update=models)
+        agent_model = self._choice(file.default_model, base.agent_model)
         usual_judge = agent_model if names_model else base.judge_model
         judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
         mixed = () if names_model else base.mixed_models

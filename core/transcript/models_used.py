@@ -8,7 +8,8 @@ from core.settings import Settings
 
 NO_MODEL = (
     "NO MODEL IS SET UP: the offline engine answers from checklists, and no AI is asked. Set "
-    "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or start Ollama."
+    "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, start Ollama, or "
+    "name a model of your own server as `default_model` in the settings file."
 )
 #: Instead of models, where a debate is played from what is written down.
 EXAMPLE_WORDS = "none: this debate was written by hand, as an example. No AI model was asked."

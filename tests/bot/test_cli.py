@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from bot.building import load_settings
 from bot.cli import exit_code
 from bot.demo_settings import costs_money, demo_settings, models_in_words, offline
+from bot.settings import BotSettings
 from core.errors import BadInput, ConfigurationBroken, KeyRefused, MootError, StoreDown
 from core.settings import ModelChoice, Settings, agent_for
 from tests.command_line import moot
@@ -253,6 +255,29 @@ def test_only_paid_models_cost_money():
     assert not costs_money(Settings())
     assert not costs_money(Settings(agent_model=local, judge_model=local))
     assert costs_money(Settings(agents=(agent_for("architect", PAID.agent_model),)))
+
+
+@pytest.mark.parametrize(
+    ("address", "prices", "is_paid"),
+    [
+        ("http://127.0.0.1:9/v1", "", False),
+        ("http://localhost:9/v1", "", False),
+        ("http://127.0.0.1:9/v1", "prices: {m: {input: 1, output: 2}}", True),
+        ("https://api.example.com/v1", "", True),
+    ],
+)
+async def test_servers_of_this_machine_are_free_unless_settings_price_them(
+    address: str,
+    prices: str,
+    is_paid: bool,  # noqa: FBT001 - a column of the table
+    tmp_path: Path,
+):
+    file = tmp_path / "moot.yaml"
+    file.write_text(f"servers: [{{name: own, base_url: '{address}', models: [m]}}]\n{prices}")
+    environment = BotSettings(ollama_host="http://127.0.0.1:9")
+    settings = (await load_settings(environment, file)).settings
+    assert settings.agent_model.full_name == "own/m"
+    assert costs_money(settings) is is_paid
 
 
 def test_going_offline_replaces_every_model():

@@ -733,6 +733,49 @@ agents:
     assert (settings.judge.provider, settings.judge.model) == ("groq", "openai/gpt-oss")
 
 
+THREE_SERVERS = """
+servers:
+  - {name: one, base_url: "http://127.0.0.1:1/v1", models: [small, large]}
+  - {name: two, base_url: "http://10.0.0.7:8000/v1", models: [other]}
+  - {name: three, base_url: "http://10.0.0.8:8000/v1"}
+"""
+OFFLINE_BASE = Known(providers=PROVIDERS)
+
+
+@pytest.mark.parametrize(
+    ("more", "base", "judge", "mixed"),
+    [
+        ("", OFFLINE_BASE, "one/small", ["one/small", "one/large", "two/other"]),
+        ("default_model: two/other", OFFLINE_BASE, "two/other", []),
+        ("default_model: offline/x", OFFLINE_BASE, "offline/x", []),
+        ("", None, "openai/gpt-6", []),
+    ],
+)
+def test_models_of_servers_are_dealt_where_there_is_no_other(
+    more: str, base: Known | None, judge: str, mixed: list[str]
+) -> None:
+    provider, _, model = more.removeprefix("default_model: ").partition("/")
+    text = f"default_model: {{provider: {provider}, model: {model}}}" if more else ""
+    agent = ModelChoice(provider="openai", model="gpt-6")
+    keyed = Known(settings=Settings(agent_model=agent, judge_model=agent), providers=PROVIDERS)
+    settings = loaded(THREE_SERVERS + text, known=base or keyed).settings
+
+    assert settings.judge_model.full_name == judge
+    assert [choice.full_name for choice in settings.mixed_models] == mixed
+
+
+def test_a_model_that_its_server_does_not_list_is_told() -> None:
+    text = (
+        THREE_SERVERS
+        + "summary_model: {provider: one, model: smal}\nshadow_model: {model: three/x}"
+    )
+    notices = loaded(text).notices
+
+    (said,) = [notice for notice in notices if "none of the models" in notice]
+    where = "moot.yaml, line 6: summary_model.model"
+    assert said == f'{where}: "smal" is none of the models of one. Did you mean "small"?'
+
+
 def test_names_with_a_slash_that_openrouter_has_stay_as_they_are() -> None:
     known = Known(providers={**PROVIDERS, "openrouter": "x/y"})
     text = "default_model: {provider: openrouter}\njudge: {model: anthropic/claude-sonnet-4.5}"
