@@ -186,7 +186,8 @@ def quick_workspace() -> WorkspaceConfig:
     What is to be delivered again may have to wait for a connection.
     """
     again = (*QUICK.redelivery_delays, 1.0, 5.0, 20.0)
-    return WorkspaceConfig(pace=replace(PATIENT_PACE, redelivery_delays=again), manifest=manifest())
+    pace = replace(PATIENT_PACE, redelivery_delays=again)
+    return WorkspaceConfig(pace=pace, manifest=manifest(), ignored_arguments=frozenset())
 
 
 def socket_access(workspace: Workspace) -> SlackAccess:

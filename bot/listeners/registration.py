@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import (
     ask,
@@ -36,6 +37,7 @@ def register_all(
         context: What listeners work with.
         on_unrecorded: Called when the database did not take what somebody wrote.
     """
+    app.use(_without_team)
     commands.register(app, context)
     steer.register(app, context)
     question_card.register(app, context)
@@ -60,3 +62,9 @@ def register_all(
     listeners = app._async_listeners  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no API
     for listener in listeners:
         listener.ack_timeout = math.ceil(context.timeouts.answer + 0.5)
+
+
+async def _without_team(client: AsyncWebClient, next_: Callable[[], Awaitable[None]]) -> None:
+    """Take the workspace out of what a request's client sends with every call: forms know none."""
+    client.default_params.pop("team_id", None)
+    await next_()

@@ -133,6 +133,8 @@ class WorkspaceConfig:
         state_file: where the state is saved and read again; None for memory only.
         clock: seconds since the epoch.
         seed: makes chance in the fault switches repeatable.
+        ignored_arguments: which unknown arguments of calls are ignored, as Slack does, and not
+            refused. Clients that Bolt makes send `team_id` with every call.
     """
 
     team_name: str = "Riverside"
@@ -151,3 +153,4 @@ class WorkspaceConfig:
     state_file: Path | None = None
     clock: Callable[[], float] = time.time
     seed: int = 0
+    ignored_arguments: frozenset[str] = frozenset({"team_id"})

@@ -8,6 +8,7 @@ from aiohttp import web
 
 from slack_on_loopback.access import need_scope
 from slack_on_loopback.api_call import ApiCall, Arguments, Method, Methods, read_arguments
+from slack_on_loopback.arguments import check_names
 from slack_on_loopback.call_log import LoggedCall
 from slack_on_loopback.errors import RateLimited, SlackRefusal
 from slack_on_loopback.json_values import Json, without
@@ -82,6 +83,7 @@ class WebApi:
             method = _method(name)
             app = self._caller(request, values, method)
             app_id = app.id
+            check_names(name, values, self.runtime.config.ignored_arguments)
             body = self._run(ApiCall(name, Arguments(values), app), method)
         except SlackRefusal as refused:
             self._log(name, values, refused.code, app_id)

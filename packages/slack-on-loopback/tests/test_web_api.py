@@ -1,5 +1,6 @@
 """Calls of the Web API: tokens, scopes, encodings, errors, as Slack's own client sees them."""
 
+import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from slack_on_loopback.arguments import TAKEN
 from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.web_api import METHODS
@@ -179,3 +181,26 @@ async def test_who_is_who(ws: Workspace, client: Client) -> None:
     assert (await client.team_info())["team"]["name"] == "Riverside"
     assert (await client.bots_info(bot=ws.app.bot_id))["bot"]["app_id"] == ws.app.id
     assert await error_of(client.bots_info(bot="B404")) == "bot_not_found"
+
+
+async def test_arguments_that_a_method_does_not_know_are_refused(
+    ws: Workspace, client: Client
+) -> None:
+    sent = await client.chat_postMessage(channel=ws.channel("general").id, text="hi")
+    edit = {"channel": sent["channel"], "ts": sent["ts"], "text": "ho", "team_id": "T0"}
+    wrong = client.api_call("chat.update", json={**edit, "username": "x", "icon_emoji": ":x:"})
+    answer = await refused(wrong)
+    assert answer["error"] == "invalid_arguments"
+    assert answer["response_metadata"]["messages"] == [
+        "[ERROR] no such argument: icon_emoji [json-pointer:/icon_emoji]",
+        "[ERROR] no such argument: username [json-pointer:/username]",
+    ]
+    assert (await client.api_call("chat.update", json=edit))["ok"]  # clients of Bolt send team_id
+
+
+def test_each_method_says_what_it_takes_and_takes_what_the_sdk_sends(client: Client) -> None:
+    assert TAKEN.keys() == METHODS.keys()
+    for method, taken in TAKEN.items():
+        call = getattr(client, method.replace(".", "_"), None)
+        sent = inspect.signature(call).parameters.keys() if call else set[str]()
+        assert sent - taken <= {"kwargs", "app_token"}, method

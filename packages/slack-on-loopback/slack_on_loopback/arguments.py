@@ -1,0 +1,75 @@
+"""The arguments that each method of the Web API takes, as its page of the reference lists them.
+
+Source: https://docs.slack.dev/reference/methods. Slack ignores most unknown arguments; here they
+are refused, so that no app relies on one.
+"""
+
+from collections.abc import Mapping
+
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.schema import problem
+
+_LOOK = "username icon_emoji icon_url"
+_CONTENT = "text blocks attachments markdown_text link_names parse as_user"
+_SPAN = "cursor inclusive include_all_metadata latest limit oldest"
+_VIEW = "view trigger_id interactivity_pointer"
+#: Method → its arguments beside the token, which every method takes.
+_TAKEN: Mapping[str, str] = {
+    "agents.sessions.rename": "channel_id thread_ts title",
+    "agents.sessions.setStatus": "channel_id thread_ts status title initiator_user_id " + _LOOK,
+    "apps.connections.open": "",
+    "auth.test": "",
+    "bots.info": "bot team_id",
+    "chat.delete": "channel ts as_user",
+    "chat.getPermalink": "channel message_ts",
+    "chat.postEphemeral": f"channel user thread_ts {_CONTENT} {_LOOK}",
+    "chat.postMessage": f"channel container_id thread_ts reply_broadcast metadata mrkdwn "
+    f"unfurl_links unfurl_media {_CONTENT} {_LOOK}",
+    "chat.update": f"channel ts reply_broadcast metadata file_ids {_CONTENT}",
+    "conversations.archive": "channel",
+    "conversations.create": "name is_private team_id",
+    "conversations.history": f"channel {_SPAN}",
+    "conversations.info": "channel include_locale include_num_members",
+    "conversations.invite": "channel users force",
+    "conversations.join": "channel",
+    "conversations.kick": "channel user",
+    "conversations.leave": "channel",
+    "conversations.list": "cursor exclude_archived limit team_id types",
+    "conversations.members": "channel cursor limit",
+    "conversations.open": "channel return_im users prevent_creation",
+    "conversations.rename": "channel name",
+    "conversations.replies": f"channel ts {_SPAN}",
+    "conversations.unarchive": "channel",
+    "files.completeUploadExternal": "files channel_id channels thread_ts initial_comment blocks",
+    "files.getUploadURLExternal": "filename length alt_txt snippet_type",
+    "files.info": "file count cursor limit page",
+    "pins.add": "channel timestamp",
+    "pins.list": "channel",
+    "pins.remove": "channel timestamp",
+    "reactions.add": "channel name timestamp",
+    "reactions.get": "channel file file_comment full timestamp",
+    "reactions.remove": "name channel file file_comment timestamp",
+    "team.info": "team domain include_slackbot_availability",
+    "users.conversations": "cursor exclude_archived limit team_id types user",
+    "users.info": "user include_locale",
+    "users.list": "cursor include_locale limit team_id",
+    "views.open": _VIEW,
+    "views.publish": "user_id view hash",
+    "views.push": _VIEW,
+    "views.update": "view external_id view_id hash",
+}
+TAKEN: Mapping[str, frozenset[str]] = {
+    method: frozenset({"token", *names.split()}) for method, names in _TAKEN.items()
+}
+
+
+def check_names(method: str, values: Json, ignored: frozenset[str]) -> None:
+    """Look whether a method takes all arguments of a call but those that are ignored.
+
+    Raises:
+        SlackRefusal: invalid_arguments, with each one that it does not.
+    """
+    if unknown := sorted(values.keys() - TAKEN[method] - ignored):
+        told = [problem(f"/{name}", f"no such argument: {name}") for name in unknown]
+        raise SlackRefusal("invalid_arguments", told)
