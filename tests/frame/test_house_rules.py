@@ -41,7 +41,6 @@ LONGER_FUNCTIONS = {
     "tests/core/dice.py outcome": "one case per act",
     "core/acts/judge.py synthesise": "one case per way in which a judge may fail",
     "core/acts/verdict_replies.py verdict_from": "the verdict's fields in their order",
-    "tests/chaos/program.py blow_on_program": "the storm from its workspace to what was found",
     "core/llm/providers/streams.py read_reply": "a reply from its first event to its usage",
     "core/opening.py open_debate": "what a debate starts from, field by field",
 }

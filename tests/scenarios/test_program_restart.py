@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.bot.mcp.at_work import QUESTION, program_at
-from tests.chaos.audit import keys_by_debate
-from tests.drill.models import DrillModels
-from tests.scenarios.program import CHANNEL, PATIENCE, at_work
+from tests.faults.audit import keys_by_debate
+from tests.faults.models import MarkedModels
+from tests.faults.site import CHANNEL, PATIENCE, at_work
 from tests.scenarios.test_tokens import TOKEN
 from tests.vendors.script import Asked, Fault, Reject, Say
 
@@ -23,7 +23,7 @@ POSTED = 3
 class HalfAnswers:
     """Answers so many calls, then only the first half of each."""
 
-    def __init__(self, models: DrillModels) -> None:
+    def __init__(self, models: MarkedModels) -> None:
         self.begun = asyncio.Event()
         self._models = models
 
@@ -64,10 +64,10 @@ async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_c
         async with program_at(f"{machine.url}/mcp", token) as program:
             verdict = await program.calls("get_verdict", debate_id=debate_id)
             listed = await program.calls("list_debates")
-        while (await site.seen()).lost:  # noqa: ASYNC110 - posts of another process
+        while (await site.audited()).lost:  # noqa: ASYNC110 - posts of another process
             await asyncio.sleep(0.1)
         await machine.stop()
-        found = await site.seen()
+        found = await site.audited()
     assert code == -signal.SIGKILL
     assert verdict["decision"]
     assert [one["debate_id"] for one in listed["debates"]] == [debate_id]

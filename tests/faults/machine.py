@@ -1,7 +1,6 @@
-"""The machine of a drill: `moot run` as a process of its own, its disk, its clock, its commands."""
+"""A machine: `moot run` as a process of its own, its disk, its clock, its commands."""
 
 import asyncio
-import json
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ agents:
   - {id: sam, role: security}
   - {id: kim, role: simplicity, model: shaky-1}
 debate: {rounds: 1, clarifications: {enabled: false}}
-limits: {turn_seconds: TURN_SECONDS}
+limits: {turn_seconds: TURN_SECONDSDAY_COST}
 prices: {steady-1: {input: 1, output: 1}, shaky-1: {input: 1, output: 1}}
 """
 #: Bytes of the small disk.
@@ -89,12 +89,12 @@ class Machine:
     #: Empty: a file on the machine's disk.
     database: str = ""
     turn_seconds: float = 60.0
+    #: Dollars that all debates of a day may cost; None: any.
+    cap: Decimal | None = None
     #: Slack's signed requests instead of a WebSocket.
     http: bool = False
     #: Programs may call it over MCP.
     mcp: bool = False
-    #: What is run: another version of Moot, or an installed one.
-    program: Sequence[str] = _MOOT
     #: What it is told besides, or instead.
     variables: dict[str, str] = field(default_factory=dict[str, str])
     process: Process | None = None
@@ -104,7 +104,9 @@ class Machine:
 
     def __post_init__(self) -> None:
         (self.folder / "disk").mkdir(parents=True)
+        cap = "" if self.cap is None else f", day_cost: {self.cap}"
         settings = _SETTINGS.replace("TURN_SECONDS", f"{self.turn_seconds:g}")
+        settings = settings.replace("DAY_COST", cap)
         (self.folder / "moot.yaml").write_text(settings, encoding="utf-8")
         self._ports = free_port(), free_port()
 
@@ -114,6 +116,12 @@ class Machine:
         if self._disk is None:
             return self.folder / "disk"
         return Path(f"/proc/{self._disk.pid}/root{self.folder}/disk")
+
+    @property
+    def location(self) -> str:
+        """The address of a database that can be read from here: of a small disk's, a copy."""
+        file = self.copied_file() if self._disk and not self.database else self.file
+        return self.database or f"sqlite+aiosqlite:///{file}"
 
     @property
     def file(self) -> Path:
@@ -255,7 +263,7 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What Moot is told, and nothing of whoever runs the drill."""
+        """What Moot is told, and nothing of whoever runs the test."""
         return {
             "PATH": os.environ["PATH"],  # noqa: TID251 - for the child
             "PYTHONPATH": str(ROOT),
@@ -269,17 +277,13 @@ class Machine:
             "MOOT_METRICS_PORT": str(self._ports[1]),
             "MOOT_MCP": str(self.mcp),
             "MOOT_LOG_FORMAT": "json",
-            "OPENAI_API_KEY": "sk-drill-0000000000",
+            "OPENAI_API_KEY": "sk-fault-0000000000",
             "OPENAI_BASE_URL": f"{self.models}/v1",
             **self.variables,
         }
 
-    def logged(self, since: int = 0) -> Sequence[Mapping[str, Any]]:
-        """Lines of the log from a position on."""
-        return [json.loads(line) for line in self.log[since:].splitlines() if line[:1] == "{"]
-
     def _command(self, *words: str) -> Sequence[str]:
         if self._disk is None:
-            return (*self.program, *words)
+            return (*_MOOT, *words)
         entered = ("-t", str(self._disk.pid), "-U", "-m", "--preserve-credentials", "--")
-        return ("nsenter", *entered, *self.program, *words)
+        return ("nsenter", *entered, *_MOOT, *words)

@@ -1,4 +1,4 @@
-"""The models of a drill: every reply bears the mark of its prompt, and one model can be spoilt."""
+"""Models: every reply bears the mark of its prompt, and one model can be spoilt."""
 
 import hashlib
 import json
@@ -8,20 +8,22 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.script import Asked, Counts, Reject, Say
 
 STEADY = "steady-1"
 #: The model of one agent out of three.
 SHAKY = "shaky-1"
 
 
-class DrillModels:
+class MarkedModels:
     """Answers as a `Vendor`'s script."""
 
     def __init__(self, wait: float) -> None:
         self.wait = wait
         #: What the shaky model does instead of answering; None: it answers.
         self.spoilt: Callable[[Say], Say | Reject] | None = None
+        #: Whether a reply is nearly as long as it may be, and costs what was held for it.
+        self.dear = False
         #: When each prompt was asked, in seconds since 1970.
         self.asked: dict[str, list[float]] = defaultdict(list)
 
@@ -36,6 +38,9 @@ class DrillModels:
         mark = f"mark-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
         self.asked[mark].append(time.time())
         say = replace(_marked(good_reply(asked), mark), wait=self.wait)
+        if self.dear:
+            most = asked.body.get("max_completion_tokens") or asked.body.get("max_tokens") or 0
+            say = replace(say, counts=Counts(output=int(most) * 9 // 10))
         spoilt = self.spoilt if asked.body.get("model") == SHAKY else None
         return spoilt(say) if spoilt else say
 

@@ -1,9 +1,12 @@
-"""What goes wrong in a drill: how it is brought about, ended, and what must tell of it."""
+"""Troubles: how each is brought about, ended, and what must tell of it."""
 
 import asyncio
+import io
 import shutil
 import signal
 import sqlite3
+import subprocess
+import tarfile
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, replace
@@ -11,36 +14,21 @@ from functools import partial
 
 import psycopg
 
-from slack_on_loopback import Workspace
-from tests.drill.machine import Machine
-from tests.drill.models import DrillModels
-from tests.postgres import PostgresForTests
+from tests.faults.machine import ROOT, Machine
+from tests.faults.site import Site
 from tests.vendors.script import Fault, Reject, Say
-
-
-@dataclass
-class Town:
-    """Everything that can be hurt."""
-
-    workspace: Workspace
-    machine: Machine
-    models: DrillModels
-    #: Seconds that the fault lasts.
-    seconds: float
-    #: None: the database is a file.
-    postgres: PostgresForTests | None = None
 
 
 class Impossible(Exception):
     """This machine does not allow it."""
 
 
-Hurt = Callable[[Town], AbstractAsyncContextManager[None]]
+Hurt = Callable[[Site], AbstractAsyncContextManager[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """One row of the drill."""
+    """One row of the table."""
 
     what: str
     #: Hurts for as long as its block lasts.
@@ -58,11 +46,20 @@ class Trouble:
     #: Whether the process is ended and started again by the fault itself.
     restarts: bool = False
     on_postgres: bool = False
+    replicas: int = 1
+    #: Whether it begins in the version of Moot before the last change of tables.
+    older: bool = False
+    #: Whether the health page must answer in time all along.
+    answers: bool = False
+    #: Seconds that it lasts at least.
+    least: float = 0.0
     small_disk: bool = False
     own_clock: bool = False
     #: Seconds that a turn may take, and that a model takes for each.
     turn_seconds: float = 60.0
     model_seconds: float = 1.5
+    #: Whether debates are held until somebody resumes them.
+    holds: bool = False
     #: What happened meanwhile is known to Slack only, as after every backup that is restored.
     forgets: bool = False
     #: A command may be done afterwards, though Slack said that it failed and it was typed again.
@@ -70,18 +67,18 @@ class Trouble:
 
 
 @asynccontextmanager
-async def locked(town: Town) -> AsyncGenerator[None]:
+async def locked(site: Site) -> AsyncGenerator[None]:
     """Another program holds the write lock."""
-    with closing(sqlite3.connect(town.machine.file, isolation_level=None)) as other:
+    with closing(sqlite3.connect(site.machine.file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         yield
         other.execute("ROLLBACK")
 
 
 @asynccontextmanager
-async def full(town: Town) -> AsyncGenerator[None]:
+async def full(site: Site) -> AsyncGenerator[None]:
     """Not a byte is free."""
-    filler = town.machine.disk / "filler"
+    filler = site.machine.disk / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(65536)) == 65536:
             pass
@@ -93,65 +90,44 @@ async def full(town: Town) -> AsyncGenerator[None]:
 
 
 @asynccontextmanager
-async def moved(town: Town) -> AsyncGenerator[None]:
-    """The file is moved away, and put back later."""
-    aside = town.machine.disk / "aside.db"
-    town.machine.file.rename(aside)
+async def moved(site: Site, *, replaced: bool = False) -> AsyncGenerator[None]:
+    """The file is moved away, or a copy is put in its place; later the file comes back."""
+    aside = site.machine.disk / "aside.db"
+    site.machine.file.rename(aside)
+    if replaced:
+        shutil.copyfile(aside, site.machine.file)
     yield
-    aside.rename(town.machine.file)
+    aside.rename(site.machine.file)
 
 
 @asynccontextmanager
-async def replaced(town: Town) -> AsyncGenerator[None]:
-    """A copy is put in the file's place; later the file comes back."""
-    aside = town.machine.disk / "aside.db"
-    town.machine.file.rename(aside)
-    shutil.copyfile(aside, town.machine.file)
+async def restored(site: Site, *, deleted: bool = False) -> AsyncGenerator[None]:
+    """A backup made in the middle of the debate is restored after its end, or after a loss."""
+    backup = str(site.machine.folder / "backup.db")
+    made = await site.machine.moot("backup", backup)
+    assert made.code == 0, made.text
+    if deleted:
+        site.machine.file.unlink()
     yield
-    aside.rename(town.machine.file)
+    if site.machine.process:
+        await site.machine.stop()
+    done = await site.machine.moot("restore", backup)
+    assert done.code == 0, done.text
+    await site.machine.start()
 
 
 @asynccontextmanager
-async def deleted(town: Town) -> AsyncGenerator[None]:
-    """The file is deleted for good; a backup of a moment before is restored."""
-    backup = town.machine.folder / "backup.db"
-    said = await town.machine.moot("backup", str(backup))
-    assert said.code == 0, said.text
-    town.machine.file.unlink()
-    yield
-    if town.machine.process:
-        await town.machine.stop()
-    said = await town.machine.moot("restore", str(backup))
-    assert said.code == 0, said.text
-    await town.machine.start()
-
-
-@asynccontextmanager
-async def restored(town: Town) -> AsyncGenerator[None]:
-    """A backup made in the middle of the debate is restored after its end."""
-    backup = town.machine.folder / "backup.db"
-    said = await town.machine.moot("backup", str(backup))
-    assert said.code == 0, said.text
-    yield
-    if town.machine.process:
-        await town.machine.stop()
-    said = await town.machine.moot("restore", str(backup))
-    assert said.code == 0, said.text
-    await town.machine.start()
-
-
-@asynccontextmanager
-async def clock_by(seconds: int, town: Town) -> AsyncGenerator[None]:
+async def clock_by(seconds: int, site: Site) -> AsyncGenerator[None]:
     """The clock jumps, and later jumps back."""
-    town.machine.put_clock(seconds)
+    site.machine.put_clock(seconds)
     yield
-    town.machine.put_clock(0)
+    site.machine.put_clock(0)
 
 
 @asynccontextmanager
-async def frozen(town: Town) -> AsyncGenerator[None]:
+async def frozen(site: Site) -> AsyncGenerator[None]:
     """The process is stopped, and goes on later."""
-    process = town.machine.process
+    process = site.machine.process
     assert process is not None
     process.send_signal(signal.SIGSTOP)
     yield
@@ -160,27 +136,27 @@ async def frozen(town: Town) -> AsyncGenerator[None]:
 
 
 @asynccontextmanager
-async def away(town: Town) -> AsyncGenerator[None]:
+async def away(site: Site) -> AsyncGenerator[None]:
     """Nobody listens for longer than Slack repeats."""
-    await town.machine.stop()
+    await site.machine.stop()
     yield
-    await asyncio.sleep(sum(town.workspace.runtime.config.pace.redelivery_delays) + 1)
-    await town.machine.start()
+    await asyncio.sleep(sum(site.workspace.runtime.config.pace.redelivery_delays) + 1)
+    await site.machine.start()
 
 
 @asynccontextmanager
-async def server_down(town: Town) -> AsyncGenerator[None]:
+async def server_down(site: Site) -> AsyncGenerator[None]:
     """The database server is stopped, and started later."""
-    assert town.postgres is not None
-    await asyncio.to_thread(town.postgres.stop)
+    assert site.server is not None
+    await asyncio.to_thread(site.server.stop)
     yield
-    await asyncio.to_thread(town.postgres.start)
+    await asyncio.to_thread(site.server.start)
 
 
 @asynccontextmanager
-async def connections_cut(town: Town) -> AsyncGenerator[None]:
+async def connections_cut(site: Site) -> AsyncGenerator[None]:
     """All connections to the database server are cut again and again."""
-    url = town.machine.database.replace("+psycopg", "")
+    url = site.machine.database.replace("+psycopg", "")
 
     async def cut() -> None:
         async with await psycopg.AsyncConnection.connect(url, autocommit=True) as own:
@@ -198,49 +174,81 @@ async def connections_cut(town: Town) -> AsyncGenerator[None]:
 
 
 @asynccontextmanager
-async def answers_dropped(town: Town) -> AsyncGenerator[None]:
+async def answers_dropped(site: Site) -> AsyncGenerator[None]:
     """Slack does what it is asked and says nothing."""
     for method in ("chat.postMessage", "chat.update", "reactions.add", "pins.add"):
-        town.workspace.faults.drop_after(method, times=None)
+        site.workspace.faults.drop_after(method, times=None)
     yield
-    town.workspace.faults.clear()
+    site.workspace.faults.clear()
 
 
 @asynccontextmanager
-async def identity_unknown(town: Town) -> AsyncGenerator[None]:
+async def identity_unknown(site: Site) -> AsyncGenerator[None]:
     """Slack does not say who the bot is, from its first request after a start."""
-    if town.machine.process:
-        await town.machine.stop()
-        await town.machine.start()
-    town.workspace.faults.server_error("auth.test", times=None)
+    if site.machine.process:
+        await site.machine.stop()
+        await site.machine.start()
+    site.workspace.faults.server_error("auth.test", times=None)
     yield
-    town.workspace.faults.clear()
+    site.workspace.faults.clear()
 
 
 @asynccontextmanager
-async def token_refused(town: Town) -> AsyncGenerator[None]:
+async def token_refused(site: Site) -> AsyncGenerator[None]:
     """Slack takes the token no more; somebody installs the app anew and restarts Moot with it."""
-    town.workspace.revoke_token()
+    site.workspace.revoke_token()
     yield
-    if town.machine.process:
-        await town.machine.stop()
-    town.workspace.restore_token()
-    await town.machine.start()
+    if site.machine.process:
+        await site.machine.stop()
+    site.workspace.restore_token()
+    await site.machine.start()
 
 
 @asynccontextmanager
-async def spoilt(make: Callable[[Say], Say | Reject], town: Town) -> AsyncGenerator[None]:
+async def spoilt(make: Callable[[Say], Say | Reject], site: Site) -> AsyncGenerator[None]:
     """The model of one agent out of three does this, for good."""
-    town.models.spoilt = make
+    site.models.spoilt = make
     yield
 
 
 @asynccontextmanager
-async def digits(town: Town) -> AsyncGenerator[None]:
+async def digits(site: Site) -> AsyncGenerator[None]:
     """Somebody asks 3,900 digits."""
     with suppress(Exception):
-        await town.workspace.command("priya", "general", "/debate", "1" * 3900)
+        await site.workspace.command("priya", "general", "/debate", "1" * 3900)
     yield
+
+
+@asynccontextmanager
+async def upgraded(site: Site) -> AsyncGenerator[None]:
+    """Moot is stopped, and its newest version started."""
+    code, _ = await site.machine.stop()
+    assert code == 0
+    yield
+    site.machine.variables.clear()
+    await site.machine.start()
+
+
+async def make_older(machine: Machine) -> None:
+    """Have a machine run the version of Moot before the last change of tables.
+
+    Raises:
+        Impossible: The history is not here.
+    """
+    folder = machine.folder / "before"
+    versions = ("bot/store/migrations/versions", "core/store/migrations/versions")
+    try:
+        newest = _git("log", "-1", "--diff-filter=A", "--format=%H", "--", *versions)
+        packed = _git("archive", f"{newest.decode().strip()}^", "bot", "core", "manifest.yaml")
+    except subprocess.CalledProcessError as error:
+        raise Impossible("the history of the repository is not here") from error
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        tar.extractall(folder, filter="data")
+    machine.variables["PYTHONPATH"] = str(folder)
+
+
+def _git(*words: str) -> bytes:
+    return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True).stdout  # noqa: S603, S607
 
 
 _QUOTED = "x " * 16_000
@@ -252,6 +260,8 @@ _of_model = partial(
     figure=r'moot_turns_total\{act="\w+",outcome="failed"\} [1-9]',
     shown=r"\*Simplicity\* failed",
     ends=False,
+    answers=True,
+    turn_seconds=20,
 )
 
 TROUBLES: dict[str, Trouble] = {
@@ -276,13 +286,14 @@ TROUBLES: dict[str, Trouble] = {
     ),
     "replaced": _of_database(
         what="database file replaced by a copy, put back",
-        hurt=replaced,
+        hurt=partial(moved, replaced=True),
         log="deleted or replaced",
         doctor="says: database down",
     ),
     "deleted": _of_database(
         what="database file deleted, backup restored",
-        hurt=deleted,
+        hurt=partial(restored, deleted=True),
+        holds=True,
         log="deleted or replaced",
         doctor="was deleted while",
         restarts=True,
@@ -291,6 +302,7 @@ TROUBLES: dict[str, Trouble] = {
     "restored": Trouble(
         what="backup of mid-debate restored",
         hurt=restored,
+        holds=True,
         restarts=True,
         model_seconds=8,  # on a busy machine a backup begins seconds after it was asked for
         forgets=True,
@@ -302,6 +314,17 @@ TROUBLES: dict[str, Trouble] = {
         what="clock an hour behind, then right", hurt=partial(clock_by, -3600), own_clock=True
     ),
     "frozen": Trouble(what="process frozen", hurt=frozen, health="nobody answers", repeats=True),
+    "thawed": Trouble(
+        what="one of two processes frozen until the other has taken over",
+        hurt=frozen,
+        on_postgres=True,
+        replicas=2,
+        least=30.0,
+        repeats=True,
+    ),
+    "upgraded": Trouble(
+        what="tables changed by a new version", hurt=upgraded, older=True, restarts=True
+    ),
     "away": Trouble(
         what="stopped for longer than Slack repeats",
         hurt=away,
@@ -335,23 +358,19 @@ TROUBLES: dict[str, Trouble] = {
     "hangs": _of_model(
         what="a model hangs",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.STALL)),
-        turn_seconds=20,
     ),
     "drips": _of_model(
         what="a model sends a byte a second",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.DRIP)),
-        turn_seconds=20,
     ),
     "floods": _of_model(
         what="a model answers 5 MB",
         hurt=partial(spoilt, lambda say: replace(say, text="words " * 900_000)),
-        turn_seconds=20,
     ),
     # Nothing can be read, so it counts as away: the others go on without it.
     "garbled": _of_model(
         what="a model answers invalid UTF-8",
         hurt=partial(spoilt, lambda say: replace(say, fault=Fault.NOT_UTF8)),
-        turn_seconds=20,
         log="model away",
         figure=r'moot_events_total\{kind="model_went_away"\} [1-9]',
         shown=r"Simplicity \(compatible/shaky-1\) could not be asked",
@@ -359,7 +378,6 @@ TROUBLES: dict[str, Trouble] = {
     "quotes": _of_model(
         what="a vendor's error quotes 32 KB",
         hurt=partial(spoilt, lambda _: Reject(status=400, message=f"unsupported: {_QUOTED}")),
-        turn_seconds=20,
     ),
-    "digits": Trouble(what="somebody asks 3,900 digits", hurt=digits),
+    "digits": Trouble(what="somebody asks 3,900 digits", hurt=digits, answers=True),
 }

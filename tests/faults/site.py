@@ -1,0 +1,188 @@
+"""A site: a workspace, model servers, and one or more `moot run` as processes of their own."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bot.queue.rows import Posts
+from bot.testing import PATIENT_PACE, key_of, quick_workspace
+from core.errors import StoreError
+from core.events import fold
+from core.models import Debate
+from core.ports import DebateFilter
+from core.store.database import Database
+from core.store.debates import SqlDebateStore
+from slack_on_loopback import PersonRefusal, Workspace, WorkspaceConfig, run_workspace
+from tests.faults.audit import Audit, audit
+from tests.faults.machine import Machine
+from tests.faults.models import MarkedModels
+from tests.postgres import PostgresForTests
+from tests.vendors.server import Vendor
+
+CHANNEL, ELSEWHERE = "architecture", "general"
+#: Seconds that everything may take on a busy machine.
+PATIENCE = 300.0
+#: Processes share the machine: how soon one acknowledges is not the matter.
+CONFIG = replace(quick_workspace(), pace=PATIENT_PACE)
+
+
+@dataclass(kw_only=True)
+class Site:
+    """People of one workspace, and the machines on which Moot runs for them."""
+
+    workspace: Workspace
+    #: The first; those that joined it share its database.
+    machine: Machine
+    models: MarkedModels
+    #: Where the models are asked; its script can be changed.
+    vendor: Vendor
+    channels: Sequence[str] = (CHANNEL, ELSEWHERE)
+    others: list[Machine] = field(default_factory=list[Machine])
+    #: None: the database is a file.
+    server: PostgresForTests | None = None
+
+    @property
+    def machines(self) -> Sequence[Machine]:
+        """All of them."""
+        return (self.machine, *self.others)
+
+    async def join(self) -> Machine:
+        """Start one more replica; return it once it is at work."""
+        place = self.machine.folder.with_name(f"{self.machine.folder.name}-{len(self.others) + 2}")
+        machine = Machine(
+            place,
+            self.workspace,
+            self.machine.models,
+            database=self.machine.database,
+            turn_seconds=self.machine.turn_seconds,
+            cap=self.machine.cap,
+        )
+        self.others.append(machine)
+        await machine.start()
+        return machine
+
+    async def typed(self, words: str, user: str = "dana", channel: str = CHANNEL) -> str:
+        """Type `/debate` and these words; return what the typist reads at once."""
+        before = len(self.workspace.ephemeral(user, channel))
+        try:
+            await self.workspace.command(user, channel, "/debate", words)
+        except PersonRefusal as refusal:
+            return f"Nobody heard it: {refusal}"
+        shown = self.workspace.ephemeral(user, channel)[before:]
+        return " ".join(str(message["text"]) for message in shown)
+
+    async def ask(self, question: str, user: str = "dana", channel: str = CHANNEL) -> str:
+        """Type a question, as people do, until it is taken; return its board's timestamp."""
+        known = set(self.boards(channel))
+        async with asyncio.timeout(PATIENCE):
+            while "begins" not in await self.typed(question, user, channel):  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+        return (await self.until(lambda: [*set(self.boards(channel)) - known]))[-1]
+
+    def boards(self, channel: str = CHANNEL) -> Sequence[str]:
+        """Timestamps of the boards in a channel."""
+        messages = self.workspace.messages(channel)
+        return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
+
+    async def until(self, look: Callable[[], Any]) -> Any:
+        """Wait until something is to be seen."""
+        return await self.workspace.wait_for(look, timeout=PATIENCE)
+
+    async def decided(self, count: int = 1) -> None:
+        """Wait until so many decisions stand in the channels."""
+
+        def are_decided() -> bool:
+            messages = [
+                message for channel in self.channels for message in self.workspace.messages(channel)
+            ]
+            return sum(entry.get("subtype") == "thread_broadcast" for entry in messages) >= count
+
+        await self.until(are_decided)
+
+    async def debates(self) -> Sequence[Debate]:
+        """All debates as they stand in the log."""
+        async with await Database.look_into(self.machine.location) as database:
+            store = SqlDebateStore(database)
+            entries = await store.find(DebateFilter(limit=1000))
+            return [fold(await store.events(entry.debate_id)) for entry in entries]
+
+    async def audited(self) -> Audit:
+        """What became of the debates."""
+        return (await self.look())[0]
+
+    async def at_rest(self, debates: int = 1) -> Audit:
+        """Wait until so many debates have ended and nothing is on its way to Slack.
+
+        What never comes is a fault in what is returned.
+        """
+        ends = time.monotonic() + PATIENCE
+        while True:
+            try:
+                seen, waiting = await self.look()
+            except StoreError:  # a copy that was made while somebody wrote
+                seen, waiting = None, 1
+            if seen and not (seen.unfinished or seen.lost or waiting or seen.debates < debates):
+                return seen
+            if time.monotonic() > ends:
+                return await self.audited()
+            await asyncio.sleep(0.3)
+
+    async def stop(self) -> None:
+        """End every process."""
+        for machine in self.machines:
+            if machine.process:
+                await machine.stop()
+
+    async def look(self) -> tuple[Audit, int]:
+        """Compare the logs with Slack and the models; count what is still to be sent."""
+        async with await Database.look_into(self.machine.location) as database:
+            # A clock that is not ours cannot say what came first.
+            requests = {} if self.machine.has_clock else self.models.asked
+            cap = self.machine.cap
+            store = SqlDebateStore(database)
+            seen = await audit(store, self.workspace, self.channels, requests, cap=cap)
+            return seen, await Posts(database).backlog()
+
+
+@asynccontextmanager
+async def at_work(
+    folder: Path,
+    database: str = "",
+    *,
+    config: WorkspaceConfig = CONFIG,
+    channels: Sequence[str] = (CHANNEL, ELSEWHERE),
+    wait: float = 0.3,
+    prepare: Callable[[Machine], Awaitable[None]] | None = None,
+    **of_machine: Any,
+) -> AsyncGenerator[Site]:
+    """Have `moot run` at work for as long as the block lasts.
+
+    Args:
+        folder: For everything that is written.
+        database: A server's; empty: a file.
+        config: The workspace.
+        channels: Where people debate.
+        wait: Seconds that a good reply takes.
+        prepare: Changes the machine before Moot is started on it.
+        of_machine: Fields of `Machine`.
+    """
+    models = MarkedModels(wait=wait)
+    async with run_workspace(config) as workspace, Vendor(models) as vendor:
+        machine = Machine(
+            folder / "machine", workspace, vendor.url, database=database, **of_machine
+        )
+        site = Site(
+            workspace=workspace, machine=machine, models=models, vendor=vendor, channels=channels
+        )
+        try:
+            if prepare:
+                await prepare(machine)
+            await machine.start()
+            yield site
+        finally:
+            for each in site.machines:
+                await each.close()
