@@ -2,8 +2,6 @@
 
 from datetime import date
 
-import pytest
-
 from core.events import (
     DebateConcluded,
     DebateStarted,
@@ -12,8 +10,6 @@ from core.events import (
     FeedbackGiven,
     PeopleBallotCast,
     ReminderDue,
-    event_from_json,
-    event_to_json,
     fold,
 )
 from core.models import Decision, DecisionKind, Feedback, PeopleBallot, Person, Status
@@ -37,11 +33,6 @@ ALL: list[Event] = [
 ]
 
 
-@pytest.mark.parametrize("event", ALL, ids=lambda event: event.key)
-def test_an_event_survives_the_way_to_disk_and_back(event: Event) -> None:
-    assert event_from_json(event_to_json(event)) == event
-
-
 def test_what_people_do_after_the_end_is_part_of_the_debate_and_does_not_reopen_it() -> None:
     debate = fold(recorded([DebateStarted(setup=a_setup()), DebateConcluded(), *ALL]))
     assert debate.status is Status.CONCLUDED
@@ -60,7 +51,3 @@ def test_a_persons_newest_ballot_counts_and_one_of_an_older_log_is_still_read() 
     assert (older.key, newer.key) == ("people-ballot/U1", "people-ballot/U1/V9")
     debate = fold(recorded([DebateStarted(setup=a_setup()), older, newer]))
     assert debate.people_ballots == {"U1": newer.ballot}
-
-
-def test_a_debate_nobody_decided_on_has_no_decision() -> None:
-    assert fold(recorded([DebateStarted(setup=a_setup())])).decision is None

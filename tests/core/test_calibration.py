@@ -6,12 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from core.calibration import (
-    AGAINST_MODEL,
-    FOR_MODEL,
     FOR_ROLE,
     Calibration,
     Case,
-    Voice,
     calibration,
     case_of,
     states,
@@ -153,30 +150,6 @@ def test_where_nothing_was_accepted_that_is_said() -> None:
     assert states(calibration([])) == "No decision was accepted yet."
 
 
-def test_held_in_part_is_not_held_and_is_shown_beside_it() -> None:
-    found = calibration([*[a_case(HELD)] * 6, *[a_case(PARTLY)] * 4, *[a_case(REVERSED)] * 2])
-    assert of(found, "All") == {"all decisions": (6, 4, 2)}
-    assert found.rows[0].share.mean == 0.5
-    assert found.findings[:2] == (
-        "6 of 12 decisions held (50%; 95% interval 25% to 75%).",
-        "By their confidence 8.4 of 12 were to hold; 6 did.",
-    )
-
-
-def test_several_agents_of_one_model_are_one_voice() -> None:
-    def voices(*stands: tuple[str, bool]) -> tuple[Voice, ...]:
-        return tuple(Voice(model=model, role=model, is_for=stand) for model, stand in stands)
-
-    found = calibration(
-        [
-            a_case(HELD, voices=voices(("a", True), ("a", True), ("a", False), ("b", False))),
-            a_case(REVERSED, voices=voices(("a", True), ("b", False))),
-        ]
-    )
-    assert of(found, FOR_MODEL) == {"a": (1, 0, 1)}
-    assert of(found, AGAINST_MODEL) == {"b": (1, 0, 1)}
-
-
 def a_debate(*after: Event, rests_on: tuple[str, ...] = ("2 of 3 put it first",)) -> Debate:
     """Three agents, one of them for Kafka to the end; PostgreSQL was decided."""
     agents = tuple(
@@ -243,9 +216,3 @@ def test_a_case_is_read_from_the_debate() -> None:
     ]
     found = calibration([case_of(a_debate(ACCEPTED, said(HELD, "A1")))] * 1)  # pyright: ignore[reportArgumentType]
     assert set(of(found, FOR_ROLE)) == {"architect", "simplicity"}
-
-
-def test_a_confidence_that_only_the_judge_gave_is_none() -> None:
-    case = case_of(a_debate(ACCEPTED, rests_on=()))
-    assert case is not None
-    assert case.confidence is None

@@ -5,15 +5,6 @@ import pytest
 from core.capabilities import capability
 
 
-def test_an_unknown_model_gets_careful_defaults() -> None:
-    unknown = capability("compatible", "anything-1")
-
-    assert unknown.sampling
-    assert unknown.cache == "none"
-    assert unknown.efforts == {}
-    assert unknown.context_tokens == 32768
-
-
 @pytest.mark.parametrize(
     ("provider", "model", "sampling", "cache"),
     [
@@ -36,23 +27,3 @@ def test_families_of_models_are_known(
     found = capability(provider, model)
 
     assert (found.sampling, found.cache) == (sampling, cache)
-
-
-def test_settings_are_laid_over_the_table() -> None:
-    records = [
-        {"provider": "compatible", "match": "big-*", "context_tokens": 500_000},
-        {"match": "big-1", "sampling": False},
-    ]
-
-    found = capability("compatible", "big-1", records)
-
-    assert (found.context_tokens, found.sampling) == (500_000, False)
-    assert capability("compatible", "small-1", records).context_tokens == 32768
-
-
-@pytest.mark.parametrize(
-    "record", [{"match": "*", "contextt": 5}, {"match": "*", "cache": "sometimes"}]
-)
-def test_a_record_that_does_not_fit_is_refused(record: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="Capability"):
-        capability("openai", "gpt-6.1-terra", [record])

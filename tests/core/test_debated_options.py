@@ -19,7 +19,6 @@ from core.models import (
     When,
 )
 from core.request import ModelRequest, PartKind
-from core.rules.ending import how_it_ended
 from core.rules.gate import closing_gate, gate_after
 from core.rules.mind_changes import mind_changes
 from core.rules.options import NONE_OF_THESE, by_option, options_of
@@ -182,15 +181,6 @@ async def test_a_deadlock_goes_to_the_vote() -> None:
     assert debate.verdict
 
 
-@pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
-async def test_an_open_question_is_debated_for_a_round_though_all_agree(kind: QuestionKind) -> None:
-    debate = await Bench(ScriptedProvider(a_script(AGREED, kind=kind))).run(a_gated_setup())
-
-    assert rounds_held(debate) == 1
-    assert debate.gates["r0/gate/engine"].reason is GateReason.OPEN_QUESTION
-    assert debate.gates["r1/gate/engine"].reason is GateReason.AGREED
-
-
 @pytest.mark.parametrize(("check", "swapped"), [("o1", False), ("o2", True), ("none", True)])
 async def test_a_close_vote_is_judged_twice_and_disagreement_costs_confidence(
     check: str,
@@ -213,13 +203,6 @@ async def test_a_close_vote_is_judged_twice_and_disagreement_costs_confidence(
     assert any("another order" in words for words in verdict.rests_on) is swapped
 
 
-async def test_a_clear_vote_is_judged_once() -> None:
-    bench = Bench(ScriptedProvider(a_script(SPLIT)))
-    await bench.run(a_gated_setup())
-
-    assert not bench.provider.asked(Act.CROSS_CHECK)
-
-
 async def test_an_option_that_people_add_is_on_the_final_ballot() -> None:
     bench = Bench(ScriptedProvider(a_script(SPLIT), latency=0.01))
     await bench.start(a_gated_setup())
@@ -236,24 +219,6 @@ async def test_an_option_that_people_add_is_on_the_final_ballot() -> None:
     assert {score.option for score in debate.tally.options} == {"o1", "o2", "o3", "t1"}
 
 
-async def test_an_option_that_a_refinement_names_first_is_voted_on() -> None:
-    minds = a_script(SPLIT)
-
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.REFINEMENT and request.role == "security":
-            return '**Both.**\n\nStance: o1 30 %, "keep both until June" 70 %'
-        return minds(request)
-
-    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
-
-    assert options_of(debate).name("n1") == "keep both until June"
-    assert by_option(debate)["n1"] == ["security"]
-    said = debate.contributions["r1/refinement/security"]
-    assert said.text == "**Both.**", "people read the option's name on the board"
-    assert debate.tally
-    assert "n1" in {score.option for score in debate.tally.options}
-
-
 async def test_a_panel_that_nobody_moves_is_closed_without_asking_its_facilitator() -> None:
     bench = Bench(ScriptedProvider(a_script(STUCK)))
     debate = await bench.run(a_gated_setup("panel", rounds=7))
@@ -263,42 +228,6 @@ async def test_a_panel_that_nobody_moves_is_closed_without_asking_its_facilitato
     assert ended
     assert (ended.reason, ended.turn.round) == (GateReason.DEADLOCK, 2)
     assert rounds_held(debate) == 3, "two rounds and the closing statements"
-
-
-async def test_options_are_merged_by_rules_where_no_model_can() -> None:
-    minds = a_script(SPLIT)
-
-    def script(request: ModelRequest) -> str:
-        return "I cannot." if request.act is Act.OPTIONS else minds(request)
-
-    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup())
-
-    assert debate.options
-    names = [item.name for item in debate.options.items]
-    assert names == ["Kafka", "PostgreSQL", NONE_OF_THESE]
-    assert "No model could merge" in debate.options.warnings[0]
-    assert debate.verdict
-
-
-async def test_that_rebuttals_are_skipped_is_recorded_with_its_figure_and_told() -> None:
-    bench = Bench(ScriptedProvider(a_script(SPLIT)))
-    debate = await bench.run(a_gated_setup("council"))
-
-    gate = debate.gates["r1/gate/engine/rebuttal"]
-    assert (gate.reason, gate.option, gate.spread) == (GateReason.AGREED, "o1", 0.1)
-    assert "rebuttal" not in acts(bench)
-    assert closing_gate(debate) is None
-    agree = 'All positions agree on "Kafka" (probabilities within 10 points)'
-    assert f"{agree}, so rebuttals were skipped." in how_it_ended(debate)
-    assert debate.came_first(gate.turn.key, "r1/ballot/architect")
-
-
-async def test_that_rebuttals_are_held_is_no_event() -> None:
-    bench = Bench(ScriptedProvider(a_script(STUCK)))
-    debate = await bench.run(a_gated_setup("council"))
-
-    assert "rebuttal" in acts(bench)
-    assert not any(gate.skips for gate in debate.gates.values())
 
 
 @pytest.mark.parametrize("shares", [(60, 40), (40, 60), (51, 49)])

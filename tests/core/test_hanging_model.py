@@ -8,15 +8,13 @@ import pytest
 
 from core.acts.take import Turns
 from core.engine import Engine
-from core.errors import ModelsAway, ProviderSilent
-from core.events import DebateStarted, ModelWentAway, OutageBegan
+from core.errors import ProviderSilent
+from core.events import DebateStarted
 from core.llm.call import CallOptions, ModelCalls, ModelRef
-from core.models import Act, Agent, ModelChoice, Person, Place, Status, When
-from core.opening import DebateRequest, open_debate
+from core.models import Act, Agent, Status, When
 from core.ports import ModelReply
 from core.request import ModelRequest
 from core.retry import RetryPolicy
-from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.leaping_loop import LoopClock
@@ -125,40 +123,3 @@ async def test_nobody_waits_through_a_second_silence_of_a_model(form: str) -> No
     assert debate.status is Status.CONCLUDED
     assert debate.away == {"simplicity": "The vendor stopped answering."}
     assert not debate.failures
-
-
-async def test_a_silence_is_told_at_once_where_the_debate_goes_on_without_the_model() -> None:
-    provider, clock = SilentForOne("architect", 0), LoopClock()
-    calls = ModelCalls({"scripted": provider}, clock)
-
-    with pytest.raises(ModelsAway, match="stopped answering") as caught:
-        await calls.ask(REQUEST, AGENT, CallOptions(patient=True))
-    provider.goes_on.set()
-    assert caught.value.until
-    await clock.sleep((caught.value.until - clock.now()).total_seconds())
-
-    assert (await calls.ask(REQUEST, AGENT, CallOptions(patient=True))).value
-    assert not provider.hanging
-
-
-async def test_a_slow_choice_of_agents_is_waited_for() -> None:
-    """A model that answers after 90 s is slow, and nobody is away."""
-    one = ModelChoice(provider="scripted", model="one")
-    settings = Settings(agent_model=one, judge_model=one, rounds=1)
-    wish = DebateRequest(
-        question="Kafka or PostgreSQL for our queue?",
-        asked_by=Person(id="U1"),
-        place=Place(surface="terminal"),
-    )
-    clock, store = LoopClock(), InMemoryStore()
-    started = DebateStarted(setup=open_debate(wish, settings, delimiter="ab"))
-    await store.create("d1", started, origin="o1", at=clock.now())
-    turns = Turns(ModelCalls({"scripted": ScriptedProvider(latency=90.0)}, clock))
-    engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
-
-    debate = await engine.run("d1")
-
-    log = [one.event for one in await store.events("d1")]
-    assert debate.status is Status.CONCLUDED
-    assert not [event for event in log if isinstance(event, ModelWentAway | OutageBegan)]
-    assert not debate.setup.warnings

@@ -13,7 +13,6 @@ from core.estimate import estimate
 from core.events import ClarificationsClosed, DebateStarted, SourceRead, fold
 from core.llm.prompt_text import prompt_text
 from core.models import (
-    PLAYBOOK,
     Act,
     Clarifying,
     Debate,
@@ -31,9 +30,7 @@ from core.models import (
 )
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest
-from core.rules.formats.clarifying import MOST_PUT
 from core.rules.formats.review import NAME as REVIEW
-from core.rules.formats.review import VERDICTS
 from core.rules.playbook import missing_evidence
 from core.rules.sources import reading_turn
 from core.settings import Settings
@@ -44,11 +41,6 @@ from core.testing import (
     plausible_reply,
     recorded,
 )
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
-from core.transcript.explain import explanation
-from core.transcript.record import record_json
-from core.transcript.report import report
 from tests.core.bench import DEBATE, Bench
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "playbooks"
@@ -143,29 +135,6 @@ async def test_each_playbooks_debate_comes_to_a_verdict_with_all_its_parts(
         assert all(one.name in verdict.warnings[0] for one in playbook.evidence)
 
 
-async def test_a_review_by_a_playbook_has_a_reviews_verdict_and_its_sections_besides() -> None:
-    bench = Bench()
-    debate = await held(opened(built_in()["rfc-review"]), bench)
-
-    verdict = debate.verdict
-    assert verdict
-    assert verdict.decision.partition(":")[0] in VERDICTS.values()
-    assert [finding.citation.words for finding in verdict.findings] == [PROPOSAL]
-    assert [one.reference.kind for one in debate.evidence] == [SourceKind.TEXT]
-    assert {criterion.option for criterion in verdict.criteria} == {verdict.option}, (
-        "it judges one subject"
-    )
-    assert len(verdict.criteria) == len(built_in()["rfc-review"].criteria)
-    for request in bench.provider.asked(Act.REVIEW):
-        told = next(part.text for part in request.parts if part.label == "The kind of debate")
-        assert "What the subject is judged by, the gravest first:" in told
-        assert "Where it fails this, it is not ready." in told
-    (judging,) = bench.provider.asked(Act.SYNTHESIS)
-    assert 'each of k1, k2, k3, k4, k5: "option" (the verdict you decide for)' in " ".join(
-        judging.parts[-1].text.split()
-    )
-
-
 async def test_a_criterion_of_a_corrected_review_stands_under_the_verdict_that_holds() -> None:
     def lenient(request: ModelRequest) -> str:
         if request.act is Act.REVIEW:
@@ -239,38 +208,6 @@ async def test_what_agents_and_judge_read_is_as_it_was_approved() -> None:
         assert text == (GOLDEN / f"{act}.md").read_text(encoding="utf-8")
 
 
-async def test_the_playbook_stands_in_the_beginning_that_all_prompts_share() -> None:
-    bench = Bench()
-    await held(opened(built_in()["architecture-decision"]), bench)
-
-    begin = [request.parts[:2] for request in bench.provider.requests]
-    assert all(parts == begin[0] for parts in begin)
-    assert begin[0][1].label == "The kind of debate"
-
-
-async def test_questions_of_playbook_and_agents_are_put_once_and_are_six_at_most() -> None:
-    playbook = built_in()["vendor-choice"]
-    same = playbook.questions[1].question
-
-    def script(request: ModelRequest) -> str:
-        if request.act is not Act.QUESTIONS:
-            return plausible_reply(request)
-        own = [same, f"What does {request.role} need?", f"And what does {request.role} fear?"]
-        return json.dumps({"questions": [{"question": q, "assumption": "a"} for q in own]})
-
-    bench = Bench(provider=ScriptedProvider(script))
-    asking = await bench.run(opened(playbook, clarify=True))
-
-    items = asking.open_clarifications
-    assert len(items) == MOST_PUT
-    assert [item.asked_by[0] for item in items[:5]] == [PLAYBOOK] * 5
-    asks_too = next(item for item in items if item.question == same)
-    assert asks_too.asked_by == (PLAYBOOK, *playbook.agents)
-    assert asks_too.assumption == playbook.questions[1].assumption
-    put = next(iter(asking.clarifications.values()))
-    assert len(put.warnings) == 2 * len(playbook.agents) - 1, "what was left out is said"
-
-
 async def test_a_playbook_without_questions_and_evidence_waits_for_nobody() -> None:
     plain = built_in()["architecture-decision"].model_copy(update={"questions": (), "evidence": ()})
 
@@ -299,17 +236,6 @@ def test_evidence_is_there_where_a_source_of_its_kind_holds_one_of_its_words(
     assert found == missing
 
 
-def test_evidence_of_another_kind_does_not_count() -> None:
-    playbook = built_in()["incident-follow-up"]
-    links = tuple(one.model_copy(update={"kinds": ("link",)}) for one in playbook.evidence)
-    only_links = playbook.model_copy(update={"evidence": links})
-
-    debate = with_source(opened(only_links), "log.txt", "12% errors")
-
-    assert tuple(missing_evidence(debate)) == only_links.evidence
-    assert not missing_evidence(with_source(opened(playbook), "log.txt", "12% errors"))
-
-
 async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:
     playbook = built_in()["vendor-choice"]
 
@@ -333,19 +259,6 @@ async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:
     left_out = "Ranking of the vendors, Cost over three years, How to leave"
     assert f"The verdict lacks sections of its playbook: {left_out}." in verdict.warnings
     assert "~~" in verdict.sections[0].text, "its quotes are checked like all others"
-
-
-async def test_every_record_says_which_playbook_it_was_and_what_it_asked_for() -> None:
-    bench = Bench()
-    debate = await held(opened(built_in()["incident-follow-up"]), bench)
-    log = await bench.store.events(DEBATE)
-
-    texts = [decision_text(debate), report(debate), adr(debate), explanation(log)]
-
-    assert all("Incident follow-up" in text for text in texts)
-    assert all("What is known of v4." in text for text in texts[:3])
-    assert json.loads(record_json(log))["outcome"]["playbook"] == "incident-follow-up"
-    assert "asked by the playbook" in texts[0]
 
 
 async def test_a_running_debate_keeps_its_playbook_whatever_becomes_of_the_file() -> None:

@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
-
 from core.events import Event
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
@@ -48,8 +46,6 @@ async def test_beginnings_come_before_ends(tmp_path: Path) -> None:
         assert lines.index(f"agent start: {agent}") < lines.index(f"agent done: {agent}")
 
 
-@pytest.mark.parametrize(
-    "kind", [event.model_fields["kind"].default for event in get_args(get_args(Event)[0])]
-)
-def test_every_event_is_in_the_guide(kind: str) -> None:
-    assert f"`{kind}`" in GUIDE
+def test_every_event_is_in_the_guide() -> None:
+    kinds = [event.model_fields["kind"].default for event in get_args(get_args(Event)[0])]
+    assert [kind for kind in kinds if f"`{kind}`" not in GUIDE] == []

@@ -18,12 +18,7 @@ from core.events import (
     Event,
     FollowUpAsked,
     Recorded,
-    ShadowAnswered,
-    ShadowPlaced,
     StopRequested,
-    TimeRanOut,
-    TurnFailed,
-    VoteCalled,
     fold,
 )
 from core.models import (
@@ -33,24 +28,19 @@ from core.models import (
     Clarification,
     Clarifications,
     Clarifying,
-    ContextMethod,
     Contribution,
     Debate,
-    Failure,
     FollowUp,
     Limits,
     Person,
     Setup,
-    ShadowAnswer,
-    ShadowChoice,
     Status,
     Stop,
-    Summarization,
     Turn,
     Usage,
 )
 from core.request import ModelReply, ModelRequest
-from core.rules import schedule, shadow
+from core.rules import schedule
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
@@ -93,22 +83,6 @@ async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> 
     assert debate.verdict
 
 
-async def test_a_background_summary_is_not_bound_by_its_rounds_time() -> None:
-    class Slow(ScriptedProvider):
-        async def complete(
-            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-        ) -> ModelReply:
-            if request.act is Act.SUMMARY:
-                await asyncio.sleep(0.7)
-            return await super().complete(request, on_first_token)
-
-    rules = Summarization(method=ContextMethod.ROUNDS)
-    setup = limited(rounds=3, round_seconds=0.6).model_copy(update={"summarization": rules})
-    debate = await Bench(Slow()).run(setup)
-
-    assert debate.summaries["r1/summary/summarizer"].method == "rounds"
-
-
 async def test_the_judge_is_not_bound_by_the_last_rounds_time() -> None:
     class Slow(ScriptedProvider):
         async def complete(
@@ -139,80 +113,11 @@ def said(number: int, agent: str) -> Event:
     return ContributionMade(contribution=Contribution(turn=turn, text="x"))
 
 
-def test_a_pause_is_no_time_worked() -> None:
-    debate = a_log(
-        (10, said(1, "architect")),
-        (20, DebatePaused(by=DANA, origin="1")),
-        (4000, DebateResumed(by=DANA, origin="2")),
-        (4005, said(1, "security")),
-    )
-
-    assert debate.worked == 25
-
-
 def test_time_the_bot_was_down_counts_as_one_turn_at_most() -> None:
     limits = Limits(turn_seconds=100)
     setup = a_setup().model_copy(update={"limits": limits})
 
     assert a_log((10, said(1, "architect")), (9999, said(1, "security")), setup=setup).worked == 110
-
-
-def test_a_rounds_time_begins_with_the_end_of_the_rounds_before() -> None:
-    debate = a_log((30, said(1, "architect")), (50, said(2, "architect")))
-
-    assert schedule.worked_on(debate, 1) == 50
-    assert schedule.worked_on(debate, 2) == 20
-
-
-@pytest.mark.parametrize(
-    "beside",
-    [
-        ShadowAnswered(shadow=ShadowAnswer(turn=shadow.ANSWER, decision="Kafka.")),
-        ShadowPlaced(choice=ShadowChoice(turn=shadow.CHOICE, option="o1")),
-        *(
-            TurnFailed(failure=Failure(turn=turn, reason="down"))
-            for turn in (shadow.ANSWER, shadow.CHOICE)
-        ),
-    ],
-    ids=lambda event: f"{event.kind} {event.key}",
-)
-def test_what_is_made_beside_a_round_does_not_begin_its_time_anew(beside: Event) -> None:
-    debate = a_log((30, said(1, "architect")), (95, beside), (100, said(1, "security")))
-
-    assert schedule.worked_on(debate, 1) == 100
-
-
-def test_time_while_people_are_asked_counts_once_only_the_end_is_to_come() -> None:
-    waiting = (
-        (10, said(1, "architect")),
-        (20, a_question_whose_time_is_over()),
-        (80, said(1, "security")),
-    )
-    assert a_log(*waiting).worked == 20
-    assert a_log(*waiting).waits_for_answers
-    hurried = a_log(
-        (20, a_question_whose_time_is_over()), (30, VoteCalled(by=DANA)), (90, said(1, "security"))
-    )
-    assert hurried.worked == 80
-    assert not hurried.waits_for_answers
-
-
-@pytest.mark.parametrize("event", [StopRequested(stop=Stop(by=DANA)), VoteCalled(by=DANA)])
-def test_a_stop_or_a_vote_ends_a_pause(event: Event) -> None:
-    debate = a_log((10, said(1, "architect")), (20, DebatePaused(by=DANA, origin="1")), (30, event))
-
-    assert debate.paused_by is None
-    assert schedule.ready(debate)
-
-
-@pytest.mark.parametrize(
-    "end", [StopRequested(stop=Stop(by=DANA)), VoteCalled(by=DANA), TimeRanOut()]
-)
-def test_a_pause_that_comes_beside_the_end_does_not_hold_it_up(end: Event) -> None:
-    debate = a_log((10, said(1, "architect")), (20, end), (21, DebatePaused(by=DANA, origin="1")))
-
-    assert debate.paused_by is None
-    assert schedule.ready(debate) or schedule.conclusion(debate)
 
 
 async def test_people_get_their_time_to_answer_back_after_a_pause() -> None:

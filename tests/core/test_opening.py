@@ -10,7 +10,6 @@ from core.events import DebateStarted, fold
 from core.models import (
     Agent,
     CastingModels,
-    ContextMethod,
     ModelChoice,
     Person,
     Place,
@@ -19,7 +18,7 @@ from core.models import (
     SourceReference,
     Summarization,
 )
-from core.opening import ALONE, NO_SUBJECT, TAKEN_OUT, DebateRequest, open_debate
+from core.opening import NO_SUBJECT, TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.rules_in_force import rules_of
 from core.settings import Settings
 from core.testing import recorded
@@ -82,20 +81,6 @@ def test_models_are_dealt_to_whom_nobody_gave_one() -> None:
     assert cast.casting.models == (one, two)
 
 
-def test_without_casting_the_default_roster_takes_part() -> None:
-    setup = open_debate(WISH, Settings(casting=False), delimiter="ab")
-
-    assert [agent.role for agent in setup.agents] == ["architect", "security", "simplicity"]
-    assert not setup.reasons
-
-
-def test_agents_are_found_by_role_and_by_other_spellings() -> None:
-    roles, warnings = roles_of(agents=["KISS", "Data modelling", "finance"])
-
-    assert roles == ["simplicity", "data", "finance"]
-    assert warnings == ()
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -134,19 +119,11 @@ def test_who_is_gone_from_a_places_own_agents_is_left_out_with_a_warning() -> No
     assert setup.warnings == ('"wizard" is left out: it is gone, or disabled.',)
 
 
-def test_one_agent_is_told_that_it_is_no_debate() -> None:
-    assert roles_of(["security"])[1] == (ALONE,)
-
-
 def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
     roles, warnings = roles_of(agents=["  "])
 
     assert roles == ["architect", "security", "simplicity"]
     assert "No agents were left" in warnings[0]
-
-
-def test_an_agent_named_twice_takes_part_once() -> None:
-    assert roles_of(agents=["architect", "security", "architect"])[0] == ["architect", "security"]
 
 
 @pytest.mark.parametrize(
@@ -170,19 +147,6 @@ def test_a_debate_has_no_more_rounds_than_its_format(
     assert (setup.rounds, setup.warnings) == (rounds, notices)
 
 
-def test_what_words_link_to_is_a_source_once_but_no_subject_of_a_review() -> None:
-    given, linked = (
-        SourceReference(kind=SourceKind.LINK, title=name, fetch=name, by=WISH.asked_by)
-        for name in ("https://a.example", "https://b.example")
-    )
-    again = given.model_copy(update={"in_words": True})
-    wish = replace(WISH, references=(given,), linked=(again, linked))
-
-    assert open_debate(wish, Settings(), delimiter="ab").references == (given, linked)
-    review = open_debate(wish, Settings(format="review"), delimiter="ab")
-    assert review.references == (given,)
-
-
 def test_words_link_to_no_more_sources_than_a_debate_has() -> None:
     def links(count: int, host: str) -> list[SourceReference]:
         names = [f"https://{host}/{number}" for number in range(count)]
@@ -195,14 +159,6 @@ def test_words_link_to_no_more_sources_than_a_debate_has() -> None:
     assert open_debate(wish, Settings(), delimiter="ab").references == (*given, *linked[:2])
     full = replace(WISH, references=links(60, "a.example"), linked=linked)
     assert len(open_debate(full, Settings(), delimiter="ab").references) == 60
-
-
-def test_disabled_agents_stay_out() -> None:
-    ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m")
-    bob = ann.model_copy(update={"id": "bob", "enabled": False})
-    setup = open_debate(WISH, Settings(agents=(ann, bob)), delimiter="ab")
-
-    assert (ann,) == setup.agents
 
 
 @pytest.mark.parametrize(
@@ -222,25 +178,6 @@ def test_what_cannot_be_used_is_named(wish: DebateRequest, words: str) -> None:
         open_debate(wish, Settings(), delimiter="ab")
 
     assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("form", "chosen", "method"),
-    [
-        ("panel", False, ContextMethod.ROUNDS),
-        ("panel", True, ContextMethod.LENGTH),
-        ("critique", False, ContextMethod.LENGTH),
-    ],
-)
-def test_a_panel_sums_up_rounds_unless_a_method_was_chosen(
-    form: str,
-    chosen: bool,  # noqa: FBT001 - a table's column
-    method: ContextMethod,
-) -> None:
-    rules = Summarization(method=ContextMethod.LENGTH) if chosen else Summarization()
-    settings = Settings(format=form, summarization=rules)
-
-    assert open_debate(WISH, settings, delimiter="ab").summarization.method is method
 
 
 def test_agents_without_fallbacks_take_the_usual_ones_but_never_their_own_model() -> None:
@@ -280,25 +217,6 @@ def test_background_summaries_are_made_by_a_cheap_model_of_the_judges_provider()
     assert open_debate(WISH, far, delimiter="ab").agent("summarizer").model == "sonnet"
 
 
-@pytest.mark.parametrize(
-    ("form", "own", "method"),
-    [
-        ("panel", Summarization(threshold=9), ContextMethod.ROUNDS),
-        ("panel", Summarization(method=ContextMethod.LENGTH), ContextMethod.LENGTH),
-        ("critique", Summarization(threshold=9), ContextMethod.LENGTH),
-    ],
-)
-def test_an_agents_own_rules_name_the_usual_method_of_the_format_if_they_name_none(
-    form: str, own: Summarization, method: ContextMethod
-) -> None:
-    ann = Agent(id="ann", name="Ann", role="architect", provider="p", model="m", summarization=own)
-    setup = open_debate(replace(WISH, format=form), Settings(agents=(ann,)), delimiter="ab")
-    rules = setup.agents[0].summarization
-
-    assert rules
-    assert (rules.method, rules.threshold) == (method, own.threshold)
-
-
 def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
     everybodys = PromptText(text="For all.", source="all.md")
     anns, bobs = (PromptText(text=f"For {who}.", source=f"{who}.md") for who in ("ann", "bob"))
@@ -312,39 +230,6 @@ def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
 
     used = {agent.id: rules_of(debate, agent.id).prompt for agent in debate.setup.agents}
     assert used == {"ann": anns, "bob": bobs, "cem": everybodys}
-
-
-def test_a_review_without_a_question_asks_about_its_sources() -> None:
-    given = tuple(
-        SourceReference(kind=SourceKind.FILE, title=f"{n}.md", fetch=n, by=WISH.asked_by)
-        for n in "abcd"
-    )
-    wish = replace(WISH, question="", format="review", references=given)
-    setup = open_debate(wish, Settings(), delimiter="ab")
-
-    assert setup.question == "Is this ready, and what has to change? a.md, b.md, c.md, …"
-    assert (setup.references, setup.rounds) == (given, 1)
-
-
-@pytest.mark.parametrize(
-    ("question", "context", "subject", "asked"),
-    [
-        ("We drop Redis on Monday.", "", "We drop Redis on Monday.", "Is this ready"),
-        ("Why?\nWe drop Redis.", "", "Why?\nWe drop Redis.", "Is this ready"),
-        ("Is it safe?", "We drop Redis.", "We drop Redis.", "Is it safe?"),
-    ],
-)
-def test_without_sources_the_context_or_the_words_themselves_are_reviewed(
-    question: str, context: str, subject: str, asked: str
-) -> None:
-    wish = replace(WISH, question=question, context=context, format="review")
-    setup = open_debate(wish, Settings(), delimiter="ab")
-
-    assert [(reference.kind, reference.fetch) for reference in setup.references] == [
-        (SourceKind.TEXT, subject)
-    ]
-    assert setup.question.startswith(asked)
-    assert setup.context == ""
 
 
 def test_a_secret_in_a_proposal_is_taken_out_before_it_is_stored() -> None:

@@ -16,16 +16,3 @@ def test_an_entry_that_is_put_in_again_counts_as_new() -> None:
     recent["a"] = 3
     recent["c"] = 4
     assert dict(recent) == {"a": 3, "c": 4}
-
-
-def test_several_at_once_are_bounded_too() -> None:
-    recent = Recent[int, int](3)
-    recent.update({number: number for number in range(10)})
-    assert list(recent) == [7, 8, 9]
-
-
-def test_a_default_is_kept_and_bounded_too() -> None:
-    recent = Recent[int, list[int]](2)
-    for number in range(4):
-        recent.setdefault(number, []).append(number)
-    assert dict(recent) == {2: [2], 3: [3]}

@@ -65,12 +65,12 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
         "MIIEowIBAAKCAQEAtest-----END EC PRIVATE KEY-----",
     ],
 )
-@pytest.mark.parametrize("around", ["{}", "the token is {}.", '"key": "{}"', "a={}&b=1"])
-def test_a_secret_is_replaced_wherever_it_stands(secret: str, around: str) -> None:
-    redacted = redact(around.format(secret))
+def test_a_secret_is_replaced_wherever_it_stands(secret: str) -> None:
+    for around in ("{}", "the token is {}.", '"key": "{}"', "a={}&b=1"):
+        redacted = redact(around.format(secret))
 
-    assert REDACTED in redacted
-    assert secret.strip()[-12:] not in redacted
+        assert REDACTED in redacted, around
+        assert secret.strip()[-12:] not in redacted, around
 
 
 #: Their prefixes are in no word, or what follows is in none.

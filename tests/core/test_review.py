@@ -37,8 +37,6 @@ from core.models import (
     When,
 )
 from core.request import ModelRequest
-from core.rules import schedule
-from core.rules.findings import counted_words, standing
 from core.store.memory import InMemoryStore
 from core.testing import (
     RecordingSink,
@@ -164,20 +162,6 @@ LOSING = a_finding_reply(LOST, severity="blocker", wrong="Orders vanish.", mend=
 DEAR = a_finding_reply(COST, severity="minor", wrong="Nobody asked for the money.")
 
 
-async def test_what_matters_is_put_to_the_author_and_nothing_goes_on_before_they_answer() -> None:
-    held = Held(scripted({"architect": a_review(LOSING, DEAR)}))
-    debate = await held.run()
-
-    (asked,) = debate.clarifications.values()
-    assert [item.question for item in asked.items] == [
-        f"blocker: “{LOST}” (e1, line 3): Orders vanish. To mend it: Drain it first."
-    ]
-    assert asked.items[0].asked_by == ("architect",)
-    assert schedule.ready(debate) == ()
-    wait = asked.until - debate.times[asked.turn.key]
-    assert round(wait.total_seconds()) == 3600
-
-
 async def test_an_answer_leads_to_a_second_look_by_those_who_found_something() -> None:
     held = Held(scripted({"architect": a_review(LOSING, DEAR), "security": a_review(DEAR)}))
     await held.run()
@@ -216,25 +200,6 @@ async def test_the_verdict_counts_and_lists_what_is_open_by_its_weight() -> None
     ]
     assert debate.verdict.findings[0].why == "Only promised."
     assert debate.verdict.solution.startswith("It goes once jobs are moved.")
-
-
-async def test_without_an_answer_nobody_looks_again_and_the_findings_stand() -> None:
-    held = Held(scripted({"architect": a_review(LOSING)}))
-    before = await held.run()
-    (key,) = before.clarifications
-    debate = await held.on(ClarificationsClosed(which=key))
-
-    assert held.provider.asked(Act.SECOND_LOOK) == []
-    assert debate.verdict
-    assert debate.verdict.decision == "Ready with changes: 1 blocker"
-
-
-async def test_where_nothing_of_weight_is_found_the_author_is_not_asked() -> None:
-    debate = await Held(scripted({"architect": a_review(DEAR)})).run()
-
-    assert debate.clarifications == {}
-    assert debate.status is Status.CONCLUDED
-    assert counted_words(standing(debate)) == "1 minor"
 
 
 async def test_a_finding_about_words_that_are_not_there_is_struck_out_and_said_so() -> None:
@@ -333,21 +298,6 @@ async def test_the_same_finding_of_two_agents_is_one_by_their_words_where_no_mod
     (one,) = debate.findings.items
     assert (one.raised_by, one.severity.value) == (("architect", "security"), "blocker")
     assert "No model could merge the findings" in debate.findings.warnings[0]
-
-
-async def test_a_model_that_merges_findings_is_followed() -> None:
-    script = scripted({role: a_review(LOSING, DEAR) for role in ("architect", "security")})
-
-    def merging(request: ModelRequest) -> str | ProviderError:
-        if request.act is not Act.FINDINGS:
-            return script(request)
-        assert len(request.parts) == 3, "the subject is not read again"
-        return json.dumps({"same_as": [1, 2, 1, 4]})
-
-    debate = await Held(merging).run()
-
-    assert debate.findings
-    assert [len(item.raised_by) for item in debate.findings.items] == [2, 1, 1]
 
 
 async def test_a_judge_that_calls_it_ready_while_a_blocker_is_open_is_corrected() -> None:

@@ -26,13 +26,9 @@ from core.models import (
     Act,
     Debate,
     ModelChoice,
-    Person,
-    Place,
     Setup,
-    ShadowWhen,
     Status,
 )
-from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.rules import schedule, shadow
@@ -46,12 +42,9 @@ from core.transcript.record import SEALED, record_json
 from core.transcript.report import report
 from core.transcript.single_answer import single_answer_section, single_answer_words
 from core.use_cases.choices import Choices, with_choices
-from moot_bench.arms import Arm, ArmForm, setup_of
-from moot_bench.tasks import a_task
 from tests.core.bench import DEBATE, Bench
 from tests.core.dice import Luck, Play
 
-DANA = Person(id="U1", name="Dana")
 #: Stands in every text of the single answer, and nowhere else.
 MARK = "zyxwv"
 ALONE: dict[str, Any] = {
@@ -147,19 +140,6 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
 # --- What it says -----------------------------------------------------------------------------
 
 
-async def test_where_it_takes_the_same_option_that_is_said_with_its_decision() -> None:
-    bench, debate = await held()
-
-    assert shadow.agrees(debate) is True
-    assert single_answer_words(debate) == (
-        f"One model, asked alone, chose the same option: “Take PostgreSQL {MARK}”."
-    )
-    assert str(board(debate).payload).count("One model, asked alone, chose the same option:") >= 1
-    record = json.loads(record_json(await bench.store.events(DEBATE)))
-    answer = record["outcome"]["single_answer"]
-    assert (answer["agrees"], answer["decision"]) == (True, f"Take PostgreSQL {MARK}.")
-
-
 async def test_where_it_takes_another_option_its_own_words_are_quoted() -> None:
     _, debate = await held(option="o2")
 
@@ -226,14 +206,6 @@ async def test_nothing_waits_for_it() -> None:
     assert {Act.SHADOW, Act.SHADOW_CHOICE} < BESIDE
 
 
-async def test_it_is_asked_with_the_first_answers_and_once() -> None:
-    bench, _ = await held()
-
-    first = bench.provider.requests[: len(a_setup().agents) + 1]
-    assert {request.act for request in first} == {Act.PROPOSAL, Act.SHADOW}
-    assert len(bench.provider.asked(Act.SHADOW)) == 1
-
-
 @dataclass
 class Priced(Bench):
     """The same with a model of a known price."""
@@ -289,33 +261,6 @@ def test_however_a_debate_goes_it_goes_the_same_without(form: str, seed: int) ->
 ONE, TWO, OTHER = (ModelChoice(provider="p", model=name) for name in ("one", "two", "other"))
 
 
-def opened(settings: Settings, when: ShadowWhen | None = None) -> Setup:
-    request = DebateRequest(
-        question="Kafka or SQS?", asked_by=DANA, place=Place(surface="terminal"), shadow=when
-    )
-    return open_debate(request, settings, delimiter="d")
-
-
-def test_by_default_there_is_one_where_several_models_take_part() -> None:
-    mixed = Settings(agent_model=ONE, judge_model=ONE, mixed_models=(ONE, TWO), strongest_model=TWO)
-    alone = opened(mixed).shadow_agent
-    assert alone
-    assert (alone.id, alone.model, alone.fallbacks) == (SHADOW, "two", ())
-    single = Settings(agent_model=ONE, judge_model=TWO)
-    assert opened(single).shadow_agent is None
-    assert opened(mixed, ShadowWhen.NEVER).shadow_agent is None
-    always = opened(single, ShadowWhen.ALWAYS).shadow_agent
-    assert always
-    assert always.model == "two"  # the judge's
-    named = opened(mixed.model_copy(update={"shadow_model": OTHER})).shadow_agent
-    assert named
-    assert named.full_name == "p/other"
-
-
-def test_checklists_and_written_examples_answer_nothing_alone() -> None:
-    assert opened(Settings(), ShadowWhen.ALWAYS).shadow_agent is None
-
-
 def test_a_channel_sets_it() -> None:
     settings = Settings(agent_model=ONE, judge_model=ONE)
     for wanted, found in ((True, "always"), (False, "never"), (None, "mixed")):
@@ -330,10 +275,3 @@ def test_the_dearest_model_is_taken_for_the_strongest() -> None:
     assert dearest((ONE, TWO, OTHER), prices) == TWO
     assert dearest((ONE, OTHER)) == ONE
     assert dearest(()) is None
-
-
-def test_a_bench_asks_for_none() -> None:
-    settings = Settings(agent_model=ONE, judge_model=ONE, shadow=ShadowWhen.ALWAYS)
-    task = a_task(identity="a", question="Which?", options=["x", "y"], answer="x")
-    arm = Arm(form=ArmForm.CRITIQUE, models=(ONE, TWO))
-    assert setup_of(arm, task, settings, delimiter="d", asker=DANA).shadow_agent is None

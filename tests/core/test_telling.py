@@ -10,7 +10,6 @@ from core.errors import RunLost, StoreDown
 from core.events import (
     ClarificationsOpened,
     ContributionMade,
-    DebateConcluded,
     FollowUpAsked,
     Recorded,
     fold,
@@ -21,7 +20,6 @@ from core.store.memory import InMemoryStore
 from core.telling import MOST_AGAIN, News, Telling
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
-from tests.core.test_shadow import with_shadow
 
 pytestmark = pytest.mark.leaping
 
@@ -128,54 +126,6 @@ async def test_a_slow_sink_does_not_keep_a_debate_from_its_verdict() -> None:
     debate = await run
     assert sink.heard == list(range(1, debate.seq + 1))
     assert await bench.store.published(DEBATE) == debate.seq
-
-
-async def test_a_question_after_the_end_is_answered_while_the_sink_is_told_of_the_end() -> None:
-    sink = Slow(DebateConcluded)
-    bench = Bench(sink=sink)
-    await bench.start(a_setup(rounds=1))
-    engine = bench.engine
-    run = asyncio.create_task(engine.run(DEBATE))
-    await asyncio.sleep(600)
-    assert fold(await bench.store.events(DEBATE)).status is Status.CONCLUDED
-
-    await bench.add(ASKED)
-    assert engine.wake(DEBATE)
-    await asyncio.sleep(60)
-    assert 1 in fold(await bench.store.events(DEBATE)).follow_up_answers
-    sink.go_on.set()
-    debate = await run
-    assert sink.heard == list(range(1, debate.seq + 1))
-
-
-async def test_a_question_while_a_summary_keeps_the_end_is_waited_for_at_rest() -> None:
-    """And what the grace of the first end has left is not what the next one has."""
-    reads = 0
-
-    class Counting(InMemoryStore):
-        async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
-            nonlocal reads
-            reads += 1
-            return await super().events(debate_id, after=after)
-
-    sink = Slow(DebateConcluded)
-    bench = Bench(sink=sink, store=Counting(), grace=0.2)
-    bench.provider.hold(Act.SHADOW, Act.FOLLOW_UP)
-    await bench.start(with_shadow())
-    engine = bench.engine
-    run = asyncio.create_task(engine.run(DEBATE))
-    await asyncio.sleep(600)
-    assert fold(await bench.store.events(DEBATE)).status is Status.CONCLUDED
-
-    await bench.add(ASKED)
-    assert engine.wake(DEBATE)
-    await bench.provider.until_asked(Act.FOLLOW_UP)
-    before = reads
-    await asyncio.sleep(10)
-    assert reads - before < 5
-    bench.provider.let_go()
-    sink.go_on.set()
-    assert 1 in (await run).follow_up_answers
 
 
 async def test_a_sink_that_hangs_keeps_no_question_open_beyond_its_time() -> None:

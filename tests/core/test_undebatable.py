@@ -20,7 +20,6 @@ from core.models import (
     Debate,
     Setup,
     Status,
-    Usage,
     When,
 )
 from core.rules.degradations import degradations
@@ -32,7 +31,6 @@ from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.transcript.decision import decision_text
 from core.transcript.report import report
-from core.transcript.words import calls_words
 
 CHOIR = "Should our choir sing Bach or Brahms in spring?"
 QUEUE = "Kafka or PostgreSQL for our job queue? No job may be lost."
@@ -99,19 +97,6 @@ async def test_what_checklists_know_is_debated_without_a_model(when: When) -> No
     assert bool(debate.gates) is (when is When.SPLIT)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-async def test_without_a_model_no_call_and_no_token_is_estimated_or_told(form: str) -> None:
-    setup = without_a_model(CHOIR, form, When.ALWAYS)
-    found = estimate(setup)
-    debate, _ = await held(setup.model_copy(update={"forecast": found.forecast}))
-
-    assert estimate_words(found) == "Estimated: no model call, no cost."
-    assert found.usage == Usage()
-    assert debate.usage.input_tokens == debate.usage.output_tokens == 0
-    assert calls_words(debate) == "no model call, $0.00"
-    assert "Estimated before" not in report(debate)
-
-
 @pytest.mark.parametrize("when", list(When))
 async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: When) -> None:
     """Its checklist may know the question: there is no vote all the same."""
@@ -145,12 +130,6 @@ async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
     assert why_held(debate) == ()
     assert "wants" not in decision_text(debate)
     assert "at least two" in why_not_wanted(debate)
-
-
-def test_one_agent_alone_is_estimated_as_one() -> None:
-    found = estimate(alone("critique"))
-
-    assert [call.turn.act for call in found.planned] == [Act.PROPOSAL, Act.SYNTHESIS]
 
 
 async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> None:

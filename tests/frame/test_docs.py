@@ -57,9 +57,14 @@ def leads_nowhere(document: str, target: str) -> bool:
     return bool(anchor) and anchor not in anchors(file.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_link_leads_somewhere(document: str) -> None:
-    assert [link for link in links(read(document)) if leads_nowhere(document, link)] == []
+def test_every_link_leads_somewhere() -> None:
+    broken = [
+        (document, link)
+        for document in DOCUMENTS
+        for link in links(read(document))
+        if leads_nowhere(document, link)
+    ]
+    assert broken == []
 
 
 def test_a_link_to_nothing_is_found() -> None:
@@ -85,14 +90,14 @@ def test_every_picture_is_shown_with_words_for_those_who_cannot_see_it() -> None
     assert all(len(words) > 20 for words, _ in shown)
 
 
-@pytest.mark.parametrize("picture", PICTURES)
-def test_a_picture_is_small_and_fetches_nothing(picture: str) -> None:
-    content = (ROOT / "docs" / "pictures" / picture).read_bytes()
-    assert len(content) < MOST_BYTES
-    if picture.endswith(".svg"):
-        assert b"url(http" not in content.replace(b'"', b"")
-    else:
-        assert content.startswith(b"\x89PNG")
+def test_a_picture_is_small_and_fetches_nothing() -> None:
+    for picture in PICTURES:
+        content = (ROOT / "docs" / "pictures" / picture).read_bytes()
+        assert len(content) < MOST_BYTES, picture
+        if picture.endswith(".svg"):
+            assert b"url(http" not in content.replace(b'"', b""), picture
+        else:
+            assert content.startswith(b"\x89PNG"), picture
 
 
 def test_the_script_takes_every_picture() -> None:
@@ -106,17 +111,23 @@ def test_the_guide_names_every_command_of_slack() -> None:
     assert said <= set(re.findall(r"`(/debate [^`]+)`", read("docs/team.md")))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_commands_of_slack_in_documents_exist(document: str) -> None:
-    known = {name.split()[1] for name in COMMANDS if name.startswith("/debate ")}
-    typed = re.findall(r"`/debate ([a-z]+)(?: [A-Z]+)?`", read(document))
-    assert set(typed) <= known
+def named(pattern: str) -> set[str]:
+    """Return what a pattern finds in all documents."""
+    return {
+        name for document in DOCUMENTS for name in re.findall(pattern, read(document), re.MULTILINE)
+    }
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_commands_of_the_terminal_in_documents_exist(document: str) -> None:
-    typed = re.findall(r"(?:`|^|&& )moot ([a-z]+)\b", read(document), re.MULTILINE)
-    assert set(typed) <= set(commands())
+def test_commands_variables_and_metrics_in_documents_exist() -> None:
+    slack = {name.split()[1] for name in COMMANDS if name.startswith("/debate ")}
+    assert named(r"`/debate ([a-z]+)(?: [A-Z]+)?`") <= slack
+    assert named(r"(?:`|^|&& )moot ([a-z]+)\b") <= set(commands())
+    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    assert named(r"(?:`|^)make ([a-z-]+)") <= targets
+    settings = named(r"`((?:MOOT|SLACK|OPENAI|ANTHROPIC|OLLAMA)_[A-Z_]+)\b")
+    # Those of plugins are read by plugins.
+    assert {name for name in settings if not name.startswith("MOOT_PLUGIN_")} <= set(variables())
+    assert named(r"`(moot_[a-z_]+)") <= families() | {"moot_post"}
 
 
 @pytest.mark.parametrize("command", ["run", "demo", "debate", "list", "show", "config", "purge"])
@@ -150,21 +161,6 @@ def test_every_command_of_the_terminal_is_documented() -> None:
     assert [name for name in commands() if f"moot {name}" not in text] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_commands_of_make_in_documents_exist(document: str) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
-    typed = re.findall(r"(?:`|^)make ([a-z-]+)", read(document), re.MULTILINE)
-    assert set(typed) <= targets
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_variables_of_the_environment_in_documents_exist(document: str) -> None:
-    known = set(variables())
-    named = set(re.findall(r"`((?:MOOT|SLACK|OPENAI|ANTHROPIC|OLLAMA)_[A-Z_]+)\b", read(document)))
-    # Those of plugins are read by plugins.
-    assert {name for name in named if not name.startswith("MOOT_PLUGIN_")} <= known
-
-
 def families() -> set[str]:
     """Return the names of all metrics as Prometheus is told them."""
     text = Metrics().text().decode()
@@ -176,12 +172,6 @@ def families() -> set[str]:
 def names_of(family: object) -> set[str]:
     name, kind = str(getattr(family, "name")), str(getattr(family, "type"))  # noqa: B009 - untyped
     return {f"{name}_total"} if kind == "counter" else {name}
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_metrics_in_documents_exist(document: str) -> None:
-    named = set(re.findall(r"`(moot_[a-z_]+)", read(document)))
-    assert named <= families() | {"moot_post"}
 
 
 @pytest.mark.parametrize("document", GUIDES)

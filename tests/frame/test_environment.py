@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from bot.settings import variables
 from tests.frame.files import read
 
@@ -15,14 +13,9 @@ def test_it_lists_every_setting_once() -> None:
     assert sorted(VARIABLES) == sorted(variables())
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
-def test_it_holds_no_value_that_could_be_a_secret(variable: str) -> None:
-    assert re.search(rf"^{variable}=$", TEXT, re.MULTILINE)
-
-
-@pytest.mark.parametrize("variable", VARIABLES)
-def test_a_comment_explains_the_setting(variable: str) -> None:
-    block = next(
-        part for part in re.split(r"^(?=#)", TEXT, flags=re.MULTILINE) if f"\n{variable}=" in part
-    )
-    assert re.match(r"# .{5,}\n", block)
+def test_each_has_no_value_that_could_be_a_secret_and_a_comment_that_explains_it() -> None:
+    blocks = re.split(r"^(?=#)", TEXT, flags=re.MULTILINE)
+    for variable in VARIABLES:
+        block = next(part for part in blocks if f"\n{variable}=" in part)
+        assert re.search(rf"^{variable}=$", block, re.MULTILINE), variable
+        assert re.match(r"# .{5,}\n", block), variable

@@ -2,8 +2,7 @@
 
 import ast
 import re
-
-import pytest
+from functools import cache
 
 from tests.frame.files import ROOT, read
 
@@ -17,6 +16,7 @@ NAMED = sorted({name for row in ROWS for name in re.findall(r"`([^`]+)`", row[2]
 FILES = sorted({name for row in ROWS for name in re.findall(r"`([\w/.]+)`", row[1])})
 
 
+@cache
 def names_in(file: str) -> set[str]:
     tree = ast.parse(read(file))
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -28,17 +28,15 @@ def test_every_threat_has_what_stops_it_and_a_test() -> None:
     assert [row for row in ROWS if len(row) != 3 or not row[1] or "`" not in row[2]] == []
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_a_named_test_exists(name: str) -> None:
-    file, _, test = name.partition("::")
-
-    assert (ROOT / "tests" / file).is_file()
-    assert not test or test in names_in(f"tests/{file}")
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_a_named_file_exists(file: str) -> None:
-    assert (ROOT / file).exists()
+def test_every_named_file_and_test_exists() -> None:
+    assert [file for file in FILES if not (ROOT / file).exists()] == []
+    missing = [
+        name
+        for name in NAMED
+        for file, _, test in [name.partition("::")]
+        if not (ROOT / "tests" / file).is_file() or (test and test not in names_in(f"tests/{file}"))
+    ]
+    assert missing == []
 
 
 def test_every_file_of_security_tests_is_named() -> None:

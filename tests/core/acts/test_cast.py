@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import LogBroken, ProviderError, RequestRejected
 from core.estimate import estimate
-from core.events import AgentsCast, ContributionMade, DebateStarted, StopRequested, fold
+from core.events import AgentsCast, ContributionMade, DebateStarted, fold
 from core.models import (
     SUMMARIZER,
     Act,
@@ -20,12 +20,10 @@ from core.models import (
     PromptText,
     Setup,
     Status,
-    Stop,
     Turn,
-    When,
 )
 from core.opening import DebateRequest, largest, open_debate
-from core.request import ModelRequest, PartKind
+from core.request import ModelRequest
 from core.rules import casting, schedule
 from core.rules.gate import in_words
 from core.settings import Settings
@@ -110,38 +108,6 @@ async def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
     assert "hard to undo, so it is debated all the same" in in_words(debate, first)
 
 
-@pytest.mark.parametrize("undo", ["easy", "unclear"])
-async def test_where_nobody_can_say_nothing_is_assumed(undo: str) -> None:
-    debate = await cast_and_agreed(saying("unclear", undo))
-    assert {made.turn.act for made in debate.contributions.values()} == {Act.PROPOSAL}
-    assert len(debate.setup.agents) == 4
-
-
-async def test_rules_are_checked_by_one_and_the_sceptic_who_vote_without_a_debate() -> None:
-    debate = await cast_and_agreed(saying("check of rules", "hard"))
-    assert [agent.id for agent in debate.setup.agents] == ["legal", "sceptic"]
-    assert {made.turn.act for made in debate.contributions.values()} == {Act.PROPOSAL}
-    assert debate.tally
-    assert debate.status is Status.CONCLUDED
-
-
-async def test_who_asks_for_a_debate_gets_one_though_rules_are_checked() -> None:
-    debate = await cast_and_agreed(saying("check of rules", "easy"), when=When.ALWAYS)
-    assert len(debate.setup.agents) == 4
-    assert [made for made in debate.contributions.values() if made.turn.act is Act.CRITIQUE]
-
-
-async def test_the_call_sees_the_question_and_every_role() -> None:
-    bench = Bench()
-    await bench.run(a_cast_setup())
-    asked = bench.provider.asked(Act.CASTING)[0]
-    task = next(part.text for part in asked.parts if part.kind is PartKind.TASK)
-
-    assert asked.parts[0].text == WISH.question
-    assert "- legal: You look at law" in task
-    assert '"sceptic" is always one of them' in task
-
-
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
@@ -190,14 +156,6 @@ async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:
     assert legal.prompts["proposal"] == mine
     assert legal.fallbacks == (TWO,)
     assert data.fallbacks == (ONE,)
-
-
-def test_a_debate_stopped_before_its_agents_are_chosen_asks_nobody() -> None:
-    begun = DebateStarted(setup=a_cast_setup())
-    stopped = StopRequested(stop=Stop(by=Person(id="U1")))
-
-    assert schedule.ready(fold(recorded([begun]))) == (casting.TURN,)
-    assert schedule.ready(fold(recorded([begun, stopped]))) == ()
 
 
 def test_nobody_is_cast_after_others_have_spoken() -> None:

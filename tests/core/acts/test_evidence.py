@@ -297,19 +297,6 @@ async def test_a_reading_that_was_interrupted_is_done_again() -> None:
     assert (debate.status, shelf.read_so_far) == (Status.CONCLUDED, ["load"])
 
 
-async def test_long_sources_are_shown_by_the_passages_that_fit_the_question() -> None:
-    pages = "\n\n".join(f"# Part {n}\n\n{'Nothing of note happens here. ' * 30}" for n in range(40))
-    fitting = "# Queues\n\nKafka keeps every job on three brokers."
-    held = Held(Shelf({"book": f"{pages}\n\n{fitting}\n\n{pages}"}), "book", room=3000)
-    await held.run()
-
-    shown = [part for part in held.provider.requests[0].parts if part.kind is PartKind.SOURCE]
-    assert sum(len(part.text) for part in shown[1:]) < 3500
-    assert "Kafka keeps every job on three brokers." in shown[1].text
-    assert "[…]" in shown[1].text
-    assert "of 81 passages below" in shown[0].text
-
-
 def a_book() -> str:
     pages = "\n\n".join(f"# Part {n}\n\n{'Nothing of note happens here. ' * 30}" for n in range(40))
     return f"{pages}\n\n# Fees\n\nThe zebra tariff is 12 crowns a month."
@@ -357,28 +344,6 @@ async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
         "It only asked to look something up, twice.",
         2,
     )
-
-
-async def test_where_everything_is_shown_nothing_can_be_looked_up() -> None:
-    held = Held(Shelf({"load": LOAD}), "load")
-    await held.run()
-    assert not any("LOOK UP" in request.parts[-1].text for request in held.provider.requests)
-
-
-async def test_prompts_begin_alike_whatever_comes_later() -> None:
-    """The part that all agents share can be cached: it does not change from turn to turn."""
-    held = Held(Shelf({"load": LOAD}), "load", rounds=2)
-    await held.run()
-    beginnings = {
-        tuple(
-            part.text for part in request.parts if part.kind in {PartKind.QUESTION, PartKind.SOURCE}
-        )
-        for request in held.provider.requests
-    }
-    assert len(beginnings) == 1
-    asked = held.provider.requests
-    unshared = [one.act for one in asked if not any(part.ends_shared for part in one.parts)]
-    assert set(unshared) <= {Act.OPTIONS, Act.SUMMARY, Act.SYNTHESIS}  # asked once, of one model
 
 
 async def test_events_are_read_back_as_they_were_written() -> None:

@@ -11,7 +11,7 @@ from core.engine import Engine
 from core.errors import KeyRefused, ProviderError
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.models import Act, Agent, Debate, Summarization, VerdictSource
+from core.models import Act, Agent, Debate, VerdictSource
 from core.request import ModelRequest, PartKind
 from core.rules.voting import best_texts
 from core.store.memory import InMemoryStore
@@ -23,7 +23,7 @@ from core.testing import (
     plausible_reply,
 )
 from tests.core.bench import DEBATE, Bench
-from tests.core.test_debated_options import AGREED, SPLIT, a_gated_setup, a_script
+from tests.core.test_debated_options import AGREED, a_gated_setup, a_script
 
 WHY = "The key is not taken."
 
@@ -117,20 +117,6 @@ async def test_the_judge_is_not_shown_ballots_cast_before_the_debate_as_the_vote
     assert "Architect: 0 points, 0 first places" in shown
 
 
-async def test_a_failed_summary_is_no_missing_turn() -> None:
-    def script(request: ModelRequest) -> str | ProviderError:
-        return KeyRefused(WHY) if request.act is Act.SUMMARY else plausible_reply(request)
-
-    rules = Summarization(threshold=50)
-    setup = a_setup(rounds=2).model_copy(update={"summarization": rules})
-    debate = await Bench(ScriptedProvider(script)).run(setup)
-    lost = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
-
-    assert debate.verdict
-    assert lost
-    assert not [words for words in debate.verdict.warnings if "are missing" in words]
-
-
 async def test_a_judge_starts_from_one_text_where_one_won() -> None:
     bench = Bench()
     debate = await bench.run(a_setup(rounds=1))
@@ -161,17 +147,3 @@ async def test_beside_unanimity_stands_what_speaks_against_it(dissent: str, said
     assert "the strongest objection to the decision that a position or a ballot holds" in str(asked)
     assert debate.verdict
     assert debate.verdict.dissent.endswith(said)
-
-
-async def test_after_a_debate_nobody_needs_to_have_disagreed() -> None:
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.SYNTHESIS:
-            return json.dumps(a_verdict_reply(dissent=""))
-        return a_script(SPLIT)(request)
-
-    bench = Bench(ScriptedProvider(script))
-    debate = await bench.run(a_gated_setup())
-
-    assert debate.verdict
-    assert not debate.verdict.dissent
-    assert "empty only if nobody disagreed" in str(bench.provider.asked(Act.SYNTHESIS))

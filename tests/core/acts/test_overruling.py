@@ -45,13 +45,6 @@ async def judged(option: str, ground: str, *, when: When = When.SPLIT) -> Debate
     return await Bench(ScriptedProvider(script)).run(setup)
 
 
-async def test_a_judge_that_stays_with_the_vote_needs_no_ground() -> None:
-    debate = await judged("o1", "")
-    assert debate.verdict
-    assert debate.verdict.overrule is None
-    assert was_overruled(debate) is False
-
-
 @pytest.mark.parametrize(
     "ground", ["It must keep every job.", "must keep EVERY job", '"It must keep every job"']
 )

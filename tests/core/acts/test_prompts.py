@@ -124,16 +124,6 @@ def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, o
     assert not re.search(r"\{\w+\}", text), "a single brace is no template variable"
 
 
-@pytest.mark.parametrize("act", VALUES, ids=str)
-def test_every_role_performs_an_act_in_its_own_person(act: Act) -> None:
-    prompts = {role: render.task(act, an_agent(role), **VALUES[act]) for role in ROLES}
-    tasks = {text.removeprefix(render.persona(role, act)) for role, text in prompts.items()}
-
-    assert all(text.startswith(render.persona(role, act)) for role, text in prompts.items())
-    assert len({render.persona(role, act) for role in ROLES}) == len(ROLES)
-    assert len(tasks) == 1, "what is asked of an agent does not depend on its role"
-
-
 def test_the_system_text_is_as_it_was_approved() -> None:
     assert render.system() + "\n" == (GOLDEN / "system.md").read_text(encoding="utf-8")
 
@@ -160,18 +150,6 @@ def test_an_agents_own_prompt_wins_and_is_named() -> None:
     assert render.source(Act.CRITIQUE, agent) == render.BUILT_IN
 
 
-def test_an_agents_own_persona_is_in_every_task() -> None:
-    own = {"persona": PromptText(text="You are the ghost of projects past.", source="ghost.md")}
-    agent = an_agent("architect").model_copy(update={"prompts": own})
-
-    assert render.task(Act.PROPOSAL, agent, **VALUES[Act.PROPOSAL]).startswith("You are the ghost")
-    assert render.source(Act.PROPOSAL, agent) == "ghost.md"
-
-
-def test_every_built_in_role_has_a_persona_of_its_own() -> None:
-    assert len({render.persona(role) for role in (*ROLES, *STAFF)}) == len(ROLES) + len(STAFF)
-
-
 @pytest.mark.parametrize("role", ROLES)
 def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> None:
     bare = render.persona(role)
@@ -192,27 +170,3 @@ def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> Non
 )
 def test_a_prompt_fits_its_case(act: Act, values: dict[str, object], words: str) -> None:
     assert words in render.task(act, an_agent(ROLE), **{**VALUES[act], **values})
-
-
-@pytest.mark.parametrize(
-    ("may_vote", "may_ask", "steps"),
-    [
-        (False, 0, '"go_on".'),
-        (False, 1, '"go_on" or "ask".'),
-        (True, 0, '"go_on" or "vote".'),
-        (True, 1, '"go_on", "ask" or "vote".'),
-    ],
-)
-def test_a_facilitator_is_told_what_it_may_decide(
-    may_vote: bool,  # noqa: FBT001 - a parameter of the test
-    may_ask: int,
-    steps: str,
-) -> None:
-    values: dict[str, object] = {"round": 2, "left": 3, "may_vote": may_vote, "may_ask": may_ask}
-    text = render.task(Act.FACILITATION, an_agent("facilitator"), **values)
-
-    assert text.endswith(f'"decision": {steps}')
-
-
-def test_an_unknown_role_speaks_as_the_generalist() -> None:
-    assert render.persona("../../etc/passwd") == render.persona("generalist")

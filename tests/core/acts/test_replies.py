@@ -41,15 +41,6 @@ def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> 
     assert writable(said) == kept
 
 
-@pytest.mark.parametrize(("said", "kept"), [(130, 100), (-5, 0), (72, 72)])
-def test_confidence_is_kept_between_0_and_100(said: int, kept: int) -> None:
-    assert verdict_from(a_reply(confidence=said), {}).judge_confidence == kept
-
-
-def test_a_judge_may_give_no_confidence() -> None:
-    assert verdict_from(a_reply(confidence=None), {}).judge_confidence is None
-
-
 @pytest.mark.parametrize(
     ("reasons", "is_abstention"), [(["No list helps."], True), ([], False), ([" "], False)]
 )
@@ -73,14 +64,6 @@ def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
 
     assert verdict.unmet_requirements == ("must keep every job",)
     assert [requirement.status for requirement in verdict.requirements] == ["not met", "unknown"]
-
-
-def test_every_note_is_answered_for_even_one_the_judge_passed_over() -> None:
-    notes = [{"note": "n1", "used": True, "explanation": "by Security"}]
-    outcomes = verdict_from(a_reply(notes=notes), {"n1": "e1", "n2": "e2"}).notes
-
-    assert [(outcome.note, outcome.used) for outcome in outcomes] == [("e1", True), ("e2", False)]
-    assert outcomes[1].explanation == "The judge did not mention it."
 
 
 def test_an_invented_note_is_dropped() -> None:
@@ -211,34 +194,6 @@ def test_a_near_right_ballot_is_a_ballot() -> None:
     assert (ballot.ranking, ballot.moved_by) == (["p2", "p1"], "c1")
     assert ballot.probabilities == [85, 15]
     assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
-
-
-def test_reasons_without_labels_stand_in_the_order_of_the_labels() -> None:
-    ballot = BallotReply(reasons=["a", "b"], ranking=["p2", "p1"])
-
-    assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "a", "p2": "b"}
-
-
-def test_the_form_of_a_ballot_names_every_label() -> None:
-    form = answer_form(ballot_reply(("p1", "p2"), ("c1",), ("o1",)))
-
-    assert form.name == "ballot"
-    fields = ["reasons", "ranking", "probabilities", "moved_by", "why_moved"]
-    assert list(form.schema["properties"]) == fields
-    assert form.schema["required"] == list(form.schema["properties"])
-    assert form.schema["properties"]["ranking"]["items"]["enum"] == ["p1", "p2"]
-    assert form.schema["properties"]["moved_by"]["enum"] == ["c1", "none"]
-
-
-def test_the_form_of_a_verdict_puts_reasons_first_and_names_the_notes() -> None:
-    form = answer_form(verdict_reply(("n1", "n2"), ("o1", "o2"))).schema["properties"]
-    status = form["requirements"]["items"]["properties"]["status"]
-
-    before = ["reasons", "dissent", "requirements", "criteria", "decision", "option"]
-    assert list(form)[: len(before)] == before
-    assert form["option"]["enum"] == ["o1", "o2", "none"]
-    assert form["notes"]["items"]["properties"]["note"]["enum"] == ["n1", "n2"]
-    assert status["enum"] == ["met", "not met", "unknown"]
 
 
 def test_a_facilitators_form_names_every_step_so_that_all_its_turns_read_one_cache() -> None:

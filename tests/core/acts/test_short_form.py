@@ -17,7 +17,6 @@ _FORM = ShortForm(
     answer="Use PostgreSQL.",
     points=("Nothing new to run.", "One commit for job and order."),
 )
-_STANCE = "Stance: o1 70 %, o2 30 %"
 
 
 @pytest.mark.parametrize(
@@ -32,18 +31,6 @@ _STANCE = "Stance: o1 70 %, o2 30 %"
 )
 def test_the_short_form_is_read_however_it_is_decorated(end: str) -> None:
     assert read_short_form(f"{_TEXT}\n\n{end}") == _FORM
-
-
-@pytest.mark.parametrize("end", [f"{_SHORT}\n{_STANCE}", f"{_STANCE}\n\n{_SHORT}"])
-def test_the_stance_stays_the_last_line_of_the_text(end: str) -> None:
-    short = read_short_form(f"{_TEXT}\n\n{end}")
-
-    assert short.text.splitlines()[-1] == _STANCE
-    assert (short.answer, short.points) == (_FORM.answer, _FORM.points)
-
-
-def test_points_may_be_missing() -> None:
-    assert read_short_form(f"{_TEXT}\nIn short: Use it.") == ShortForm(text=_TEXT, answer="Use it.")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from itertools import pairwise
 
 import pytest
@@ -10,18 +9,14 @@ import pytest
 from core.acts.context import parts_for
 from core.engine import SUMMARY_GRACE
 from core.errors import ProviderError, RequestRejected
-from core.events import ContributionMade, DebateStarted, NoteAdded, TurnFailed, fold
+from core.events import ContributionMade, DebateStarted, TurnFailed, fold
 from core.models import (
-    SUMMARIZER,
     Act,
     Clarifying,
     ContextMethod,
     Contribution,
     Debate,
     Failure,
-    Note,
-    Person,
-    PromptText,
     Status,
     Summarization,
     SummaryKind,
@@ -36,22 +31,6 @@ from tests.core.bench import DEBATE, Bench
 from tests.core.summing import Paced, held, parts_of, script, summed_up
 
 pytestmark = pytest.mark.leaping
-
-#: The round of closing statements where the facilitator calls the vote as soon as it may.
-CLOSING = 3
-
-
-async def test_full_shows_an_agent_its_whole_own_history() -> None:
-    bench, debate = await held(ContextMethod.FULL)
-
-    assert {summary.turn.agent for summary in debate.summaries.values()} == {SUMMARIZER}
-    last = bench.provider.asked(Act.REFINEMENT)[-1]
-    assert not parts_of(last, PartKind.SUMMARY)
-    assert "Your earlier rounds" in parts_of(last, PartKind.OTHER)
-    history = next(part.text for part in last.parts if part.label == "Your earlier rounds")
-    assert "[Round 1: your own proposal]" in history
-    assert "'s critique of your proposal]" in history
-    assert not any(name in history for name in ("Architect", "Security", "Simplicity"))
 
 
 @pytest.mark.parametrize("form", ["critique", "panel"])
@@ -81,12 +60,6 @@ async def test_a_format_of_one_round_is_summed_up_phase_by_phase(
     assert list(debate.summaries) == [f"r1/summary/summarizer/{phase}" for phase in phases]
 
 
-async def test_no_summary_is_made_where_they_are_switched_off() -> None:
-    _, debate = await held(ContextMethod.LENGTH, enabled=False)
-
-    assert not debate.summaries
-
-
 async def test_length_sums_up_each_agents_own_perspective_from_the_threshold_on() -> None:
     bench, debate = await held(ContextMethod.LENGTH)
     kinds = {summary.turn.key: summary.kind for summary in debate.summaries.values()}
@@ -95,23 +68,6 @@ async def test_length_sums_up_each_agents_own_perspective_from_the_threshold_on(
     assert len([k for k in kinds.values() if k is SummaryKind.PERSPECTIVE]) == 3 * 3
     for request in bench.provider.asked(Act.REFINEMENT)[3:]:
         assert "Your debate so far, in short" in parts_of(request, PartKind.SUMMARY)
-
-
-async def test_a_summary_says_how_it_was_made() -> None:
-    _, debate = await held(ContextMethod.LENGTH)
-    summary = debate.summaries["r2/summary/architect"]
-
-    assert summary.before_chars > 1000 > summary.after_chars == len(summary.text)
-    assert summary.method == "length"
-    assert summary.call
-    assert (summary.call.provider, summary.call.usage.output_tokens) == ("scripted", 20)
-
-
-async def test_below_the_threshold_nothing_is_summed_up() -> None:
-    bench, debate = await held(ContextMethod.LENGTH, threshold=10**6)
-
-    assert {summary.kind for summary in debate.summaries.values()} == {SummaryKind.ROUND}
-    assert "Your earlier rounds" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER)
 
 
 async def test_a_failed_perspective_summary_means_the_full_history() -> None:
@@ -125,14 +81,6 @@ async def test_a_failed_perspective_summary_means_the_full_history() -> None:
     assert "Your earlier rounds" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER)
 
 
-async def test_rounds_shows_the_last_round_in_full_and_older_ones_in_short() -> None:
-    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=5)
-    last = bench.provider.asked(Act.STATEMENT)[-1]
-
-    assert parts_of(last, PartKind.SUMMARY) == [f"Round {n} in short" for n in (1, 2, 3)]
-    assert "Round 4 in full" in parts_of(last, PartKind.OTHER)
-
-
 async def test_the_first_rounds_summary_is_not_lost_and_nothing_waits_for_one() -> None:
     paced = Paced(latency=0.03, summaries=0.0)
     bench, debate = await held(ContextMethod.ROUNDS, form="panel", rounds=7, provider=paced)
@@ -143,33 +91,6 @@ async def test_the_first_rounds_summary_is_not_lost_and_nothing_waits_for_one() 
     assert metrics.generated == 7, "the last one is on the board only"
     assert (metrics.ready_before_needed, metrics.late, metrics.failed) == (6, 0, 0)
     assert metrics.compression > 0.8
-
-
-async def test_a_prompt_stays_flat_with_rounds() -> None:
-    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=7)
-    sizes = [
-        sum(len(part.text) for part in request.parts)
-        for request in bench.provider.asked(Act.STATEMENT)
-    ]
-
-    assert max(sizes[9:]) < 1.1 * min(sizes[9:12])
-
-
-async def test_ten_rounds_are_shown_one_by_one() -> None:
-    _, debate = await held(ContextMethod.ROUNDS, rounds=10)
-
-    assert "r5/summary/summarizer/meta" not in debate.summaries
-
-
-async def test_the_eleventh_round_sees_the_first_five_as_one() -> None:
-    bench, _ = await held(ContextMethod.ROUNDS, rounds=11)
-    by_round = [
-        parts_of(request, PartKind.SUMMARY) for request in bench.provider.asked(Act.CRITIQUE)
-    ]
-    tenth, eleventh = by_round[9 * 6 : 10 * 6], by_round[10 * 6 :]
-
-    assert all(labels[0] == "Round 1 in short" for labels in tenth)
-    assert all(labels[0] == "Rounds 1 to 5 in short" for labels in eleventh)
 
 
 async def test_a_failed_meta_summary_keeps_the_single_ones() -> None:
@@ -200,54 +121,6 @@ async def test_after_ten_rounds_the_first_five_become_one_summary() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "tokens"),
-    [(1, 150), (2, 150), (3, 100), (4, 100), (5, 75), (6, 75)],
-)
-async def test_summaries_are_long_early_and_short_late(number: int, tokens: int) -> None:
-    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=7)
-    tasks = [request.parts[-1].text for request in bench.provider.asked(Act.SUMMARY)]
-
-    assert f"At most {tokens} tokens" in tasks[number - 1]
-
-
-async def test_a_rounds_summary_is_no_longer_than_its_tokens_allow() -> None:
-    def wordy(request: ModelRequest) -> str:
-        many = " ".join(f"Queue {number} takes 2000 jobs." for number in range(80))
-        return many if request.act is Act.SUMMARY else script(request)
-
-    _, debate = await held(ContextMethod.ROUNDS, rounds=4, provider=ScriptedProvider(wordy))
-    texts = [debate.summaries[f"r{n}/summary/summarizer"].text for n in (1, 2, 3)]
-
-    assert all(len(text) <= most for text, most in zip(texts, (600, 400, 300), strict=True))
-    assert all(text.endswith("jobs. […]") for text in texts), "cut after a sentence"
-
-
-async def test_a_round_is_late_where_the_format_holds_no_more() -> None:
-    bench, _ = await held(ContextMethod.ROUNDS, form="panel", rounds=15)
-    tasks = [request.parts[-1].text for request in bench.provider.asked(Act.SUMMARY)]
-
-    assert "At most 75 tokens" in tasks[5]
-
-
-@pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.LENGTH])
-async def test_the_last_round_is_not_summed_up_where_the_facilitator_ends_it_early(
-    method: ContextMethod,
-) -> None:
-    def voting(request: ModelRequest) -> str:
-        if request.act is Act.FACILITATION:
-            return json.dumps(json.loads(plausible_reply(request)) | {"decision": "vote"})
-        return script(request)
-
-    bench, debate = await held(
-        method, form="panel", provider=ScriptedProvider(voting), threshold=100
-    )
-
-    assert {made.turn.round for made in debate.contributions.values()} == {1, 2, 3}
-    assert max((summary.turn.round for summary in debate.summaries.values()), default=0) <= CLOSING
-    assert len(bench.provider.asked(Act.FACILITATION)) == CLOSING - 1
-
-
-@pytest.mark.parametrize(
     ("broken_calls", "method"),
     [(1, "brief"), (2, "last contributions")],
 )
@@ -266,18 +139,6 @@ async def test_a_rounds_summary_falls_back_step_by_step(broken_calls: int, metho
 
     assert debate.summaries["r1/summary/summarizer"].method == method
     assert debate.status is Status.CONCLUDED
-
-
-async def test_a_round_whose_summarizer_is_not_set_up_is_shown_by_its_last_contributions() -> None:
-    setup = a_setup(rounds=3)
-    summarizer = setup.judge.model_copy(update={"id": SUMMARIZER, "provider": "gone"})
-    rules = Summarization(method=ContextMethod.ROUNDS)
-    bench = Bench(ScriptedProvider(script))
-    changes = {"summarizer": summarizer, "summarization": rules}
-    debate = await bench.run(setup.model_copy(update=changes))
-
-    assert debate.summaries["r1/summary/summarizer"].method == "last contributions"
-    assert "Round 1 in short" in parts_of(bench.provider.asked(Act.CRITIQUE)[-1], PartKind.SUMMARY)
 
 
 async def chain_seconds(form: str, summaries: float | None, method: ContextMethod) -> float:
@@ -379,17 +240,6 @@ async def test_a_round_is_shown_in_full_until_its_summary_is_there() -> None:
     assert parts_of(last, PartKind.SUMMARY)[0] == "Round 1 in short"
 
 
-async def test_notes_and_answers_are_in_a_summarys_prompt() -> None:
-    bench = Bench(ScriptedProvider(script))
-    await bench.start(a_setup(rounds=2))
-    note = Note(id="n1", author=Person(id="U1", name="Dana"), text="We are two.")
-    await bench.add(NoteAdded(note=note))
-    await bench.engine.run(DEBATE)
-
-    asked = bench.provider.asked(Act.SUMMARY)[0]
-    assert parts_of(asked, PartKind.NOTES) == ["Notes people added"]
-
-
 def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
     """Two rounds of a panel, after the first of which the log holds a failed summary."""
     rules = Summarization(method=method)
@@ -432,18 +282,6 @@ async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_de
     ]
 
 
-async def test_hierarchical_sums_no_round_up_twice() -> None:
-    paced = Paced(latency=0.03, summaries=0.0)
-    bench, _ = await held(ContextMethod.HIERARCHICAL, rounds=9, threshold=500, provider=paced)
-    texts = [summed_up(request) for request in bench.provider.asked(Act.SUMMARY)]
-    of_debate = [text for text in texts if re.match(r"\[Rounds? [\d to]+\]\n", text)]
-
-    assert [re.findall(r"^\[(Rounds? [\d to]+)\]$", text, re.MULTILINE) for text in of_debate] == [
-        ["Round 1", "Round 2", "Round 3"],
-        ["Rounds 1 to 3", "Round 4", "Round 5", "Round 6"],
-    ]
-
-
 async def test_a_contribution_that_cannot_be_condensed_is_shown_in_full() -> None:
     def failing(request: ModelRequest) -> str | ProviderError:
         if request.act is Act.SUMMARY and "[Round" not in summed_up(request):
@@ -482,14 +320,6 @@ async def test_the_judges_summary_is_really_used_and_leaves_critiques_out() -> N
     ]
 
 
-async def test_the_judge_reads_positions_in_full_where_its_own_settings_say_nothing() -> None:
-    bench, debate = await held(ContextMethod.LENGTH)
-    synthesis = bench.provider.asked(Act.SYNTHESIS)[0]
-
-    assert len(parts_of(synthesis, PartKind.POSITION)) == len(debate.setup.agents)
-    assert "judge" not in {request.role for request in bench.provider.asked(Act.SUMMARY)}
-
-
 async def test_a_summary_is_cut_visibly_at_its_bound() -> None:
     def wordy(request: ModelRequest) -> str:
         words = " ".join(f"word{number}" for number in range(900))
@@ -502,16 +332,6 @@ async def test_a_summary_is_cut_visibly_at_its_bound() -> None:
 
     assert len(text) <= 200
     assert text.endswith("[…]")
-
-
-async def test_a_custom_summary_prompt_is_used_and_named() -> None:
-    own = PromptText(text="Sum up as a limerick, {{ length }}.", source="limerick.md")
-    bench, debate = await held(ContextMethod.LENGTH, rounds=2, prompt=own)
-
-    assert bench.provider.asked(Act.SUMMARY)[0].parts[-1].text.startswith("Sum up as a limerick")
-    call = debate.summaries["r2/summary/architect"].call
-    assert call
-    assert call.prompt_source == "limerick.md"
 
 
 async def test_a_history_that_is_summed_up_again_begins_with_the_same_marked_pieces() -> None:

@@ -28,7 +28,7 @@ from core.models import (
     When,
 )
 from core.opening import DebateRequest, open_debate
-from core.settings import CommonSettings, EvidenceLimits, Settings
+from core.settings import CommonSettings, Settings
 
 PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
 KNOWN = Known(providers=PROVIDERS)
@@ -175,12 +175,6 @@ def test_no_setting_of_a_file_is_taken_and_forgotten(name: str) -> None:
     assert getattr(settings, name) != getattr(KNOWN.settings, name)
 
 
-def test_what_an_evidence_section_leaves_out_is_as_before() -> None:
-    evidence = loaded("evidence: {link_hosts: [docs.example.com]}").settings.evidence
-
-    assert evidence == EvidenceLimits(link_hosts=("docs.example.com",))
-
-
 def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
     settings = loaded(
         """
@@ -203,15 +197,6 @@ def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
     ]
     assert settings.judge
     assert settings.judge.fallbacks == (offline,)
-
-
-def test_a_chosen_method_is_told_from_a_usual_one() -> None:
-    def is_chosen(rules: str) -> bool:
-        settings = loaded(f"debate: {{summarization: {rules}}}").settings
-        return "method" in settings.summarization.model_fields_set
-
-    assert is_chosen("{method: length}")
-    assert not is_chosen("{threshold: 9}")
 
 
 @pytest.mark.parametrize(
@@ -249,23 +234,6 @@ def test_names_that_mean_nothing_are_told_with_the_nearest_ones(
     assert line.startswith("moot.yaml, line 1: ")
     assert where in line
     assert said in line
-
-
-def test_what_the_file_leaves_out_is_as_before_with_a_notice() -> None:
-    base = Settings(agent_model=ModelChoice(provider="openai", model="gpt-x"))
-    done = loaded("debate: {rounds: 2}", known=Known(settings=base, providers=PROVIDERS))
-
-    assert done.settings == base.model_copy(update={"rounds": 2})
-    assert done.notices[0].startswith("moot.yaml says nothing about agents, judge, vote, limits: ")
-    assert len(done.notices) == 1
-
-
-@pytest.mark.parametrize("text", ["", "# nothing\n", "agents:\ndebate:\n"])
-def test_an_empty_file_changes_nothing(text: str) -> None:
-    done = loaded(text)
-
-    assert done.settings == Settings()
-    assert "agents, judge, debate, vote, limits" in done.notices[0]
 
 
 @pytest.mark.parametrize(
@@ -332,23 +300,6 @@ def test_a_problem_names_file_line_key_and_the_nearest_name(text: str, problem: 
     assert found[0].startswith(f"moot.yaml, {problem}")
 
 
-def test_all_problems_are_named_at_once() -> None:
-    assert len(problems("votes: 1\ndebate: {rounds: 99, formt: x}\nagents: [{}]")) == 4
-
-
-@pytest.mark.parametrize("text", ["- a", "just words", "3"])
-def test_a_file_that_holds_no_settings_by_name_is_refused(text: str) -> None:
-    assert problems(text) == ["moot.yaml must hold settings by name, like `debate: …`."]
-
-
-def test_json_problems_have_lines_too() -> None:
-    assert problems("{\n 'debate': 1}", "c.json")[0].startswith("c.json, line 2: ")
-    wrong = '{\n\t"debate": {\n\t\t"roundz": 3\n\t}\n}'
-    assert problems(wrong, "c.json") == [
-        'c.json, line 3: debate.roundz is no setting. Did you mean "rounds"?'
-    ]
-
-
 def test_a_file_that_grows_for_ever_is_refused() -> None:
     layers = "\n".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 9))
 
@@ -391,44 +342,6 @@ def test_a_prompt_in_the_file_itself_is_pointed_out() -> None:
     assert "agents[0].systemPrompt: put the text into a file" in done.notices[0]
 
 
-def test_an_agent_has_its_own_way_of_summarising() -> None:
-    ann = loaded(
-        "agents:\n- {id: ann, summarization: {method: full, prompt_file: s.md, enabled: false}}"
-    ).settings.agents[0]
-
-    assert ann.summarization
-    assert ann.summarization.method is ContextMethod.FULL
-    assert not ann.summarization.enabled
-    assert ann.summarization.prompt == PromptText(text="Text of s.md", source="s.md")
-
-
-@pytest.mark.parametrize(
-    ("debates", "agents", "chosen"),
-    [
-        ("{}", "{threshold: 9}", False),
-        ("{}", "{method: length}", True),
-        ("{method: length}", "{threshold: 9}", True),
-    ],
-)
-def test_it_is_known_whether_an_agents_method_was_chosen(
-    debates: str, agents: str, *, chosen: bool
-) -> None:
-    text = f"debate: {{summarization: {debates}}}\nagents:\n- {{id: ann, summarization: {agents}}}"
-    rules = loaded(text).settings.agents[0].summarization
-
-    assert rules
-    assert ("method" in rules.model_fields_set) is chosen
-
-
-def test_anchors_and_merges_may_be_used() -> None:
-    done = loaded("agents:\n- &a {id: ann, provider: openai}\n- {<<: *a, id: bob}")
-
-    assert [(agent.id, agent.provider) for agent in done.settings.agents] == [
-        ("ann", "openai"),
-        ("bob", "openai"),
-    ]
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_settings_or_a_problem_in_words(text: str) -> None:
     for name in ("moot.yaml", "moot.json"):
@@ -461,13 +374,6 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
     assert "debate.terminationCondition.threshold: is not used: rounds end by options" in notice
 
 
-def test_a_threshold_of_an_earlier_version_is_taken_with_a_notice() -> None:
-    done = loaded("debate:\n  termination: {type: fixed, threshold: 0.7}")
-
-    assert done.settings.termination.ending is Ending.FIXED
-    assert "moot.yaml, line 2: debate.termination.threshold: is not used" in done.notices[0]
-
-
 @pytest.mark.parametrize(
     ("key", "value", "notice"),
     [
@@ -489,14 +395,6 @@ def test_an_imported_file_means_the_same_in_our_words() -> None:
     assert "timeoutPerRound" not in ours
     assert yaml.safe_load(ours)["limits"] == {"round_seconds": 300}
     assert loaded(ours).settings == loaded(theirs, "debate-config.json").settings
-
-
-def test_writing_a_file_again_changes_nothing() -> None:
-    text = "limits: {debate_cost: 0.10}\nprices: {m: {input: 1, output: 2.5}}"
-    first = as_yaml(check(text, "a", KNOWN).file)
-
-    assert as_yaml(check(first, "a", KNOWN).file) == first
-    assert loaded(first).settings.prices["m"].output == Decimal("2.5")
 
 
 def test_no_cap_is_still_none_when_a_file_is_written_again() -> None:
@@ -774,16 +672,6 @@ def test_a_model_that_its_server_does_not_list_is_told() -> None:
     (said,) = [notice for notice in notices if "none of the models" in notice]
     where = "moot.yaml, line 6: summary_model.model"
     assert said == f'{where}: "smal" is none of the models of one. Did you mean "small"?'
-
-
-def test_names_with_a_slash_that_openrouter_has_stay_as_they_are() -> None:
-    known = Known(providers={**PROVIDERS, "openrouter": "x/y"})
-    text = "default_model: {provider: openrouter}\njudge: {model: anthropic/claude-sonnet-4.5}"
-
-    judge = loaded(text, known=known).settings.judge
-
-    assert judge
-    assert (judge.provider, judge.model) == ("openrouter", "anthropic/claude-sonnet-4.5")
 
 
 @pytest.mark.parametrize(

@@ -86,17 +86,6 @@ def test_a_proposal_is_reviewed_and_its_verdict_is_not_asked_for_twice() -> None
     assert not any(word in asked for word in ("recommendation", "changes", "findings"))
 
 
-def test_a_file_is_read_with_all_it_says() -> None:
-    playbook = read_playbook(WHOLE, "tool.yaml", SETTINGS)
-
-    assert (playbook.title, playbook.format, playbook.rounds) == ("Tool choice", "panel", 3)
-    assert playbook.when is When.ALWAYS
-    assert playbook.questions[0].assumption == "The squad alone."
-    assert playbook.criteria[0].must
-    assert playbook.evidence[0].kinds == ("file", "thread", "text")
-    assert playbook.verdict[0].asks == "A name and a date."
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -231,14 +220,6 @@ def test_what_is_asked_for_by_hand_wins_over_the_playbook() -> None:
     usual = open_debate(wish, settings, delimiter="ab")
     assert (usual.format, usual.rounds, usual.when) == ("panel", 3, When.ALWAYS)
     assert usual.termination.ending is Ending.CONVERGED, "its rounds are at most so many"
-
-
-def test_the_playbook_wins_over_the_usual_agents_of_a_place() -> None:
-    wish = replace(WISH, playbook="Vendor choice", usual_agents=("security", "testing"))
-
-    setup = open_debate(wish, SETTINGS, delimiter="ab")
-
-    assert tuple(agent.role for agent in setup.agents) == built_in()["vendor-choice"].agents
 
 
 @pytest.mark.parametrize(

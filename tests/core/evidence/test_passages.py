@@ -1,6 +1,6 @@
 """Sources are cut at headings and paragraphs, and the passages that fit are found."""
 
-from core.evidence.passages import PASSAGE_CHARACTERS, headings_of, passages_of, place_of
+from core.evidence.passages import PASSAGE_CHARACTERS, headings_of, passages_of
 from core.evidence.search import best_first
 from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, Turn
 
@@ -18,15 +18,6 @@ def cut(text: str, *marks: Mark) -> list[tuple[str, str, str]]:
     return [(one.heading, one.place, one.text) for one in found]
 
 
-def test_passages_are_cut_at_headings() -> None:
-    text = "# Load\n\nIt is high.\n\nVery.\n## Cost\nIt is low.\n"
-    assert cut(text) == [
-        ("Load", "line 3", "It is high.\n\nVery."),
-        ("Cost", "line 7", "It is low."),
-    ]
-    assert headings_of(a_source(text)) == ("Load", "Cost")
-
-
 def test_passages_are_cut_at_marks_and_named_after_them() -> None:
     marks = (Mark(line=1, label="page 1"), Mark(line=3, label="page 2"))
     assert cut("one\ntwo\nthree\nfour", *marks) == [
@@ -34,12 +25,6 @@ def test_passages_are_cut_at_marks_and_named_after_them() -> None:
         ("", "page 2", "three\nfour"),
     ]
     assert headings_of(a_source("one\ntwo\nthree", marks)) == ("page 1", "page 2")
-
-
-def test_a_place_without_an_address_of_its_own_leads_to_the_source() -> None:
-    source = a_source("one\ntwo", (Mark(line=2, label="page 1"),))
-    assert place_of(source, 2, 2).address == "https://f.test"
-    assert place_of(source, 1, 1).label == "line 1"
 
 
 def test_paragraphs_are_put_together_and_long_ones_are_cut() -> None:
@@ -59,11 +44,6 @@ def test_nothing_is_lost_whatever_the_text() -> None:
     text = "\n".join(f"{n} " + "x" * (n % 90) for n in range(500)) + "\n\n" + "y" * 5000
     whole = "".join(one.text for one in passages_of(a_source(text)))
     assert "".join(whole.split()) == "".join(text.split())
-
-
-def test_an_empty_source_has_no_passages() -> None:
-    assert passages_of(a_source("")) == ()
-    assert passages_of(a_source("\n\n# Only a heading\n")) == ()
 
 
 def test_the_passages_that_fit_come_first() -> None:

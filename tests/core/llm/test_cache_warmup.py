@@ -54,19 +54,6 @@ class Calls:
         await settle()
 
 
-async def test_what_was_written_ages_from_when_it_was_asked_for() -> None:
-    calls = Calls()
-    await calls.start("ann", "system")
-    calls.clock.advance(55)  # a reply in one piece takes its time
-    await calls.first_token("ann")
-    await calls.end("ann")
-    calls.clock.advance(250)
-    await calls.start("ben", "system")
-
-    assert calls.leading == ["ann", "ben"]
-    await calls.end("ben")
-
-
 async def settle() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
@@ -84,34 +71,6 @@ async def test_one_goes_ahead_and_the_others_follow_its_first_token() -> None:
     assert calls.leading == ["ann"]
     for name in calls.started:
         await calls.end(name)
-
-
-async def test_a_summary_follows_a_leader_but_leads_nobody() -> None:
-    calls = Calls()
-    await calls.start("summary", "q", leads=False)
-    await calls.start("turn", "q")
-    await calls.start("later summary", "q", leads=False)
-
-    assert calls.started == ["summary", "turn"]
-    await calls.first_token("turn")
-    assert calls.started == ["summary", "turn", "later summary"]
-    assert calls.leading == ["turn"]
-    for name in calls.started:
-        await calls.end(name)
-
-
-async def test_a_beginning_that_is_warm_needs_no_leader() -> None:
-    calls = Calls()
-    await calls.start("ann", "question")
-    await calls.first_token("ann")
-    await calls.end("ann")
-
-    await calls.start("bob", "question")
-    await calls.start("cid", "question")
-
-    assert calls.started == ["ann", "bob", "cid"]
-    await calls.end("bob")
-    await calls.end("cid")
 
 
 async def test_an_entry_that_may_be_gone_is_led_again() -> None:
@@ -142,17 +101,6 @@ async def test_when_a_leader_fails_the_next_one_leads(how: str) -> None:
     assert calls.started == ["ann", "bob", "cid"]
     await calls.end("bob")
     await calls.end("cid")
-
-
-async def test_different_beginnings_do_not_wait_for_each_other() -> None:
-    calls = Calls()
-    await calls.start("ann", "question 1")
-    await calls.start("bob", "question 2")
-    await calls.start("cid")
-
-    assert calls.started == ["ann", "bob", "cid"]
-    for name in calls.started:
-        await calls.end(name)
 
 
 async def test_a_longer_beginning_waits_for_the_leader_of_the_shorter_one() -> None:

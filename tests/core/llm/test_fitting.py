@@ -16,15 +16,6 @@ from core.request import ModelRequest, Part, PartKind
 
 SMALL = capability("nobody", "nothing", [{"context_tokens": 8000, "output_tokens": 1000}])
 
-#: What a model must know whole.
-KEPT = {
-    PartKind.QUESTION,
-    PartKind.CLARIFICATIONS,
-    PartKind.OPTIONS,
-    PartKind.OWN,
-    PartKind.TASK,
-}
-
 
 def a_part(text: str, trim_priority: int = 0, kind: PartKind = PartKind.OTHER) -> Part:
     return Part(kind=kind, label="Part", text=text, trim_priority=trim_priority)
@@ -51,12 +42,6 @@ def tokens(request: ModelRequest) -> int:
     return estimate_tokens(prompt_text(request))
 
 
-def test_what_fits_stays_as_it_is() -> None:
-    request = a_request(a_part("x" * 1000, trim_priority=3))
-
-    assert fitted(request, SMALL, tokens) is request
-
-
 def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
     request = a_request(
         a_part("q" * 7000, kind=PartKind.QUESTION),
@@ -70,34 +55,6 @@ def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
     assert other.text == "o" * 9000
     assert history.text.startswith("hhh")
     assert "characters left out to fit the model's context]" in history.text
-
-
-def test_what_is_less_spare_follows_when_that_is_not_enough() -> None:
-    request = a_request(a_part("o" * 30_000, trim_priority=1), a_part("h" * 9000, trim_priority=3))
-
-    other, history, _ = fitted(request, SMALL, tokens).parts
-
-    assert len(history.text) < 300
-    assert 1000 < len(other.text) < 30_000
-
-
-def test_what_is_shorter_than_the_least_stays() -> None:
-    request = a_request(a_part("note", trim_priority=3), a_part("o" * 30_000, trim_priority=3))
-
-    note, other, _ = fitted(request, SMALL, tokens).parts
-
-    assert note.text == "note"
-    assert len(other.text) < 30_000
-
-
-def test_parts_are_shortened_to_nothing_where_not_even_their_beginnings_fit() -> None:
-    critiques = [a_part("c" * 500, 3, PartKind.CRITIQUE) for _ in range(130)]
-    request = a_request(*critiques, a_part("o" * 1000, 1, PartKind.OWN))
-
-    sent = sent_parts(request, fitted(request, SMALL, tokens))
-
-    assert {part.chars for part in sent[:-1]} < set(range(200))
-    assert sent[-1].chars >= 200, "of one's own text something stays"
 
 
 def test_of_what_was_said_the_oldest_goes_first() -> None:
@@ -116,13 +73,6 @@ def test_of_what_was_said_the_oldest_goes_first() -> None:
         len(second.text.partition("\n")[2]),
         len(third.text),
     ]
-
-
-@pytest.mark.parametrize("kind", sorted(set(PartKind) - KEPT))
-def test_every_part_but_question_task_and_own_text_can_be_shortened(kind: PartKind) -> None:
-    short = fitted(a_request(a_part("x" * 60_000, kind=kind)), SMALL, tokens)
-
-    assert "left out to fit" in short.parts[0].text
 
 
 def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:

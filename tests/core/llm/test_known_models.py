@@ -45,11 +45,6 @@ def test_what_settings_describe_or_price_is_known() -> None:
     assert not is_known("openai", "ours", prices={"anthropic/ours": price})
 
 
-@pytest.mark.parametrize("provider", ["ollama", "compatible", "offline"])
-def test_models_of_ones_own_are_not_checked(provider: str) -> None:
-    assert is_known(provider, "anything:8b")
-
-
 def test_a_model_that_goes_out_of_service_is_told_with_its_successor() -> None:
     gone = retirement("anthropic", "claude-sonnet-4-0")
     going = retirement("openai", "gpt-4o-mini")

@@ -1,20 +1,12 @@
 """Providers are loaded before they are asked: those that debates use, and no others."""
 
-import pytest
-
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
 from core.llm.providers.openai import OPENROUTER, OpenAIProvider
 from core.models import Agent
-from core.ports import LoadsSlowly, ModelProvider
+from core.ports import ModelProvider
 from core.settings import ModelChoice, Settings
-
-
-@pytest.mark.parametrize("name", [*factory.KEYED, "ollama", "offline"])
-def test_whatever_takes_long_to_load_can_be_loaded_before_it_is_asked(name: str) -> None:
-    provider = factory.build(name, "sk-test")
-    assert isinstance(provider, LoadsSlowly) == (name != "ollama")
 
 
 async def test_only_the_providers_in_use_are_loaded() -> None:

@@ -13,7 +13,7 @@ from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.llm.prices import estimate_tokens
 from core.llm.providers.factory import build_server
-from core.models import ContextMethod, Debate, Setup, Status, VerdictSource, When
+from core.models import Debate, Setup, Status, VerdictSource, When
 from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.store.memory import InMemoryStore
@@ -120,26 +120,3 @@ async def test_a_server_that_names_its_real_window_is_asked_again_with_what_fits
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
     assert len(refused) <= 3, "once for each agent that asked before anybody knew"
-
-
-async def test_of_what_was_said_the_newest_is_kept() -> None:
-    setup = a_setup(rounds=4)
-    setup = setup.model_copy(
-        update={
-            "when": When.ALWAYS,
-            "summarization": setup.summarization.model_copy(update={"method": ContextMethod.FULL}),
-        }
-    )
-    record = {"provider": "workshop", "context_tokens": 6000, "local": True}
-    async with Vendor(holding(6000)) as vendor:
-        debate = await held(vendor, setup, (record,))
-        prompts = [prompt_of(asked) for asked in vendor.asked]
-
-    assert debate.status is Status.CONCLUDED
-    cut = [
-        prompt for prompt in prompts if "left out to fit" in prompt and "earlier rounds" in prompt
-    ]
-    assert cut
-    for prompt in cut:
-        own = prompt.split("earlier rounds", 1)[1].split(">>>", 1)[0]
-        assert own.index("left out to fit") < 200, "the beginning is what is missing"

@@ -1,11 +1,8 @@
 """Structured answers: the form that is asked for, and what can be read from a reply."""
 
-import contextlib
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from core.errors import ReplyUnreadable
@@ -114,18 +111,3 @@ def test_the_words_about_an_error_quote_nothing_of_the_reply() -> None:
         read_answer('{"decision": "A", "confidence": "the merger"}', VerdictReply)
 
     assert "merger" not in str(caught.value)
-
-
-def test_a_further_condition_is_checked_last() -> None:
-    def check(value: VerdictReply) -> str | None:
-        return None if value.confidence > 50 else "The confidence is too low."
-
-    with pytest.raises(ReplyUnreadable, match="too low"):
-        read_answer(GOOD, VerdictReply, check)
-    assert read_answer(GOOD.replace("7", "70"), VerdictReply, check).confidence == 70
-
-
-@given(st.text())
-def test_no_text_is_too_odd_to_be_read(text: str) -> None:
-    with contextlib.suppress(ReplyUnreadable):
-        read_answer(text, VerdictReply)

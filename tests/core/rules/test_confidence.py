@@ -141,15 +141,6 @@ def test_what_is_missing_or_unmet_is_taken_off(
     assert (computed.percent, computed.word) == (figure, word)
 
 
-def test_what_it_rests_on_is_a_sentence() -> None:
-    grounds = replace(AGREED, first_votes=at(0.9, 0.82, 0.9), has_sources=False)
-    assert confidence(grounds).rests_on == (
-        "mean of 3 ballots from 2 models, each counted once: 90%",
-        "first answers lay 8 points apart",
-        "no source was given",
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -12,7 +12,6 @@ from core.events import (
 )
 from core.models import (
     JUDGE,
-    SUMMARIZER,
     Abstention,
     Act,
     Failure,
@@ -50,10 +49,6 @@ def abstained(number: int, *, declared: bool) -> BallotAbstained:
     return BallotAbstained(abstention=Abstention(turn=turn, reason="Why.", declared=declared))
 
 
-def test_nothing_is_noted_where_nothing_is_missing() -> None:
-    assert notes(*drafts(), ballot(0, "architect", 0.9)) == []
-
-
 def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
     about = ("architect", "simplicity")
     critiques = [failed(Act.CRITIQUE, "security", about=one) for one in about]
@@ -65,12 +60,6 @@ def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
     lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
     assert said == [f"Security (scripted/scripted-1) failed to give: {lost}. It is down."]
     assert f"{lost}, critique of Architect (round 2), 1 more. It is down." in many[0]
-
-
-def test_who_could_speak_no_more_is_named() -> None:
-    said = notes(*drafts()[1:], failed(Act.PROPOSAL, "architect"))
-
-    assert "Only 2 of 3 agents took part to the end, not Architect." in said
 
 
 def test_a_given_source_that_could_not_be_read_is_noted() -> None:
@@ -96,22 +85,6 @@ def test_a_given_source_that_could_not_be_read_is_noted() -> None:
     ]
 
 
-def test_a_lost_summary_leaves_nothing_missing() -> None:
-    assert notes(*drafts(), failed(Act.SUMMARY, SUMMARIZER)) == [
-        "1 summary could not be made; the full text was used instead."
-    ]
-
-
-def test_a_refused_key_and_a_cap_are_told_once() -> None:
-    key = failed(Act.CRITIQUE, "security", about="architect", cause=FailureCause.KEY)
-    cap = failed(Act.CRITIQUE, "architect", about="security", cause=FailureCause.CAP)
-
-    assert notes(*drafts(), key) == [
-        "Security (scripted/scripted-1) could not be asked, its key is refused: It is down."
-    ]
-    assert notes(*drafts(), cap) == ["It is down."]
-
-
 def test_a_check_in_another_order_that_failed_is_told() -> None:
     (said,) = notes(*drafts(), failed(Act.CROSS_CHECK, JUDGE))
 
@@ -135,9 +108,3 @@ def test_what_ended_it_first_is_told() -> None:
     stopped = StopRequested(stop=Stop(by=DANA))
     assert notes(*drafts(), stopped, TimeRanOut()) == ["Dana stopped the debate."]
     assert notes(*drafts(), TimeRanOut(), stopped) == ["The debate's time was up."]
-
-
-def test_an_outage_that_lasted_is_told_and_not_as_time_that_ran_out() -> None:
-    assert notes(*drafts(), TimeRanOut(of_outage=True)) == [
-        "No model could be reached for too long."
-    ]

@@ -1,13 +1,10 @@
 """A turn is ready as soon as what its format says it needs is there, in any debate."""
 
-import pytest
 from hypothesis import given, settings
 
 from core.models import Act, Setup
 from core.rules import schedule
 from core.rules.dependencies import dependencies
-from core.rules.formats import clarifying
-from core.testing import a_setup
 from tests.core.dice import Luck, Play, lucks, setups
 
 
@@ -42,17 +39,3 @@ def test_a_turn_becomes_ready_with_the_last_outcome_it_needs(setup: Setup, luck:
                 assert order[last] == order[-1], turn.key
         if not play.step():
             break
-
-
-@pytest.mark.parametrize("form", ["critique", "council", "panel", "review"])
-def test_every_turn_of_a_format_but_the_first_needs_something(form: str) -> None:
-    setup = a_setup(rounds=2).model_copy(update={"format": form})
-    play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
-    debate = play.to_the_end()
-
-    assert not clarifying.settled(debate)
-    free = [
-        made.turn for made in debate.contributions.values() if not dependencies(debate, made.turn)
-    ]
-    assert {turn.round for turn in free} == {1}
-    assert len({turn.act for turn in free}) == 1

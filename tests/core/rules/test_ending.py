@@ -110,8 +110,3 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
     assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
     assert ending_reason(debate) is reason
     assert how_it_ended(debate) == ((sentence,) if sentence else ())
-
-
-def test_a_surface_writes_people_in_its_own_way() -> None:
-    said = cut_words(debate_of(STOP), who=lambda person: f"<@{person.id}>")
-    assert said == "<@U1> stopped the debate."

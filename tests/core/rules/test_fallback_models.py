@@ -3,7 +3,6 @@
 from bot.views.board import board
 from core.events import ContributionMade, DebateStarted, Event, fold
 from core.models import Act, Call, Contribution, Turn, Usage
-from core.rules.fallback_models import fallback_words
 from core.testing import a_setup, recorded
 from core.transcript.report import report
 
@@ -24,23 +23,8 @@ def a_log(*, by_fallback: bool) -> list[Event]:
     return [DebateStarted(setup=a_setup()), *made]
 
 
-def test_two_turns_of_the_same_stand_in_are_one_sentence() -> None:
-    debate = fold(recorded(a_log(by_fallback=True)))
-
-    assert fallback_words(debate.calls) == [
-        f"openai/gpt-6-luna stands in for {CLAUDE}, which could not be asked. {WHY}"
-    ]
-
-
 def test_board_and_report_tell_it_once() -> None:
     debate = fold(recorded(a_log(by_fallback=True)))
 
     assert str(board(debate).payload["blocks"]).count("stands in for") == 1
     assert report(debate).count("stands in for") == 1
-
-
-def test_where_everybody_answers_nothing_is_said() -> None:
-    debate = fold(recorded(a_log(by_fallback=False)))
-
-    assert fallback_words(debate.calls) == []
-    assert "in place of" not in report(debate)

@@ -7,8 +7,6 @@ import pytest
 from core.events import BallotAbstained, DebateWanted, Event, GatePassed
 from core.models import (
     BESIDE,
-    EXAMPLE,
-    OFFLINE,
     Abstention,
     Debate,
     Ending,
@@ -160,22 +158,6 @@ def test_one_model_debates_what_is_hard_to_undo() -> None:
     assert not found.ends_rounds
 
 
-def test_one_model_debates_a_design_and_what_is_always_debated() -> None:
-    design = options("a queue", "a table", kind=QuestionKind.DESIGN)
-    found = gate.weigh(told(ONE_MODEL, *DRAFTS, design), 0)
-    assert found
-    assert not found.ends_rounds
-    always = ONE_MODEL.model_copy(update={"when": When.ALWAYS})
-    assert "critique" in ready(told(always, *DRAFTS))
-
-
-@pytest.mark.parametrize("provider", [EXAMPLE, OFFLINE])
-def test_examples_and_checklists_are_no_model_that_only_votes(provider: str) -> None:
-    agents = [agent.model_copy(update={"provider": provider}) for agent in ONE_MODEL.agents]
-    debate = told(ONE_MODEL.model_copy(update={"agents": tuple(agents)}), *DRAFTS)
-    assert not gate.is_one_model(debate)
-
-
 @pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
 def test_an_open_question_is_debated_whatever_the_ballots_say(kind: QuestionKind) -> None:
     merged = options("a queue", "a table", kind=kind)
@@ -194,19 +176,6 @@ def test_where_a_first_ballot_says_nothing_nobody_can_say_that_all_agree() -> No
 
     assert isinstance(found, GatePassed)
     assert found.gate.reason is GateReason.NOT_COMPARABLE
-
-
-def test_a_debate_that_is_always_held_waits_for_nothing() -> None:
-    assert ready(a_debate(*DRAFTS, when=When.ALWAYS)) == {"options", "critique"}
-
-
-def test_the_skipped_debate_is_held_when_somebody_wants_it() -> None:
-    events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
-    skipped = passed(a_debate(*events))
-    debate = a_debate(*events, skipped, DebateWanted(by=Person(id="U1")))
-
-    assert ready(debate) == {"critique"}
-    assert gate.closing_gate(debate) is None
 
 
 #: What each agent held best at first.
@@ -254,12 +223,6 @@ def test_a_round_that_moves_nobody_settles_what_all_hold_best() -> None:
     assert (found.reason, found.option) == (GateReason.SETTLED, "o1")
 
 
-def test_that_a_round_goes_on_is_known_before_the_slowest_is_done() -> None:
-    assert gate.weigh(after_one_round(0.5, 0.2), 1)
-    assert gate.weigh(after_one_round(0.9, 0.2), 1) is None
-    assert gate.weigh(after_one_round(0.9, 0.8), 1) is None
-
-
 def test_who_could_not_refine_holds_what_it_held() -> None:
     debate = after_one_round(0.9, 0.2)
     lost = a_debate(
@@ -301,13 +264,6 @@ def test_every_reason_is_a_sentence(reason: GateReason) -> None:
         assert words.endswith(".")
 
 
-def test_the_closing_round_of_a_panel_is_none_that_was_not_held() -> None:
-    setup = a_format_setup("panel", rounds=3, when=When.SPLIT, termination=SETTLING)
-    found = gate.Gate(turn=gate.gate_turn(2), reason=GateReason.SETTLED, option="o1", spread=0.1)
-
-    assert "only closing statements were left to make" in gate.in_words(told(setup), found)
-
-
 def test_where_all_say_yes_but_not_all_are_sure_nobody_says_that_they_agree() -> None:
     events = (*DRAFTS, CHOICE, *all_voted(0.55, 0.6, 0.65))
     found = passed(a_debate(*events))
@@ -318,10 +274,3 @@ def test_where_all_say_yes_but_not_all_are_sure_nobody_says_that_they_agree() ->
         'All put "Kafka" first, at 55% to 65%, on average only 20 points ahead: the first answers '
         "are debated."
     )
-
-
-def test_what_an_older_version_weighed_is_told_in_its_words() -> None:
-    older = gate.Gate(turn=gate.gate_turn(0), reason=GateReason.AGREED, option="o1", spread=0.1)
-
-    said = gate.in_words(a_debate(*SPLIT), older)
-    assert said.startswith('All agreed at once on "Kafka" (probabilities within 10 points)')

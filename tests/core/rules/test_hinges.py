@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.models import Citation, CitationStatus, Debate, Verdict
-from core.rules.hinges import decisive_voters, hinge_words, only_source
+from core.rules.hinges import decisive_voters, only_source
 from core.testing import on_own_models
 from tests.core.rules.formats.told import AGENTS, a_format_setup, options, told, voted
 
@@ -61,12 +61,3 @@ def a_verdict(*quotes: tuple[str, str]) -> Verdict:
 )
 def test_only_verified_quotes_count(quotes: Sequence[tuple[str, str]], source: str) -> None:
     assert only_source(a_verdict(*quotes)) == source
-
-
-def test_it_is_said_in_sentences() -> None:
-    debate = first_ballots(0.9, 0.4, 0.4)
-    assert hinge_words(debate, a_verdict(("e2", "one"))) == (
-        'Without Architect the first answers lean to "PostgreSQL". '
-        "All its verified quotes come from one source: e2."
-    )
-    assert not hinge_words(first_ballots(0.9, 0.8, 0.7), a_verdict())

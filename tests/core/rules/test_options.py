@@ -26,8 +26,6 @@ from core.rules.options import (
     as_shares,
     by_option,
     held_by,
-    is_listed,
-    leading,
     merge_by_rules,
     option_of,
     options_of,
@@ -97,21 +95,6 @@ def test_probabilities_of_merged_options_are_added() -> None:
     assert options.probabilities({"o1": 0.2, "o2": 0.5, "o3": 0.3}) == {"o1": 0.5, "o2": 0.5}
 
 
-def test_probabilities_stay_as_given_and_know_only_options_of_the_debate() -> None:
-    options = OptionList(items=(KAFKA, POSTGRES))
-    given = {"o1": 0.6, "o2": 0.2, "o9": 0.2}
-    assert options.probabilities(given) == {"o1": 0.6, "o2": 0.2}
-    assert options.probabilities({"o1": 0.4}) == {"o1": 0.4}
-    assert options.probabilities({}) == {}
-    assert options.probabilities({"o9": 1.0}) == {}
-
-
-def test_two_level_options_lead_nowhere() -> None:
-    assert leading({"o1": 0.4, "o2": 0.4, "o3": 0.2}) == ""
-    assert leading({"o1": 0.5, "o2": 0.4}) == "o1"
-    assert leading({}) == ""
-
-
 @pytest.mark.parametrize(
     ("line", "stance"),
     [
@@ -130,26 +113,6 @@ def test_a_stance_is_read_from_the_end_of_a_text(line: str, stance: dict[str, fl
     text = f"**Use Kafka.**\n\nIt scales.\n\n{line}"
     read = read_stance(text, OptionList(items=(KAFKA, POSTGRES)))
     assert (dict(read.known), read.new) == (pytest.approx(stance), {})
-
-
-def test_a_stance_quoted_further_up_is_none() -> None:
-    text = "Stance: o1 100 %\n" + "word\n" * 6
-    assert read_stance(text, OptionList(items=(KAFKA, POSTGRES))).known == {}
-    assert without_stance(text) == text
-
-
-def test_people_read_the_text_without_the_stance() -> None:
-    assert without_stance("**Use Kafka.**\n\nIt scales.\n\nStance: o1 70 %, o2 30 %\n") == (
-        "**Use Kafka.**\n\nIt scales."
-    )
-
-
-def test_the_same_answer_in_nearly_the_same_words_is_one_option() -> None:
-    items, stances = merge_by_rules(
-        {"ann": "Use PostgreSQL.", "bob": "We should stay with PostgreSQL", "cid": "Use Kafka."}
-    )
-    assert [item.name for item in items] == ["Use PostgreSQL", "Use Kafka"]
-    assert stances == {"ann": "o1", "bob": "o1", "cid": "o2"}
 
 
 def test_opposites_in_like_words_are_two_options() -> None:
@@ -230,14 +193,6 @@ def test_two_agents_who_name_the_same_new_option_name_one() -> None:
     assert held_by(debate, "architect") == {"o1": 0.2, "n1": 0.8}
 
 
-def test_a_new_option_that_people_rename_stays_who_held_it() -> None:
-    edit = an_edit(OptionChange.RENAME, "n1", "both until June")
-    debate = a_debate(a_stance("architect", 1, keep_both=1.0), OptionEdited(edit=edit))
-
-    assert options_of(debate).name("n1") == "both until June"
-    assert option_of(debate, "architect") == "n1"
-
-
 def test_two_people_who_add_an_option_at_once_add_two() -> None:
     edits = [
         OptionEdit(change=OptionChange.ADD, name=name, by=DANA, origin=name)
@@ -271,15 +226,3 @@ def test_every_choice_has_a_place_for_a_doubt_about_all_of_it() -> None:
     ]
     assert with_none_of_these([], QuestionKind.CHOICE) == ()
     assert with_none_of_these([KAFKA, POSTGRES], QuestionKind.DESIGN) == (KAFKA, POSTGRES)
-
-
-@pytest.mark.parametrize(
-    ("option", "given", "listed"),
-    [("o1", (0, 0.0), True), ("o2", (0, 0.0), False), ("o2", (0, 0.1), True), ("o2", (1,), True)],
-)
-def test_none_of_these_is_listed_only_where_it_was_given_something(
-    option: str, given: tuple[float, ...], *, listed: bool
-) -> None:
-    options = OptionList(items=with_none_of_these([KAFKA], QuestionKind.CHOICE))
-
-    assert is_listed(options, option, *given) is listed

@@ -8,37 +8,12 @@ from tests.core.bench import Bench
 from tests.core.summing import script
 
 
-async def test_an_agents_own_rules_win_over_the_debates() -> None:
-    never = Summarization(enabled=False)
-    setup = a_setup(rounds=2)
-    agents = (setup.agents[0].model_copy(update={"summarization": never}), *setup.agents[1:])
-    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
-    debate = await Bench(ScriptedProvider(script)).run(
-        setup.model_copy(update={"agents": agents, "summarization": rules})
-    )
-
-    assert "r2/summary/architect" not in debate.summaries
-    assert "r2/summary/security" in debate.summaries
-
-
 async def with_own_rules(own: Summarization, rules: Summarization, rounds: int = 2) -> Debate:
     """A debate in which the architect has rules of its own."""
     setup = a_setup(rounds=rounds)
     agents = (setup.agents[0].model_copy(update={"summarization": own}), *setup.agents[1:])
     changes = {"agents": agents, "summarization": rules}
     return await Bench(ScriptedProvider(script)).run(setup.model_copy(update=changes))
-
-
-async def test_an_agents_own_method_wins_over_the_debates() -> None:
-    rules = Summarization(method=ContextMethod.LENGTH, threshold=1000)
-
-    full = await with_own_rules(Summarization(method=ContextMethod.FULL), rules)
-    assert "r2/summary/architect" not in full.summaries
-    assert "r2/summary/security" in full.summaries
-
-    rounds = await with_own_rules(Summarization(method=ContextMethod.ROUNDS), rules)
-    assert "r2/summary/architect" not in rounds.summaries
-    assert rounds.summaries["r1/summary/summarizer"].method == "rounds"
 
 
 async def test_an_agent_is_summed_up_alone_where_the_debate_sums_up_nothing() -> None:

@@ -24,7 +24,7 @@ from core.transcript.comparison import (
     comparison_markdown,
     finding_words,
 )
-from core.transcript.evaluation import MOST_CHARS, Criterion, criteria_of
+from core.transcript.evaluation import Criterion, criteria_of
 from tests.core.transcript.test_transcript import a_log
 
 ALONE = ShadowAnswer(
@@ -176,13 +176,6 @@ async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overtur
         assert words in alone
     # What people said is before evaluators, so that the texts can be checked by it.
     assert "```10``` a day" in "\n".join(part.text for part in request.parts)
-
-
-def test_both_texts_are_cut_at_the_same_length() -> None:
-    long = ALONE.model_copy(update={"solution": "word " * MOST_CHARS})
-    texts = compared_texts(a_debate(alone=long))
-    assert texts[Side.SINGLE].endswith("[cut]")
-    assert len(texts[Side.SINGLE]) <= MOST_CHARS + len(" [cut]")
 
 
 async def test_reviews_are_compared_by_faults_found_and_false_alarms() -> None:

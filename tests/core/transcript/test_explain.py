@@ -9,27 +9,19 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.errors import BadInput
 from core.events import (
-    ContributionMade,
     DebateStarted,
-    Event,
     Recorded,
-    StopRequested,
-    TimeRanOut,
-    VoteCalled,
-    fold,
 )
 from core.figures import number
 from core.llm.call import ModelCalls, Tables
 from core.llm.providers.offline import OfflineProvider
-from core.models import Act, Contribution, Debate, Person, Setup, Status, Stop, Turn
+from core.models import Act, Debate, Setup, Status
 from core.ports import ModelProvider
 from core.request import ModelRequest
 from core.settings import ROLES
 from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply, recorded
-from core.transcript.explain import explain, explanation, how_rounds_ended, turn_explanation
-
-DANA = Person(id="U1", name="Dana")
+from core.testing import RecordingSink, ScriptedProvider, a_setup, plausible_reply
+from core.transcript.explain import explain, explanation, turn_explanation
 
 
 async def held(
@@ -41,25 +33,6 @@ async def held(
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
     await store.create("dabc2345", DebateStarted(setup=setup), origin="test", at=clock.now())
     return await engine.run("dabc2345"), await store.events("dabc2345")
-
-
-def proposed(agent: str) -> ContributionMade:
-    turn = Turn(act=Act.PROPOSAL, round=1, agent=agent)
-    return ContributionMade(contribution=Contribution(turn=turn, text="Use it."))
-
-
-async def test_every_turn_of_a_debate_is_explained_once() -> None:
-    debate, log = await held(a_setup(rounds=2, provider="offline"))
-    explained = {one.span.turn.key: one.span for one in explain(log)}
-
-    outcomes = {*debate.contributions, *debate.ballots}
-    assert outcomes <= explained.keys()
-    for key in outcomes:
-        span = explained[key]
-        assert span.ended
-        assert span.ended.at == debate.times[key]
-        assert all(need.seq <= span.ready.seq < span.ended.seq for need in span.needs)
-        assert span.needs == () or span.needs[-1] == span.ready
 
 
 async def test_a_turn_waited_for_exactly_its_inputs() -> None:
@@ -131,23 +104,6 @@ async def test_an_unclear_turn_names_those_like_it(wanted: str, words: str) -> N
     with pytest.raises(BadInput, match=words) as told:
         turn_explanation(log, wanted)
     assert "r1/critique/architect/security" in str(told.value)
-
-
-@pytest.mark.parametrize(
-    ("event", "why"),
-    [
-        (StopRequested(stop=Stop(by=DANA)), "Dana stopped the debate."),
-        (VoteCalled(by=DANA), "Dana called the vote."),
-        (TimeRanOut(), "The debate's time was up."),
-    ],
-)
-def test_why_the_rounds_ended_is_told_with_what_was_skipped(event: Event, why: str) -> None:
-    begun = DebateStarted(setup=a_setup(agents=("architect", "security")))
-    said = [proposed(agent) for agent in ("architect", "security")]
-    lines = how_rounds_ended(fold(recorded([begun, *said, event])))
-
-    assert lines[0] == why
-    assert lines[1] == "Round 1: not taken: 2 × critique, 2 × refined proposal."
 
 
 @pytest.mark.slow

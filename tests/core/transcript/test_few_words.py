@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.transcript.few_words import few_words, shared_words
+from core.transcript.few_words import few_words
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,3 @@ from core.transcript.few_words import few_words, shared_words
 )
 def test_a_quote_or_brackets_are_left_out_rather_than_cut(text: str, most: int, shown: str) -> None:
     assert few_words(text, most) == shown
-
-
-def test_what_short_texts_leave_goes_to_longer_ones() -> None:
-    assert shared_words(["a b c d e f", "x y"], 6) == ["a b c d…", "x y"]

@@ -10,34 +10,25 @@ import pytest
 from core.errors import BadInput
 from core.events import DebateStarted, VerdictReached, fold
 from core.models import (
-    EXAMPLE,
     OFFLINE,
-    SUMMARIZER,
-    Act,
     Citation,
     CitationStatus,
     Debate,
     FindingStatus,
-    Judgement,
     Note,
-    Option,
-    Options,
     Person,
-    QuestionKind,
     ReviewFinding,
     Severity,
     Source,
     SourceKind,
     SourceReference,
     Status,
-    Turn,
     Verdict,
 )
 from core.rules.sources import reading_turn
 from core.rules.subject import role_of
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
-from core.transcript.decision import verdict_section
 from core.transcript.found import as_code, in_text, task_list
 from core.transcript.report import report
 
@@ -199,39 +190,9 @@ def test_reports_and_records_list_every_finding(write: Callable[[Debate], str]) 
     assert "| 1 | blocker | “jobs are lost” (work.py:42) | Orders \\| vanish. |" in text
 
 
-def test_the_criteria_table_of_a_review_judges_its_subject() -> None:
-    judged = Judgement(option="o2", criterion="Rollback", words="nobody says how")
-    options = Options(
-        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
-        question_kind=QuestionKind.CHOICE,
-        items=(Option(id="o2", name="Ready with changes"),),
-        stances={},
-    )
-    debate = replace(a_review(), options=options)
-    assert debate.verdict
-    verdict = debate.verdict.model_copy(update={"criteria": (judged,)})
-    text = verdict_section(replace(debate, verdict=verdict))
-    assert "### The subject by criterion\n\n| Verdict | Rollback |" in text
-
-
 @pytest.mark.parametrize("text", ["$x^2$", "It costs $5 or $$y$$", "$`z`$", ":tada: and :+1:"])
 def test_github_makes_no_formula_and_no_emoji_of_foreign_words(text: str) -> None:
     shown = in_text(text)
     assert "$" not in shown
     assert not re.search(r":[\w+-]+:", shown)
     assert unescape(shown).replace("\u2060", "").replace("\\", "") == text
-
-
-@pytest.mark.parametrize(
-    ("provider", "words"),
-    [
-        (OFFLINE, "Written by rules, from checklists: no model was asked."),
-        (EXAMPLE, "Written by hand, as an example: no model was asked."),
-        ("openai", "Written by the judge."),
-    ],
-)
-def test_a_verdict_says_who_or_what_wrote_it(provider: str, words: str) -> None:
-    found = a_review()
-    judge = found.setup.judge.model_copy(update={"provider": provider})
-    setup = found.setup.model_copy(update={"judge": judge})
-    assert words in verdict_section(replace(found, setup=setup))

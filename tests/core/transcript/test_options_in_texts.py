@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,23 +26,20 @@ from core.models import (
     Contribution,
     Debate,
     Ending,
-    OptionChange,
-    OptionEdit,
     PeopleBallot,
     Stop,
     Termination,
     Turn,
     VerdictSource,
 )
-from core.rules.degradations import degradations, tie_break
-from core.rules.ending import how_it_ended, rounds_words, why_held
+from core.rules.ending import rounds_words
 from core.rules.schedule import rounds_held
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text
 from core.transcript.evaluation import verdict_text
-from core.transcript.options import headline_option, options_table
+from core.transcript.options import headline_option
 from core.transcript.outcome import outcome, totals
 from core.transcript.record import record_json
 from core.transcript.report import report
@@ -51,11 +47,9 @@ from tests.core.test_older_logs import LOGS, log, record
 from tests.core.transcript.splits import (
     DANA,
     a_call,
-    drafts,
     skipped_log,
     split_log,
     verdict,
-    wanted_log,
 )
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
@@ -82,35 +76,6 @@ def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
-def test_the_vote_is_told_by_option_first_then_whose_text_was_ranked_best() -> None:
-    assert vote_words(fold(skipped_log())) == (
-        "PostgreSQL: 3 of 3 agents, 85% on average; Kafka: 0, 15%. "
-        "Architect's text was ranked best (points: Architect 3, Simplicity 2, Security 0)."
-    )
-
-
-def test_who_has_no_counted_ballot_holds_what_it_held_before_the_vote() -> None:
-    debate = fold(split_log())
-    assert debate.tally
-    kafka_alone = with_changes(
-        VoteTallied(tally=debate.tally.model_copy(update={"voters": ("architect",)}))
-    )
-
-    assert "1 of 2 agents, 55% on average" in vote_words(debate)
-    assert "| Security, Simplicity (before the vote) | 55% |" in options_table(debate)
-    assert "| Security (before the vote), Simplicity (before" in options_table(kafka_alone)
-
-
-def test_how_a_tie_was_broken_is_told_once() -> None:
-    debate = fold(split_log())
-    how = tie_break(debate)
-    noted = verdict(warnings=(how,))
-
-    assert "level on points; Architect's was put first by more first places (1 to 0)" in how
-    assert report(debate).count(how) == 1
-    assert report(with_changes(VerdictReached(verdict=noted))).count(how) == 1
-
-
 def test_a_tie_that_no_rule_breaks_is_told_as_one() -> None:
     tally = fold(split_log()).tally
     assert tally
@@ -131,18 +96,6 @@ def test_weights_are_told_where_agents_have_them() -> None:
     assert "1 of 3 votes by weight, 55%" in vote_words(fold(recorded([weighed, *rest])))
 
 
-def test_a_skipped_debate_claims_no_round_and_says_what_it_saved() -> None:
-    debate = fold(skipped_log())
-
-    assert rounds_held(debate) == 0
-    assert rounds_words(debate) == "no round was held"
-    why = 'All agreed at once on "PostgreSQL" (probabilities within 10 points)'
-    assert how_it_ended(debate) == (f"{why}; the debate was skipped, about $0.66 saved.",)
-    assert why_held(debate) == ()
-    assert "critique, no round was held" in report(debate)
-    assert "the debate was skipped, about $0.66 saved" in adr(debate)
-
-
 @pytest.mark.parametrize(
     ("planned", "said"),
     [(1, "the one planned round was begun, not finished"), (3, "1 of 3 rounds was held, but not")],
@@ -158,30 +111,6 @@ def test_a_round_that_somebody_stopped_in_the_middle_is_not_called_held(
     ended = [DebateStarted(setup=setup), *begun[1:], stopped, DebateConcluded()]
 
     assert rounds_words(fold(recorded(ended))).startswith(said)
-
-
-def test_how_it_ended_says_what_ended_it_and_why_it_was_debated_stands_apart() -> None:
-    debate = fold(split_log())
-    assert why_held(debate) == (
-        'First answers differ, most about "PostgreSQL": 80 points apart.',
-        "Round 1 moved Security.",
-    )
-    ended, held = how_it_ended(debate)
-    assert "it went to the vote" in ended
-    assert held == "2 of 3 rounds were held."
-    assert rounds_words(debate) == "2 of 3 rounds were held"
-
-
-def test_who_wanted_a_skipped_debate_is_told() -> None:
-    assert "Dana wanted the debate all the same." in why_held(fold(wanted_log()))
-
-
-def test_a_debate_stopped_after_its_drafts_held_no_round() -> None:
-    start = split_log()[0].event
-    debate = fold(recorded([start, *drafts(), StopRequested(stop=Stop(by=DANA))]))
-
-    assert rounds_held(debate) == 0
-    assert "Dana stopped the debate." in how_it_ended(debate)
 
 
 def test_there_is_one_confidence_and_the_judges_own_is_a_footnote() -> None:
@@ -237,15 +166,6 @@ def test_no_text_is_in_a_report_twice() -> None:
         "2026-01-05 09:00:00 UTC",
     ):
         assert text.count(once) == 1, once
-
-
-def test_notes_above_the_answer_name_agent_model_key_and_abstention() -> None:
-    said = [*degradations(fold(split_log()))]
-
-    assert said[:2] == [
-        "Simplicity (scripted/scripted-1) could not be asked, its key is refused: No such key.",
-        "Simplicity's ballot could not be counted: It could not be read.",
-    ]
 
 
 def test_who_scores_a_decision_sees_neither_vote_nor_confidence() -> None:
@@ -346,12 +266,3 @@ def test_a_debate_of_one_round_has_one_and_not_at_most_one() -> None:
     words = [rounds_words(fold(recorded([DebateStarted(setup=setup)]))) for setup in setups]
 
     assert words == ["1 round", "at most 3 rounds"]
-
-
-def test_a_decision_record_lists_an_option_that_nobody_stands_for() -> None:
-    added = OptionEdit(change=OptionChange.ADD, name="Build our own", by=DANA, origin="9")
-    debate = fold(split_log())
-    debate = replace(debate, option_edits=(*debate.option_edits, added))
-
-    assert "- Build our own: nobody\n" in adr(debate)
-    assert "None of these" not in adr(debate).split("## Decision")[0]

@@ -54,12 +54,6 @@ def test_other_letters_are_nobody(text: str) -> None:
     assert letters_words(a_debate(), [said(text)]) == ""
 
 
-def test_letters_are_nobody_where_no_prompt_used_them() -> None:
-    """Before the others are shown, "Position B" is the agent's own invention."""
-    drafts = [said("Position B forgets backups.", act) for act in (Act.PROPOSAL, Act.FORMULATE)]
-    assert letters_words(a_debate(), drafts) == ""
-
-
 def test_points_of_view_are_counted_where_several_agents_share_one_model() -> None:
     agents = a_setup().agents
 

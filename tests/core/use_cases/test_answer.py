@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -130,19 +129,6 @@ async def test_an_edited_message_corrects_what_it_answered() -> None:
     assert (await log.debate()).notes == ()
 
 
-async def test_an_edited_answer_without_its_number_still_means_its_question() -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-    await answer.reply(reply("2: Ten"))
-
-    await answer.edit(edited("Twenty"))
-    assert texts(await log.debate()) == {2: "Twenty"}
-
-    await answer.edit(edited("skip", at="6"))
-    assert texts(await log.debate()) == {2: ""}
-
-
 async def test_an_answer_edited_after_the_questions_are_closed_is_a_note() -> None:
     log = Recording()
     await log.begin(questions(1))
@@ -155,55 +141,6 @@ async def test_an_answer_edited_after_the_questions_are_closed_is_a_note() -> No
     debate = await log.debate()
     assert texts(debate) == {1: "Ten"}
     assert [note.text for note in debate.notes] == ["On question 1 (What of 1?): Twenty"]
-
-
-async def test_a_note_edited_to_name_a_question_answers_it() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("Ten"))
-
-    await answer.edit(edited("2: Ten"))
-
-    debate = await log.debate()
-    assert texts(debate) == {2: "Ten"}
-    assert debate.notes == ()
-
-
-async def test_a_note_edited_when_one_question_is_left_stays_a_note() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("We are three."))
-    await answer.reply(reply("1: Ten", "m2"))
-
-    assert await answer.edit(edited("We are four.")) is ReplyOutcome.UNCLEAR  # it may be one
-
-    debate = await log.debate()
-    assert texts(debate) == {1: "Ten"}
-    assert [note.text for note in debate.notes] == ["We are four."]
-    await answer.choose(DEBATE, "m1", 2)
-    assert texts(await log.debate()) == {1: "Ten", 2: "We are four."}
-
-
-async def test_whom_a_reply_is_for_is_no_part_of_an_answer_but_of_a_note() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-
-    def to_alex(text: str, origin: str) -> PersonsReply:
-        return replace(reply(text, origin), to="@Alex ")
-
-    assert await answer.reply(to_alex("thanks!", "m1")) is ReplyOutcome.UNCLEAR
-    await answer.reply(to_alex("1: ten", "m2"))
-    await answer.reply(to_alex("Mind Kim.\n1: twelve", "m3"))
-
-    debate = await log.debate()
-    assert texts(debate) == {1: "twelve"}
-    assert [note.text for note in debate.notes] == ["@Alex thanks!", "@Alex Mind Kim."]
-    await answer.edit(replace(edited("thank you!", "m1"), to="@Alex "))
-    notes = (await log.debate()).notes
-    assert [note.text for note in notes] == ["@Alex thank you!", "@Alex Mind Kim."]
 
 
 async def test_deleting_an_answer_opens_its_question_again() -> None:
@@ -240,19 +177,6 @@ async def test_an_edited_note_says_what_it_says_now_and_a_deleted_one_is_gone() 
     await answer.reply(reply("We are three."))  # the deleted one, delivered again
     await answer.edit(edited("We are five.", at="8"))
     assert (await log.debate()).notes == ()
-
-
-async def test_a_note_deleted_before_it_is_heard_is_not_taken() -> None:
-    log = Recording()
-    await log.begin()
-    answer = answering(log)
-
-    await answer.withdraw(DEBATE, "m1")
-    for text in ("We are three.", "1: Three", "42: Three"):
-        assert await answer.reply(reply(text)) is ReplyOutcome.TAKEN
-
-    debate = await log.debate()
-    assert (texts(debate), debate.notes) == ({}, ())
 
 
 async def test_an_older_edit_that_comes_late_takes_no_note_back() -> None:

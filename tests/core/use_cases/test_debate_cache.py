@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import DebateUnknown
-from core.events import DebatePaused, DebateStarted, Recorded
-from core.models import Person
+from core.events import DebateStarted, Recorded
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.debate_cache import DebateCache
@@ -35,18 +34,6 @@ async def a_store() -> ReadingStore:
     return store
 
 
-async def test_of_a_known_debate_only_new_events_are_read() -> None:
-    store = await a_store()
-    cache = DebateCache(store)
-    first = await cache.debate(ID)
-    assert await cache.debate(ID) is first
-    paused = DebatePaused(by=Person(id="U1", name="Dana"), origin="x")
-    await store.append(ID, paused, at=ManualClock().now())
-    debate = await cache.debate(ID)
-    assert (debate.seq, debate.paused_by) == (2, paused.by)
-    assert store.reads == [0, 1, 1]
-
-
 async def test_a_deleted_debate_is_unknown_at_once() -> None:
     store = await a_store()
     cache = DebateCache(store)
@@ -56,14 +43,3 @@ async def test_a_deleted_debate_is_unknown_at_once() -> None:
         with pytest.raises(DebateUnknown):
             await cache.debate(ID)
     assert store.reads == [0, 1, 0]  # and nothing of it is held
-
-
-async def test_the_debate_asked_for_longest_ago_is_let_go() -> None:
-    store = await a_store()
-    await store.create(
-        "dbbbbbbb", DebateStarted(setup=a_setup()), origin="2", at=ManualClock().now()
-    )
-    cache = DebateCache(store, most=1)
-    for debate_id in (ID, "dbbbbbbb", ID):
-        assert (await cache.debate(debate_id)).id == debate_id
-    assert store.reads == [0, 0, 0]

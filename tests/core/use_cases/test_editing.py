@@ -3,7 +3,7 @@
 import pytest
 
 from core.acts.context import note_labels
-from core.events import DebateConcluded, NoteChanged, StopRequested
+from core.events import NoteChanged, StopRequested
 from core.models import Stop
 from core.transcript.record import record_json
 from core.use_cases.answer import ReplyOutcome
@@ -13,35 +13,6 @@ from tests.core.use_cases.test_answer import answering, edited, reply, texts
 
 async def notes(log: Recording) -> list[str]:
     return [note.text for note in (await log.debate()).notes]
-
-
-async def test_a_note_that_an_edit_empties_speaks_again_when_it_has_words_again() -> None:
-    log = Recording()
-    await log.begin()
-    answer = answering(log)
-    await answer.reply(reply("We are three."))
-
-    await answer.edit(edited("", at="5"))
-    assert await notes(log) == []
-    await answer.reply(reply("We are three."))  # the first text, delivered again
-    assert await notes(log) == []
-
-    await answer.edit(edited("We are four.", at="6"))
-    await answer.edit(edited("", at="5"))  # the older edit, delivered again
-    assert await notes(log) == ["We are four."]
-
-
-async def test_whoever_edits_an_answer_away_is_asked_which_question_it_answers() -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten\n2: Us"))
-
-    assert await answer.edit(edited("Twenty, all of us")) is ReplyOutcome.UNCLEAR
-
-    await answer.choose(DEBATE, "m1", 1)
-    assert texts(await log.debate()) == {1: "Twenty, all of us"}
-    assert await notes(log) == []
 
 
 async def test_words_added_to_an_answer_are_a_note_and_stay_one_for_each_message() -> None:
@@ -60,39 +31,6 @@ async def test_words_added_to_an_answer_are_a_note_and_stay_one_for_each_message
     assert await notes(log) == ["Mind that we are four."]
 
 
-async def test_an_answer_edited_again_after_the_questions_are_closed_is_one_note() -> None:
-    log = Recording()
-    await log.begin(questions(1))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-
-    await answer.edit(edited("Twenty", at="5"))
-    await answer.edit(edited("Thirty", at="6"))
-    assert await notes(log) == ["On question 1 (What of 1?): Thirty"]
-
-    await answer.edit(edited("Ten", at="7"))  # as it is answered
-    assert await notes(log) == []
-
-
-async def test_an_edited_answer_that_somebody_corrected_since_changes_nothing_when_read_again() -> (
-    None
-):
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("1: ten"))
-    await answer.edit(edited("1: 10"))
-    await answer.reply(reply("1: 20", "m2"))
-
-    await answer.edit(edited("1: 10"))
-    assert texts(await log.debate()) == {1: "20"}
-    await answer.reply(reply("2: us", "m3"))
-    await answer.edit(edited("1: 10"))
-
-    assert texts(await log.debate()) == {1: "20", 2: "us"}
-    assert await notes(log) == []
-
-
 async def test_an_edit_of_other_words_does_not_undo_what_somebody_corrected() -> None:
     log = Recording()
     await log.begin(questions(3))
@@ -103,20 +41,6 @@ async def test_an_edit_of_other_words_does_not_undo_what_somebody_corrected() ->
     await answer.edit(edited("1: ten\n2: all of us"))
 
     assert texts(await log.debate()) == {1: "20", 2: "all of us"}
-
-
-async def test_a_remark_chosen_as_an_answer_stays_it_when_it_is_read_again() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("Depends."))
-    await answer.edit(edited("per day or per hour?"))
-    await answer.choose(DEBATE, "m1", 2)
-
-    await answer.edit(edited("per day or per hour?"))
-
-    assert texts(await log.debate()) == {2: "per day or per hour?"}
-    assert await notes(log) == []
 
 
 async def test_a_first_answer_by_an_edit_outlasts_an_older_edit_that_comes_late() -> None:
@@ -144,20 +68,6 @@ async def test_a_reply_first_heard_as_edited_outlasts_an_older_edit_that_comes_l
 
     assert texts(await log.debate()) == {1: "Ten"}
     assert await notes(log) == ["Mind Alex."]
-
-
-async def test_an_answer_edited_to_nothing_opens_its_question_again() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("1: skip"))
-    assert texts(await log.debate()) == {1: ""}
-
-    assert await answer.edit(edited("")) is ReplyOutcome.TAKEN
-
-    assert texts(await log.debate()) == {}
-    await answer.edit(edited("1: Ten", at="6"))
-    assert texts(await log.debate()) == {1: "Ten"}
 
 
 async def test_an_edit_answers_again_what_somebody_corrected_and_then_took_back() -> None:
@@ -305,18 +215,6 @@ async def test_once_the_end_is_called_for_answers_stay_as_the_judge_reads_them()
     debate = await log.debate()
     assert texts(debate) == {1: "Ten"}
     assert await notes(log) == ["On question 1 (What of 1?): Thirty"]
-
-
-async def test_whoever_edits_what_was_never_heard_after_the_end_is_told() -> None:
-    log = Recording()
-    await log.begin(questions(1))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-    await log.facts.record(DEBATE, DebateConcluded())
-
-    assert await answer.edit(edited("Twenty")) is ReplyOutcome.TAKEN
-    assert await answer.edit(edited("Ask Kim.", origin="m2")) is ReplyOutcome.AFTER_END
-    assert await answer.edit(edited("", origin="m3")) is ReplyOutcome.TAKEN
 
 
 async def test_of_two_edits_that_two_processes_record_the_newer_one_stands() -> None:

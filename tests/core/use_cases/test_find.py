@@ -63,15 +63,6 @@ async def found_in(store: CountingStore) -> tuple[Sequence[str], Sequence[str]]:
     return [one.debate.id for one in listed], unreadable
 
 
-async def test_debates_are_read_at_once_and_listed_newest_first() -> None:
-    store = CountingStore()
-
-    listed, unreadable = await found_in(store)
-
-    assert (listed, unreadable) == (IDS[::-1], [])
-    assert store.most == len(IDS)
-
-
 async def test_one_that_cannot_be_read_is_left_out() -> None:
     store = CountingStore()
     store.broken = IDS[1]

@@ -11,7 +11,6 @@ from core.events import (
     DebateWanted,
     Event,
     GatePassed,
-    OptionEdited,
     OptionsMerged,
     StopRequested,
     VerdictReached,
@@ -283,8 +282,3 @@ async def test_before_options_are_named_there_is_nothing_to_choose() -> None:
     log = Recording()
     with pytest.raises(BadInput, match="nothing to choose between yet"):
         DecideOnVerdict(facts=log.facts).check_ballot(await log.begin(), ALEX)
-
-
-def test_an_added_event_is_kept_by_its_form() -> None:
-    added = OptionEdited(edit=edit(OptionChange.ADD, "V1/add", name="Redis"))
-    assert added.key == "option/V1/add"

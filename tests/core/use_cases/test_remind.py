@@ -196,15 +196,6 @@ async def test_too_early_asks_again_later_until_somebody_knows() -> None:
     assert await team.after(400) == [1, 2, 3]
 
 
-async def test_too_early_said_before_anybody_asked_changes_no_date() -> None:
-    team = await Team().begin()
-    await team.decides(DecisionKind.ACCEPT, "V1")
-    await team.says(OutcomeKind.TOO_EARLY, "A1")
-    assert await team.after(60) == []
-    assert await team.after(31) == [1]
-    assert await team.after(100) == [1]
-
-
 async def test_a_date_that_is_put_again_after_a_crash_asks_nobody_twice() -> None:
     team = await Team().begin()
     await team.decides(DecisionKind.ACCEPT, "V1")

@@ -66,15 +66,3 @@ def test_a_figure_that_begins_a_plain_reply_is_no_number_of_a_question(text: str
 
     assert found.is_unclear
     assert not found.answers
-
-
-@pytest.mark.parametrize("unanswered", [[2], [1, 2]])
-@pytest.mark.parametrize(
-    "text", ["Ten thousand", "skip", "lol", "note to all: budget was cut", "yes", "per day?"]
-)
-def test_what_names_no_question_answers_none(text: str, unanswered: list[int]) -> None:
-    found = parse_reply(text, {1, 2}, unanswered)
-
-    assert found.is_unclear
-    assert not found.answers
-    assert found.rest == text

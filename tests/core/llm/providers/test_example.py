@@ -10,7 +10,7 @@ from core.acts.take import Turns
 from core.engine import Engine
 from core.errors import RequestRejected
 from core.events import ClarificationsOpened, DebateStarted
-from core.evidence.citations import citations_in, rendered
+from core.evidence.citations import rendered
 from core.evidence.reading import joined
 from core.llm.call import ModelCalls
 from core.llm.providers.example import (
@@ -22,7 +22,6 @@ from core.llm.providers.example import (
 from core.models import (
     Act,
     Debate,
-    GateReason,
     Person,
     Place,
     SourceKind,
@@ -33,8 +32,7 @@ from core.models import (
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply
 from core.request import ModelRequest
-from core.rules.mind_changes import mind_changes
-from core.rules.options import option_of, options_of
+from core.rules.options import options_of
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink
 from core.transcript.words import confidence_words
@@ -126,47 +124,6 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     assert confidence_words(debate.verdict) == (
         "Confidence: not given: this is a written example, and no AI model was asked."
     )
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_an_example_shows_a_split_an_answer_and_a_change_of_mind(name: str):
-    debate = await played(name)
-    written = examples()[name]
-    first = next(iter(debate.gates.values()))
-    assert first.reason is GateReason.SPLIT
-    assert [answer.text for answer in debate.answers.values()] == [
-        one.answer for one in sorted(written.answers, key=lambda one: _order(debate, one.question))
-    ]
-    changed = mind_changes(debate)
-    assert changed, "nobody changed their mind"
-    stances = [made.stance for made in debate.contributions.values() if made.stance]
-    assert len(stances) == len(written.agents)
-    by_option = {option_of(debate, agent) for agent in written.agents}
-    assert len(by_option) > 1, "nobody dissents at the end"
-
-
-def _order(debate: Debate, question: str) -> int:
-    items = [
-        item for clarification in debate.clarifications.values() for item in clarification.items
-    ]
-    return next(item.number for item in items if item.question == question)
-
-
-async def test_an_example_shows_a_quote_that_stands_in_its_source_and_one_that_does_not():
-    debate = await played(NAMES[0])
-    shown = {
-        made.turn.agent: [citation.status.value for citation in made.citations]
-        for made in debate.contributions.values()
-        if made.turn.act is Act.PROPOSAL
-    }
-    assert shown == {
-        "architect": ["unverified"],
-        "performance": ["verified"] * 3,
-        "simplicity": ["verified"],
-    }
-    assert debate.verdict is not None
-    quoted = [len(citations_in(reason)) for reason in debate.verdict.reasons]
-    assert quoted == [0, 1, 0]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -102,15 +102,6 @@ async def test_an_address_where_neither_is_found_is_asked_for_both_again(
     await provider.close()
 
 
-async def test_a_used_up_quota_needs_a_person(vendor: Vendor, request_: ModelRequest) -> None:
-    vendor.script = always(Reject(status=429, code="insufficient_quota"))
-    provider = a_provider(vendor)
-
-    with pytest.raises(KeyRefused, match="insufficient_quota"):
-        await provider.complete(request_)
-    await provider.close()
-
-
 async def test_shared_beginnings_are_marked_and_nothing_is_stored(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
@@ -161,24 +152,6 @@ async def test_an_unknown_model_gets_nothing_it_may_not_know(
     }
     assert body["temperature"] == 0.4
     assert isinstance(body["messages"][1]["content"], str)
-    await provider.close()
-
-
-async def test_openais_chat_is_sent_what_its_models_take(
-    vendor: Vendor, request_: ModelRequest
-) -> None:
-    vendor.script = without_responses(Reject(status=404))
-    provider = a_provider(vendor)
-
-    await provider.complete(request_)
-
-    body = vendor.asked[1].body
-    marks = ["prompt_cache_breakpoint" in part for part in body["messages"][1]["content"]]
-    assert marks == [True, True, True, False]
-    assert body["prompt_cache_options"] == {"mode": "explicit"}
-    assert body["prompt_cache_key"] == "d1234567"
-    assert body["store"] is False
-    assert body["max_completion_tokens"] == 1000 + 4096
     await provider.close()
 
 

@@ -1,7 +1,6 @@
 """Format `review`: when reviews, the merging, the questions to the author and second looks come."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 import pytest
 
@@ -96,14 +95,6 @@ ALL = [
 ]
 
 
-def test_all_review_at_once_and_are_merged_when_each_has_an_outcome() -> None:
-    assert keys(review.FORMAT.ready(told(a_format_setup("review")), 1)) == FIRST
-    waiting = told(a_format_setup("review"), *ALL[:2])
-    assert keys(review.FORMAT.ready(waiting, 1)) == [FIRST[2]]
-    lost = told(a_format_setup("review"), *ALL[:2], *failed(FIRST[2]))
-    assert keys(review.FORMAT.ready(lost, 1)) == [review.MERGING.key]
-
-
 def test_while_the_author_is_asked_nothing_is_ready() -> None:
     assert review.FORMAT.ready(a_review(*ALL), 1) == ()
 
@@ -128,14 +119,6 @@ def test_those_who_found_something_look_again_where_something_came_of_it(
     later: Sequence[Event], looks: Sequence[str]
 ) -> None:
     assert keys(review.FORMAT.ready(after(ALL, *later), 1)) == looks
-
-
-def test_what_weighs_little_is_not_put_to_the_author() -> None:
-    small = [found("architect", a_finding(Severity.MINOR)), *said(*FIRST[1:])]
-    debate = a_review(*small)
-    assert debate.clarifications == {}
-    assert keys(review.FORMAT.planned(debate, 1)) == FIRST
-    assert review.how_it_went(debate) == "Nothing of weight was found, so there was no second look."
 
 
 def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
@@ -169,16 +152,6 @@ def test_a_finding_is_resolved_where_all_who_looked_again_say_so() -> None:
     assert [(one.status, one.why) for one in standing(split)] == [(still, "security")]
 
 
-def test_the_verdicts_are_the_same_three_in_every_review() -> None:
-    made = review.options(a_review(*ALL), turn("r0/options/summarizer"))
-    assert [(item.id, item.name) for item in made.items] == [
-        ("o1", "Ready"),
-        ("o2", "Ready with changes"),
-        ("o3", "Not yet"),
-    ]
-    assert made.stances == {"architect": "o2", "security": "o2"}
-
-
 def test_nobody_votes_on_reviews_before_the_findings_are_merged() -> None:
     debate = told(a_format_setup("review", rounds=1), *ALL)
     assert keys(schedule.ready(debate)) == [
@@ -186,9 +159,3 @@ def test_nobody_votes_on_reviews_before_the_findings_are_merged() -> None:
         "r0/options/summarizer",
         "r1/summary/summarizer/review",
     ]
-
-
-def test_the_author_has_four_times_as_long_as_for_a_question() -> None:
-    debate = a_review(*ALL)
-    asked = debate.clarifications[review.ASKING.key]
-    assert asked.until - debate.times["r1/findings/summarizer"] == timedelta(hours=1)
