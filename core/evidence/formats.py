@@ -17,6 +17,7 @@ from typing import Any
 
 from core.evidence.extract import Extract, Section, Unreadable, read_by_xberg
 from core.evidence.office import read_package
+from core.evidence.page_doubts import doubts_of_page
 from core.figures import counted, number
 
 #: Share of control characters from which a file is no text, and of how many characters.
@@ -76,16 +77,6 @@ _MOST_NESTED = 5
 _HIDDEN_PART = re.compile(
     r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)", re.IGNORECASE
 )
-#: Pages that stand in for another one are short, in characters.
-_LONGEST_STUB = 1500
-_TITLES = re.compile(r"<title[^<>]{0,200}>([^<]{0,200})", re.IGNORECASE)
-_ROBOT_CHECK = re.compile(
-    r"just a moment|checking your browser|verify (?:that )?you are (?:a )?human|are you a robot",
-    re.IGNORECASE,
-)
-_PASSWORD_FIELD = re.compile(r"type\s{0,5}=\s{0,5}[\"']?password", re.IGNORECASE)
-_NOT_FOUND = re.compile(r"\b404\b|page not found|not found\b|nicht gefunden", re.IGNORECASE)
-_REFRESH = re.compile(r"http-equiv\s{0,5}=\s{0,5}[\"']?refresh\b[^<>]{0,500}url", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000})\)")
 
 
@@ -170,7 +161,7 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
         if hidden:
             warnings.append(f"{counted(hidden, 'hidden part')} of the page left out")
         shown = _markdown(text)
-        warnings += _doubts_of_page(text, shown)
+        warnings += doubts_of_page(text, shown)
         return Extract("HTML", [Section("", shown)], warnings)
     if ending in {"csv", "tsv"} or kind == "text/csv":
         # The first line names the columns: it heads every passage.
@@ -219,22 +210,6 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
     return content.decode(guess, errors="replace"), [
         f"it is not UTF-8 and was read as {named}: signs may be wrong"
     ]
-
-
-def _doubts_of_page(page: str, shown: str) -> Iterator[str]:
-    """What says that a page is not the one that was asked for."""
-    if len(shown) > _LONGEST_STUB:
-        return
-    heading = _TITLES.search(page)
-    title = heading[1] if heading else ""
-    if _ROBOT_CHECK.search(f"{title} {shown[:300]}"):
-        yield "the page checks for robots instead of showing its text"
-    elif _PASSWORD_FIELD.search(page):
-        yield "the page is a sign-in, perhaps in place of the one that was asked for"
-    elif _NOT_FOUND.search(f"{title} {shown[:200]}"):
-        yield "the page says that it was not found"
-    elif _REFRESH.search(page):
-        yield "the page leads on to another one, which was not read"
 
 
 def _begins_as_html(text: str) -> bool:

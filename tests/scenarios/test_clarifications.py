@@ -1,6 +1,7 @@
 """Agents ask, people answer: in the thread, in the form, too late, or not at all."""
 
 import json
+import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -288,7 +289,7 @@ async def test_one_reply_with_several_lines_answers_several_and_the_debate_begin
     card = await card_saying(team, board, "closed")
     assert "Skipped by" in card["text"]
     whole = "\n".join(seen_in(team.replies(board), opened=True))
-    assert "Who runs it? Nobody answered; assumed: Two people" in whole
+    assert re.search(r"Who runs it\?.{0,80}Skipped by .{1,20}; assumed: Two people", whole)
     assert "Which data is in a job? NA" not in whole
 
 
@@ -333,7 +334,8 @@ async def test_when_the_time_is_up_the_assumptions_hold():
         card = await card_saying(team, board, "closed")
         assert "Nobody answered. Assumed: A thousand" in card["text"]
         whole = "\n".join(seen_in(team.replies(board), opened=True))
-        assert "How many jobs a second? Nobody answered; assumed: A thousand" in whole
+        asked = r"How many jobs a second\?.{0,40} Nobody answered; assumed: A thousand"
+        assert re.search(asked, whole)
 
 
 async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any):

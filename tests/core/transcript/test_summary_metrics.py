@@ -71,7 +71,8 @@ def given_up(number: int) -> Event:
     return TurnFailed(failure=Failure(turn=made, reason="It was late.", usage=lost))
 
 
-def test_the_six_figures_are_those_that_one_works_out_by_hand() -> None:
+def four_rounds() -> list[Recorded]:
+    """A panel of four rounds whose summaries come in time, late, late and not at all."""
     setup = a_format_setup(
         "panel", rounds=4, summarization=Summarization(method=ContextMethod.ROUNDS)
     )
@@ -98,11 +99,14 @@ def test_the_six_figures_are_those_that_one_works_out_by_hand() -> None:
         (60, given_up(4)),  # from 52 on; for the board only
     ]
     start = ManualClock().now()
-    log = [
+    return [
         Recorded("d1", seq, start + timedelta(seconds=at), event)
         for seq, (at, event) in enumerate(happened, start=1)
     ]
-    metrics = summary_metrics(log)
+
+
+def test_the_six_figures_are_those_that_one_works_out_by_hand() -> None:
+    metrics = summary_metrics(four_rounds())
 
     # 1. How many, and what became of the rest.
     assert (metrics.generated, metrics.failed) == (3, 1)
