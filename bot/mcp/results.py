@@ -33,7 +33,7 @@ from core.rules.subject import role_of
 from core.transcript.cited import cited
 from core.transcript.decision import decision_text
 from core.transcript.options import headline_option
-from core.transcript.people import adr_status, recalled_title, standing_words
+from core.transcript.people import recalled_title, standing_words
 from core.transcript.words import confidence, name_of
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate
@@ -132,6 +132,8 @@ def _status_lines(debate: Debate, result: StatusResult) -> Iterator[str]:
         yield f"Answer until {result.answer_until}; then the assumptions hold."
     if result.address:
         yield f"People read it here: {result.address}"
+    if any(question.finding for question in result.open_questions):
+        yield "Where the text is mended instead: submit_revision."
     yield _next(debate.id, result.state)
 
 
@@ -154,7 +156,8 @@ def _waits_for(debate: Debate, state: DebateState) -> str:
             )
             due = schedule.due(debate)
             until = f" until {when(due)}" if due else ""
-            return f"people's answers to {numbers}{until}"
+            several = "questions" if ", " in numbers else "question"
+            return f"people's answers to {several} {numbers}{until}"
         case DebateState.PAUSED:
             return "whoever paused it"
         case DebateState.WAITING_FOR_MODELS:
@@ -187,7 +190,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         question=debate.setup.question,
         decision=judged.decision,
         option=headline_option(debate) if debate.verdict else "",
-        standing=adr_status(debate),
+        standing=standing_words(debate),
         confidence=judged.confidence,
         confidence_words=confidence(judged) if debate.verdict else "",
         reasons=judged.reasons,
@@ -217,7 +220,8 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         return result, f"{decision_text(debate)} {_next(debate.id, state)}"
     head = f"Debate {debate.id} has ended."
     if debate.verdict:
-        head += f" Agents wrote this verdict; with the team it stands so: {adr_status(debate)}."
+        how = standing_words(debate) or "nothing to decide"
+        head += f" Agents wrote this verdict; with the team it stands so: {how}."
     lines = [head, *_source_lines(result.sources), *_quoted(decision_text(debate))]
     return result, "\n".join([*lines, f"All of it: {result.documents[0]}"])
 
@@ -276,7 +280,7 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
             debate_id=one.debate.id,
             question=one.debate.setup.question,
             decision=one.debate.verdict.decision if one.debate.verdict else "",
-            standing=adr_status(one.debate),
+            standing=standing_words(one.debate),
             decided_at=when(one.debate.ended_at or one.debate.now),
             likeness=round(one.likeness, 2),
         )
@@ -289,8 +293,9 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
     title = recalled_title(recalled[0].debate) if sure else "The closest decisions that are known"
     lines = [f"{title}:"]
     for one in recalled:
-        standing = f"{adr_status(one.debate)}, {when(one.debate.ended_at or one.debate.now)}"
-        lines += [f"Debate {one.debate.id} ({standing}):", *_quoted(decision_words(one.debate))]
+        how = standing_words(one.debate) or "nothing to decide"
+        how += f", {when(one.debate.ended_at or one.debate.now)}"
+        lines += [f"Debate {one.debate.id} ({how}):", *_quoted(decision_words(one.debate))]
     return result, "\n".join(lines)
 
 

@@ -30,7 +30,7 @@ from core.models import Debate, Decision, DecisionKind, SourceKind, SourceRefere
 from core.redaction import redact
 from core.rules.ending import DebateState, state_of
 from core.rules.schedule import open_questions
-from core.transcript.people import adr_status
+from core.transcript.people import standing_words
 from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.revise import SubmitRevision
@@ -269,7 +269,7 @@ async def _decide(
         if newest is None or newest.model_dump(include=set(said)) != said:
             await can.decide.decide(debate, decision)
         debate = fold(await debates.log(debate.id))
-    result = values.DecisionResult(debate_id=debate.id, standing=adr_status(debate))
+    result = values.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
     return result, f"Recorded. The verdict stands so: {result.standing}."
 
 

@@ -160,7 +160,9 @@ class VerdictResult(Value):
     question: Shown
     decision: Shown = Field(description="In a sentence; empty: there is none.")
     option: Shown = Field(description="The option decided for; empty: none of them.")
-    standing: Shown = Field(description="Whether the team has accepted it: proposed until then.")
+    standing: Shown = Field(
+        description="Whether the team has accepted it; empty: nothing to decide."
+    )
     confidence: int | None = Field(description="0 to 100; null: none can be given.")
     confidence_words: Shown
     reasons: tuple[Shown, ...] = ()

@@ -16,6 +16,7 @@ from core.figures import when
 from core.models import Debate, Person, Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
+from core.rules.subject import handing_in_words
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
@@ -152,7 +153,7 @@ class DebateSession:
                     debate.id,
                     note_id=f"terminal/{secrets.token_hex(8)}",
                     author=self._person,
-                    text=f"[Handed in, changed: {named}]",
+                    text=handing_in_words([named]),
                     references=handed_in(named, self._person),
                 )
             except BadInput as refusal:

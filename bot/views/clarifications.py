@@ -16,6 +16,7 @@ from core.figures import counted
 from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
 from core.rules.formats import clarifying
+from core.rules.subject import left_to_text
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
@@ -164,6 +165,8 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     assumed = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}"
+    if left_to_text(debate, item):
+        return ":page_facing_up: The changed text is the answer."
     if answer:
         return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"
     return f"If nobody answers: {assumed}" if is_open else f"Nobody answered. Assumed: {assumed}"

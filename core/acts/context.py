@@ -20,6 +20,7 @@ from core.rules.history.rounds import in_short
 from core.rules.history.strategies import strategy_of
 from core.rules.history.told import SAID
 from core.rules.options import by_option, options_of
+from core.rules.subject import left_to_text
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400
@@ -128,7 +129,10 @@ def _question(debate: Debate) -> Sequence[Part]:
         answer = debate.answers.get(item.number)
         said = answer.text if answer else ""
         lines.append(f"{item.number}. {_inset(item.question)}")
-        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. Assume: {item.assumption}")
+        left = (
+            "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
+        )
+        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. {left}")
     if lines:
         label, text = "What people were asked", "\n".join(lines)
         parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=text))

@@ -2,12 +2,12 @@
 
 from core.acts.citing import left_out
 from core.figures import counted
-from core.models import Debate, Verdict
+from core.models import Act, Debate, NoteOutcome, Verdict
 from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
 from core.rules.formats.review import FORMAT, NAME, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
 from core.rules.schedule import is_cut_short
-from core.rules.subject import subject
+from core.rules.subject import is_handing_in, subject
 from core.rules.voting import option_voted_for
 
 _NOT_READY = (
@@ -30,7 +30,8 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     if missing := sum(count for name, count in left_out(debate).items() if name in read):
         passages = counted(missing, "passage")
         said.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
-    verdict = verdict.model_copy(update={"findings": found, "warnings": (*verdict.warnings, *said)})
+    notes, warnings = _notes(debate, verdict), (*verdict.warnings, *said)
+    verdict = verdict.model_copy(update={"findings": found, "warnings": warnings, "notes": notes})
     if verdict.is_undecided:
         return verdict
     options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
@@ -61,6 +62,19 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
             "criteria": tuple(row),
             "warnings": warnings,
         }
+    )
+
+
+def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
+    """What became of the notes; for those that hand in a text no judge has to answer."""
+    looked = any(one.turn.act is Act.SECOND_LOOK for one in debate.contributions.values())
+    why = "The agents read it and looked again." if looked else "Nobody looked again."
+    handing_in = {note.id for note in debate.notes if is_handing_in(note)}
+    return tuple(
+        NoteOutcome(note=outcome.note, used=looked, explanation=why)
+        if outcome.note in handing_in
+        else outcome
+        for outcome in verdict.notes
     )
 
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from core.models import Debate, Source, SourceReference
+from core.models import Clarification, Debate, Note, Source, SourceReference
 from core.rules.formats import review
 from core.rules.sources import KINDS, with_question
+
+_HANDED_IN = "[Handed in, changed: "
 
 
 def subject(debate: Debate) -> Sequence[Source]:
@@ -35,6 +37,23 @@ def role_of(debate: Debate, source: Source) -> str:
         return ""
     is_newest = source.id == changed[-1]
     return "the changed text" if is_newest else f"a changed text, replaced by {changed[-1]}"
+
+
+def left_to_text(debate: Debate, item: Clarification) -> bool:
+    """Whether a finding was put to the author, who handed in a changed text and said no more."""
+    asked, answer = debate.clarifications.get(review.ASKING.key), debate.answers.get(item.number)
+    is_put = bool(debate.findings and asked and item in asked.items)
+    return is_put and not (answer and answer.text) and bool(handed_in(debate))
+
+
+def handing_in_words(titles: Sequence[str]) -> str:
+    """The words of a note that does nothing but hand in changed texts."""
+    return f"{_HANDED_IN}{', '.join(titles)}]"
+
+
+def is_handing_in(note: Note) -> bool:
+    """Whether a note does nothing but hand in changed texts."""
+    return bool(note.references) and note.text.startswith(_HANDED_IN)
 
 
 def references(debate: Debate) -> Sequence[SourceReference]:

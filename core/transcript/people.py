@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from core.figures import day
 from core.models import (
-    Answer,
+    Clarification,
     Debate,
     Decision,
     DecisionKind,
@@ -15,6 +15,7 @@ from core.models import (
 )
 from core.rules.formats.review import questions_put
 from core.rules.options import options_of
+from core.rules.subject import left_to_text
 from core.transcript.cited import cited
 from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, name_of, nested, quoted, table
@@ -94,12 +95,16 @@ def assumptions(debate: Debate) -> Sequence[str]:
             who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
             by = f" (asked by {who})" if who else ""
             assumed = item.assumption or "nothing in particular"
-            found.append(f"{item.question}{by} {unanswered_words(answer)}; assumed: {assumed}")
+            why = unanswered_words(debate, item)
+            found.append(f"{item.question}{by} {why}; assumed: {assumed}")
     return found
 
 
-def unanswered_words(answer: Answer | None) -> str:
+def unanswered_words(debate: Debate, item: Clarification) -> str:
     """Why a question has no answer: `Nobody answered`, `Skipped by Kim`."""
+    answer = debate.answers.get(item.number)
+    if left_to_text(debate, item):
+        return "The changed text is the answer"
     return f"Skipped by {_name(answer.by)}" if answer else "Nobody answered"
 
 

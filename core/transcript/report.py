@@ -7,6 +7,7 @@ from core.models import Act, Contribution, Debate, Usage
 from core.rules.ending import rounds_words, state_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
+from core.rules.subject import left_to_text
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, sources_section
@@ -120,13 +121,14 @@ def clarifications_section(debate: Debate) -> str:
     for item in items:
         answer = debate.answers.get(item.number)
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-        by, said = "", f"{unanswered_words(answer)}."
-        if not debate.verdict:
+        by, said = "", f"{unanswered_words(debate, item)}."
+        if not debate.verdict and not left_to_text(debate, item):
             said += f" Assumed: {item.assumption}"
         if answer and answer.text:
             by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
+        question = fenced(cited(item.question, ()))
         blocks.append(
-            f"### Question {item.number}, asked by {inert_line(who)}\n\n{fenced(item.question)}\n\n"
+            f"### Question {item.number}, asked by {inert_line(who)}\n\n{question}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"
         )
     return "## Clarifications\n\n" + "\n\n".join(blocks)

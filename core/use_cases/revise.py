@@ -7,6 +7,7 @@ from core.errors import BadInput
 from core.models import Debate, Person, SourceReference
 from core.rules.formats import review
 from core.rules.schedule import open_questions
+from core.rules.subject import handing_in_words
 from core.use_cases.answer import AnswerQuestions
 
 
@@ -33,12 +34,11 @@ class SubmitRevision:
         if all(note.id != origin for note in debate.all_notes):
             if fault := review.revision_fault(debate):
                 raise BadInput(f"{fault} Nothing was recorded.")
-            names = ", ".join(reference.title for reference in references)
             await self.answer.note.add(
                 debate.id,
                 note_id=origin,
                 author=by,
-                text=f"[Handed in, changed: {names}]",
+                text=handing_in_words([reference.title for reference in references]),
                 references=references,
             )
         debate = await facts.debate(debate.id)

@@ -70,7 +70,7 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
         (asked,) = found["open_questions"]
         assert asked["question"] == "How many jobs a second?"
         assert asked["assumption"] == "A hundred."
-        assert found["waits_for"].startswith("people's answers to 1 until ")
+        assert found["waits_for"].startswith("people's answers to question 1 until ")
 
         given = {"number": asked["number"], "answer": "Nine thousand."}
         answered = await kim.calls("answer_question", debate_id=debate_id, answers=[given])
