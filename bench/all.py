@@ -17,22 +17,19 @@ from dataclasses import dataclass, replace
 from rich.console import Console
 from rich.table import Table
 
-from bench import chain, cost, first_reply, load, size, startup, streams
+from bench import chain, cost, load, size, startup
 from bench.pulse import at
 
 #: What is wanted: with 30 debates at once, and 1000 parked.
 _OVERHEAD_MS, _ACK_MS, _PARKED_KB, _IDLE = 50.0, 100.0, 50.0, 0.01
-#: CPU of a turn without that of reading its reply.
-_TURN_MS = 7.0
+#: CPU of a turn, its reply and what people do included.
+_TURN_MS = 37.0
 #: CPU of a turn on PostgreSQL by that on SQLite.
 _POSTGRES_RATIO = 1.1
 _COST_RATIO = float(cost.TARGET)
 _HELP_SECONDS, _READY_SECONDS, _CALL_SECONDS = 0.5, 2.0, 0.8
-_STALL_MS = 50.0
 #: More than one bot does at once, so that what a second one brings can be seen.
 _CROWD = load.Wish(debates=24, seconds=2.0, spread=2.0)
-#: Few enough that a profile, which makes all calls dearer, leaves the bot time.
-_WATCHED = load.Wish(debates=4, seconds=3.0, spread=2.0, profile=True)
 
 
 @dataclass(frozen=True)
@@ -74,13 +71,8 @@ def _loads(wish: load.Wish) -> Iterable[Line]:
     yield Line(f"{name} the same but for the wait for first tokens, p99", other, unit="ms")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
     yield Line(f"{name} commands and clicks not acknowledged", len(found.missed), 0)
-    turn_ms = _TURN_MS + streams.TARGET_MS
-    yield Line(
-        f"{name} CPU of a turn, its reply and people included",
-        found.cpu_per_turn * 1000,
-        turn_ms,
-        "ms",
-    )
+    cpu = found.cpu_per_turn * 1000
+    yield Line(f"{name} CPU of a turn, its reply and people included", cpu, _TURN_MS, "ms")
 
 
 def _databases() -> Iterable[Line]:
@@ -95,11 +87,6 @@ def _databases() -> Iterable[Line]:
     yield Line(f"{name} time taken by two replicas / one", two.taken / one.taken)
 
 
-def _parts() -> Iterable[Line]:
-    for part, share in asyncio.run(load.load(_WATCHED)).parts.items():
-        yield Line(f"share of a bot's CPU: {part}", share * 100, unit="%")
-
-
 def _parked(wish: load.Wish) -> Iterable[Line]:
     found = asyncio.run(load.park(wish))
     name = f"load, {found.parked} debates parked:"
@@ -112,14 +99,6 @@ def _sizes() -> Iterable[Line]:
     yield Line("size: a debate in SQLite", held.each / 1000, size.TARGET_BYTES / 1000, "KB")
 
 
-def _streams() -> Iterable[Line]:
-    for api in streams.APIS:
-        read = asyncio.run(streams.cost(api, 10, 3.0))
-        name = f"streams: CPU of a reply, {api}"
-        yield Line(name, read.streamed, streams.TARGET_MS, "ms")
-        yield Line(f"{name} / as the SDK reads it", read.streamed / read.sdk, 1.0)
-
-
 def _startups() -> Iterable[Line]:
     found = asyncio.run(startup.measure(3))
     yield Line("startup: moot --help", found.help_seconds, _HELP_SECONDS, "s")
@@ -128,9 +107,6 @@ def _startups() -> Iterable[Line]:
     yield Line("startup: moot run, CPU until it has ended", found.ready_cpu, unit="s")
     yield Line("startup: first call of moot debate", found.call_seconds, _CALL_SECONDS, "s")
     yield Line("startup: first call of moot debate, CPU", found.call_cpu, unit="s")
-    for provider in first_reply.PATHS:
-        stall = 1000 * first_reply.measure(provider)[1]
-        yield Line(f"startup: stall of the first reply, {provider}", stall, _STALL_MS, "ms")
 
 
 def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str]) -> Iterable[Line]:
@@ -177,7 +153,7 @@ def main() -> int:
         return _parked(wish)
 
     # First what suffers most from a machine that has become warm, or busy again.
-    benchmarks = (_startups, loads, parked, _databases, _parts, _chains, _costs, _sizes, _streams)
+    benchmarks = (_startups, loads, parked, _databases, _chains, _costs, _sizes)
     print(load.machine(), flush=True)
     found, failed = list[Line](), list[str]()
     for line in lines(benchmarks, failed):

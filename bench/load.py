@@ -1,7 +1,7 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
     python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 0]
-                         [--profile] [--apart] [--cold] [--quiet-people]
+                         [--cold]
 
 The workspace and its people run in one process, the bot in another, its models in a third: real
 Bolt, real WebSocket, real SQLite on disk, the vendors' real SDKs, one protocol after the other, and
@@ -9,13 +9,11 @@ replies of 1,800 characters (`bench.vendor`), all in the same time. Debates begi
 spread, as people would ask, and all run at once. A bot runs for weeks, and streams most replies of
 models it does not know yet: so each bot first holds a debate of quick replies by each protocol (of
 N replicas each begins N, as they take one another's), of which nothing counts. `--cold` leaves
-those out, and replies of 20 s or more need it. With `--quiet-people` nobody types or clicks.
+those out, and replies of 20 s or more need it.
 Debates are parked in a bot of their own, with scripted models: they ask for nothing while they
 wait. With replicas there are so many bots on one PostgreSQL, each with a share of the debates.
-`--profile` says which parts take the CPU of the bot's event loop, and makes everything else slower.
-`--apart` gives the first core to the bots and the others to everything else, as where vendors and
-Slack are elsewhere: then what is late is late by the bot's own work. A commit is mostly a wait for
-the disk. Slack is faster here than it is: ten edits and twenty posts a second. It stops by itself.
+A commit is mostly a wait for the disk. Slack is faster here than it is: ten edits and twenty posts
+a second. It stops by itself.
 """
 
 import argparse
@@ -74,10 +72,8 @@ class Bot:
 
 
 @asynccontextmanager
-async def a_bot(
-    workspace: Workspace, database: str, vendor: str, core: int | None = None
-) -> AsyncGenerator[Bot]:
-    """Run a bot for as long as the block lasts, on this core only; None: on any."""
+async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenerator[Bot]:
+    """Run a bot for as long as the block lasts."""
     access = json.dumps(asdict(socket_access(workspace)))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bench.load_bot", access, database, vendor),
@@ -86,8 +82,6 @@ async def a_bot(
         stdout=PIPE,
         limit=_LONGEST_LINE,
     )
-    if core is not None:
-        os.sched_setaffinity(process.pid, {core})
     try:
         assert process.stdout is not None
         await process.stdout.readline()
@@ -156,14 +150,8 @@ class Wish:
     parked: int = 1000
     #: Bots on one PostgreSQL; none: one bot on SQLite.
     replicas: int = 0
-    #: Whether to find out which parts take the CPU.
-    profile: bool = False
-    #: Whether the bots have a core of their own, and everything else the others.
-    apart: bool = False
     #: Whether the first debates count, too.
     cold: bool = False
-    #: Whether nobody types or clicks.
-    quiet_people: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +182,6 @@ class Load:
     acks: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     #: What was not acknowledged in time.
     missed: Sequence[str] = ()
-    #: Part of the program → share of the CPU of the first bot; empty: not profiled.
-    parts: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def other_overhead(self) -> Sequence[float]:
@@ -233,14 +219,11 @@ async def load(wish: Wish) -> Load:
             await vendor.pulse()  # what it took until now
         pulse = await stack.enter_async_context(watched())
         over = asyncio.Event()
-        if wish.quiet_people:
-            over.set()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
         wanted: dict[str, Any] = {
             "debates": wish.debates,
             "spread": wish.spread,
             "seconds": wish.seconds,
-            "profile": wish.profile,
         }
         wanted |= {"step": len(bots), **places}
         asked = (bot.ask(first=number, **wanted) for number, bot in enumerate(bots))
@@ -267,7 +250,6 @@ async def load(wish: Wish) -> Load:
         waits=waits,
         acks=used.seconds,
         missed=used.missed,
-        parts=found[0]["parts"],
     )
 
 
@@ -289,16 +271,11 @@ async def _an_office(
         pace=QUICK,
     )
     async with AsyncExitStack() as stack:
-        core = None
-        if wish.apart:
-            core, *others = sorted(os.sched_getaffinity(0))
-            stack.callback(os.sched_setaffinity, 0, {core, *others})
-            os.sched_setaffinity(0, others)
         database = stack.enter_context(_a_database(shared=bool(wish.replicas)))
         workspace = await stack.enter_async_context(run_workspace(config))
         vendor = await stack.enter_async_context(a_vendor(Manner(seconds=wish.seconds)))
         bots = [
-            await stack.enter_async_context(a_bot(workspace, database, vendor.url, core))
+            await stack.enter_async_context(a_bot(workspace, database, vendor.url))
             for _ in range(max(1, wish.replicas))
         ]
         await stack.enter_async_context(
@@ -346,7 +323,6 @@ def in_words(load: Load) -> str:
             f" most {most * 1000:.0f} ms"
             for number, (p50, p99, most) in enumerate(load.commits, 1)
         )
-        + "".join(f"\n{share:6.1%} {part}" for part, share in load.parts.items())
     )
 
 
@@ -370,8 +346,7 @@ def machine() -> str:
 async def measure(wish: Wish) -> None:
     """Measure and print."""
     where = f"{wish.replicas} bots on PostgreSQL" if wish.replicas else "SQLite on disk"
-    apart = ", the bots on a core of their own" if wish.apart else ""
-    print(f"{machine()}, {where}{apart}", flush=True)
+    print(f"{machine()}, {where}", flush=True)
     if wish.debates:
         print(in_words(await load(wish)), flush=True)
     if wish.parked:
@@ -386,10 +361,7 @@ def main() -> None:
     parser.add_argument("--spread", type=float, default=Wish.spread, help="for the beginnings")
     parser.add_argument("--parked", type=int, default=Wish.parked)
     parser.add_argument("--replicas", type=int, default=Wish.replicas, help="on PostgreSQL")
-    parser.add_argument("--profile", action="store_true", help="which parts take the CPU")
-    parser.add_argument("--apart", action="store_true", help="a core for the bots alone")
     parser.add_argument("--cold", action="store_true", help="count the first debates, too")
-    parser.add_argument("--quiet-people", action="store_true", help="nobody types or clicks")
     wish = Wish(**vars(parser.parse_args()))
     asyncio.run(measure(wish))
 

@@ -1,7 +1,6 @@
 """The bot's process of `bench.load`: `python -m bench.load_bot <access> <database> <vendor>`."""
 
 import asyncio
-import cProfile
 import gc
 import json
 import secrets
@@ -20,7 +19,6 @@ from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.pool import PoolProxiedConnection
 
 from bench.calls import Calls, WatchedProvider, for_first_tokens, for_first_tokens_in_chain
-from bench.parts import parts
 from bench.pulse import at, watched
 from bench.vendor import PROTOCOLS
 from bot.app import Moot, Parts, running
@@ -104,14 +102,7 @@ class Bench:
         if "warm_up" in orders:
             return await self.warm_up(orders["warm_up"], places)
         numbers = range(orders["first"], orders["debates"], orders["step"])
-        if not orders["profile"]:
-            return await self.load(numbers, orders["spread"], places, orders["seconds"])
-        # By CPU time: that others are busy too, counts for nothing.
-        profile, cpu = cProfile.Profile(time.thread_time), time.process_time()
-        profile.enable()
-        found = await self.load(numbers, orders["spread"], places, orders["seconds"])
-        profile.disable()
-        return found | {"parts": parts(profile, time.process_time() - cpu)}
+        return await self.load(numbers, orders["spread"], places, orders["seconds"])
 
     async def warm_up(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
         """Hold so many debates by each protocol at once, of quick replies, until all are over."""
@@ -162,7 +153,6 @@ class Bench:
             "unsent": unsent,
             "overhead": [figure.overhead for figure in figures],
             "for_first_tokens": [figure.for_first_tokens for figure in figures],
-            "parts": {},
         }
 
     async def park(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
