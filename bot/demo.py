@@ -5,7 +5,7 @@ import errno
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, build_tools, load_settings, model_sets
-from bot.demo_guide import BEGINNING, ENDING, closing_buttons, phase_words
+from bot.demo_guide import ANOTHER, BEGINNING, ENDING, closing_buttons, playing_line
 from bot.demo_screen import print_decision
 from bot.demo_settings import (
     asking,
@@ -34,6 +34,7 @@ from bot.examples import (
 )
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
+from bot.playback import Playback
 from bot.process import start_up, stop_signal
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, SlackAccess
@@ -186,11 +187,12 @@ class Stage:
             raise BadInput(plain(str(answers[-1]["text"])) if answers else "Nothing was started.")
         return fresh[0]
 
-    def player(self, patience: float) -> ExamplePlayer:
+    def player(self, patience: float, playback: Playback | None = None) -> ExamplePlayer:
         """Return what plays written examples in the channel.
 
         Args:
             patience: Seconds until a question of their agents is answered.
+            playback: Waits for them; None: nobody can pause it.
         """
 
         def person(name: str) -> Person:
@@ -213,20 +215,23 @@ class Stage:
             reply=reply,
             share=share,
             patience=patience,
+            read=playback.read if playback else asyncio.sleep,
         )
 
-    async def play_examples(self, patience: float) -> None:
+    async def play_examples(self, patience: float, playback: Playback) -> None:
         """Play a written example from when the page is opened, and the next when one asks for it.
 
         Args:
             patience: Seconds until a question of their agents is answered.
+            playback: What the page's buttons pause and step.
         """
-        player, names = self.player(patience), list(written_examples())
+        player, names = self.player(patience, playback), list(written_examples())
         self.workspace.show_guide(GuideLine(text=BEGINNING))
         await self.workspace.until_watched()
         for place, name in enumerate(names, start=1):
+            playback.press("go-on")
             debate_id = await player.begin(name)
-            guiding = asyncio.create_task(self._guide(debate_id))
+            guiding = asyncio.create_task(self._guide(debate_id, playback))
             try:
                 await player.answer(name, debate_id)
                 await player.until_over(debate_id)
@@ -235,21 +240,31 @@ class Stage:
             verdict = await self._place_of(headline_key(debate_id))
             buttons = closing_buttons(verdict, has_more=place < len(names))
             thread = await self._place_of(board_key(debate_id))
-            self.workspace.show_guide(GuideLine(text=ENDING, thread=thread, buttons=buttons))
+            self.workspace.show_guide(
+                GuideLine(
+                    text=ENDING,
+                    thread=thread,
+                    message=verdict[1] if verdict else "",
+                    buttons=buttons,
+                )
+            )
             if place < len(names):
-                await self.workspace.guide_pressed()
+                while await self.workspace.guide_pressed() != ANOTHER:
+                    pass
 
-    async def _guide(self, debate_id: str) -> None:
-        """Say on the page what happens in a debate, and open its thread, until cancelled."""
+    async def _guide(self, debate_id: str, playback: Playback) -> None:
+        """Say on the page what happens in a debate, open its thread, and obey the buttons."""
         told = None
         while True:
             debate = fold(await self.moot.store.events(debate_id))
             thread = await self._place_of(board_key(debate_id))
-            line = GuideLine(text=phase_words(debate), thread=thread)
+            line = playing_line(debate, thread, playback)
             if line != told:
                 self.workspace.show_guide(line)
                 told = line
-            await asyncio.sleep(_GLANCE_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GLANCE_SECONDS):
+                    playback.press(await self.workspace.guide_pressed())
 
     async def _place_of(self, key: str) -> tuple[str, str] | None:
         """Return the channel and ts of a post; None as long as it does not stand there."""
@@ -319,6 +334,9 @@ async def show(wanted: Wanted) -> int:
     chosen = loaded.settings if plays_only else _agreed(loaded.settings, yes=wanted.yes)
     debating = demo_settings(chosen, wanted.rounds, wanted.agents, wanted.format)
 
+    playback = Playback()
+    speed = 0.0 if wanted.fast or wanted.once else wanted.speed
+
     def at_a_models_pace(engine: ModelProvider) -> ModelProvider:
         return PacedProvider(engine, SystemClock())
 
@@ -328,7 +346,7 @@ async def show(wanted: Wanted) -> int:
             settings,
             chosen,
             None if wanted.fast else at_a_models_pace,
-            more=[example_provider(speed=0.0 if wanted.fast or wanted.once else wanted.speed)],
+            more=[example_provider(speed=speed, read=playback.read)],
         ),
         models=model_sets(settings, loaded.settings),
         question=wanted.question,
@@ -361,16 +379,16 @@ async def show(wanted: Wanted) -> int:
             usual = duration(chosen.clarifying.wait_seconds)
             typer.echo(f"The agents ask you first and wait {wait} (on Slack: {usual}).")
         typer.echo()
-        return await _play(demo, stage, stopped)
+        return await _play(demo, stage, stopped, playback)
 
 
-async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
+async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event, playback: Playback) -> int:
     """Debate the question until the debate, or whoever watches, ends it; return the exit code."""
     playing: list[asyncio.Task[None]] = []
     patience = 0.0 if demo.fast else READING_SECONDS / demo.speed
     if not demo.once:
         if demo.examples and not await stage.has_debates():
-            playing = [asyncio.create_task(stage.play_examples(patience))]
+            playing = [asyncio.create_task(stage.play_examples(patience, playback))]
         elif not demo.examples:
             await stage.begin(demo.question or QUESTION)
         await stopped.wait()

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from bot.playback import Playback
 from core.models import Act, Debate, Status
-from slack_on_loopback import GuideButton
+from slack_on_loopback import GuideButton, GuideLine
 
 #: Name of the button that plays the next example.
 ANOTHER = "another"
@@ -29,7 +30,7 @@ _QUESTIONS = (
 _VOTE = "5 of 5 · They vote again, and a judge writes the verdict with the dissent."
 
 
-def phase_words(debate: Debate) -> str:
+def _phase_words(debate: Debate) -> str:
     """Return what happens at this point of an example."""
     if debate.verdict or debate.tally or debate.status is not Status.RUNNING:
         return _VOTE
@@ -39,6 +40,23 @@ def phase_words(debate: Debate) -> str:
     if newest is Act.PROPOSAL and debate.ballots:
         newest = Act.BALLOT
     return _PHASES.get(newest, _VOTE)
+
+
+def playing_line(debate: Debate, thread: tuple[str, str] | None, playback: Playback) -> GuideLine:
+    """Return what stands at the top while an example is played.
+
+    Args:
+        debate: The example.
+        thread: Channel and ts of its thread, once there is one.
+        playback: Its pace.
+    """
+    paused = playback.is_paused
+    toggle = ("Go on", "go-on") if paused else ("Pause", "pause")
+    buttons = [
+        GuideButton(label=label, name=name) for label, name in (toggle, ("Next step", "step"))
+    ]
+    text = f"{'Paused. ' if paused else ''}{_phase_words(debate)}"
+    return GuideLine(text=text, thread=thread, buttons=buttons)
 
 
 def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Sequence[GuideButton]:

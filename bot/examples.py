@@ -24,19 +24,22 @@ from core.ports import ModelProvider
 from core.rules.schedule import open_questions
 
 #: Seconds that agents of an example wait, should whoever plays it be gone.
-_WAIT_SECONDS = 120.0
+_WAIT_SECONDS = 900.0
 #: Seconds after which a question is answered, and the next one: time to read it.
 READING_SECONDS = 2.0
 _GLANCE_SECONDS = 0.1
 
 
-def example_provider(*, speed: float = 0.0) -> ModelProvider:
+def example_provider(
+    *, speed: float = 0.0, read: Callable[[float], Awaitable[None]] | None = None
+) -> ModelProvider:
     """Return the provider that plays the written examples.
 
     Args:
         speed: 1 for an example that is over within a minute, 2 for twice as fast; 0: all at once.
+        read: Waits for seconds of reading; None: the clock does.
     """
-    return ExampleProvider(SystemClock(), WORDS_PER_SECOND * speed)
+    return ExampleProvider(SystemClock(), WORDS_PER_SECOND * speed, read)
 
 
 def written_examples() -> Mapping[str, Example]:
@@ -56,8 +59,9 @@ class ExamplePlayer:
     reply: Callable[[str, str, str], Awaitable[object]]
     #: Shares a file as somebody: their name, the file's, its content. What Slack says of the file.
     share: Callable[[str, str, bytes], Awaitable[SharedFile]]
-    #: Seconds until a question is answered.
+    #: Seconds until a question is answered, and what waits for them.
     patience: float = READING_SECONDS
+    read: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def begin(self, name: str) -> str:
         """Start the example, or find it where it was started before; return the debate's id.
@@ -99,7 +103,7 @@ class ExamplePlayer:
             await asyncio.sleep(_GLANCE_SECONDS)
         answers = {one.question: one for one in examples()[name].answers}
         for question in open_questions(await self._debate(debate_id)):
-            await asyncio.sleep(self.patience)
+            await self.read(self.patience)
             still_open = open_questions(await self._debate(debate_id))
             answer = answers.get(question.question)
             if answer and question in still_open:

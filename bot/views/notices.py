@@ -114,7 +114,7 @@ def source_read(source: Source) -> MessageView:
         )
     address = source.reference.address
     where = link(address, title) if address else title
-    if title not in where:  # notes.log reads as an address, which the link does not lead to
+    if address and f"|{title}>" not in where:  # notes.log reads as another address
         where = f"{title} ({link(address, 'open')})"
     warnings = "".join(f"; {gist(warning, _REASON_LIMIT)}" for warning in source.warnings)
     read = counted(len(source.text), "character")

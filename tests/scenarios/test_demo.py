@@ -13,10 +13,11 @@ from bot.building import build_calls
 from bot.demo import CHANNEL, USER, Demo, Stage
 from bot.demo_screen import print_decision
 from bot.examples import example_provider, written_examples
+from bot.playback import Playback
 from bot.settings import BotSettings
 from bot.views.words import EXAMPLE_NOTE
 from core.settings import Settings
-from slack_on_loopback import Workspace
+from slack_on_loopback import GuideLine, Workspace
 from tests.seen import seen_in
 
 
@@ -69,7 +70,7 @@ async def invited(workspace: Workspace, *, another: bool) -> list[str]:
 
 async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
     workspace = playing.workspace
-    play = asyncio.create_task(playing.play_examples(0.0))
+    play = asyncio.create_task(playing.play_examples(0.0, Playback()))
     await asyncio.sleep(0.3)
     assert not await playing.has_debates(), "it began before anybody could see it"
     live = f"ws://{workspace.url.split('//')[1]}page/ws?user={workspace.user(USER).id}"
@@ -77,11 +78,17 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
         for _ in list(written_examples())[1:]:
             await invited(workspace, another=True)
             pressed = {"user": workspace.user(USER).id, "name": "another"}
+            ending = workspace.runtime.guide.line
             async with session.post(f"{workspace.url}page/api/guide", json=pressed) as answer:
                 assert (await answer.json())["ok"]
+            await workspace.wait_for(lambda at=ending: workspace.runtime.guide.line is not at, 300)
         await asyncio.wait_for(play, 300)
         labels = await invited(workspace, another=False)
     assert labels == ["Ask your own", "Accept the decision"]
+    line = workspace.runtime.guide.line
+    # The page shows the verdict's beginning beside the thread.
+    assert line
+    assert line.message == (line.buttons[-1].shows or ("", ""))[1] != ""
     roots = [message for message in workspace.messages(CHANNEL) if message.get("reply_count")]
     assert len(roots) == len(written_examples())
     for root in roots:
@@ -101,6 +108,55 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
         assert any(written.verdict["decision"].strip() in text for text in said)
         for one in written.answers:
             assert any(one.answer.split(".")[0] in text for text in said)
+
+
+async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps(tmp_path: Path):
+    playback = Playback()
+    example = example_provider(speed=0.001, read=playback.read)
+    calls = build_calls(
+        BotSettings(moot_database=str(tmp_path / "x.db")), Settings(), more=[example]
+    )
+    async with Demo(settings=Settings(), calls=calls, port=0, fast=True).stage() as stage:
+        workspace = stage.workspace
+        play = asyncio.create_task(stage.play_examples(0.0, playback))
+
+        def labels() -> list[str]:
+            line = workspace.runtime.guide.line
+            return [button.label for button in line.buttons] if line else []
+
+        async def press(session: ClientSession, name: str) -> None:
+            pressed = {"user": workspace.user(USER).id, "name": name}
+            async with session.post(f"{workspace.url}page/api/guide", json=pressed) as answer:
+                assert (await answer.json())["ok"]
+
+        live = f"ws://{workspace.url.split('//')[1]}page/ws?user={workspace.user(USER).id}"
+        async with ClientSession() as session, session.ws_connect(live):
+            await workspace.wait_for(lambda: labels() == ["Pause", "Next step"], 300)
+            await press(session, "pause")
+            await workspace.wait_for(lambda: labels() == ["Go on", "Next step"], 300)
+            assert (workspace.runtime.guide.line or GuideLine(text="")).text.startswith("Paused. ")
+            await press(session, "step")
+            await press(session, "go-on")
+            await workspace.wait_for(lambda: labels() == ["Pause", "Next step"], 300)
+        play.cancel()
+
+
+async def test_a_pause_holds_time_and_a_step_ends_a_wait():
+    playback = Playback()
+    playback.press("pause")
+    waiting = asyncio.create_task(playback.read(0.0))
+    done, _ = await asyncio.wait({waiting}, timeout=0.3)
+    assert not done
+    playback.press("step")
+    await asyncio.wait_for(waiting, 300)
+    assert playback.is_paused
+    waiting = asyncio.create_task(playback.read(3600))
+    playback.press("another")
+    playback.press("go-on")
+    done, _ = await asyncio.wait({waiting}, timeout=0.3)
+    assert not done
+    playback.press("step")
+    await asyncio.wait_for(waiting, 300)
 
 
 async def test_a_question_of_a_persons_own_is_debated_beside_the_examples(playing: Stage):

@@ -7,7 +7,7 @@ reply, whatever people do to the debate meanwhile, and nothing pretends that a n
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -36,8 +36,9 @@ _NOBODY = "none"
 _NOTE = "A written example: nobody read this note."
 #: The judge sees behind an option who stands for it.
 _HELD_BY = (" (stood for by ", " (nobody's position ")
-#: Acts whose reply is posted as it is, so that it takes as long as it takes to read.
-_READ = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
+#: How often the words of a reply's short form are read: a first answer is seen on the board, a
+#: refinement in a post with what it answers. Other replies are not seen by themselves.
+_TIMES_READ = {Act.PROPOSAL: 0.7, Act.REFINEMENT: 1.8}
 
 
 class _ExampleEntry(BaseModel):
@@ -155,15 +156,22 @@ class ExampleProvider:
 
     name = EXAMPLE
 
-    def __init__(self, clock: Clock, words_per_second: float = 0.0) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        words_per_second: float = 0.0,
+        read: Callable[[float], Awaitable[None]] | None = None,
+    ) -> None:
         """Set how fast it is played.
 
         Args:
             clock: Passes the time.
             words_per_second: How fast people read; a reply comes when what is shown of the one
                 before it has been read. 0: all at once.
+            read: Waits for seconds of reading; None: the clock does.
         """
         self._clock = clock
+        self._read = read or clock.sleep
         self._pace = words_per_second
         self._turn = asyncio.Lock()
         #: Seconds that it takes to read the last reply.
@@ -181,10 +189,12 @@ class ExampleProvider:
         if self._pace:
             async with self._turn:
                 unread = _UNREAD_SECONDS * WORDS_PER_SECOND / self._pace
-                await self._clock.sleep(max(self._reading, unread))
-                read = request.act in _READ
-                shown = text.rpartition(_IN_SHORT)[2]
-                self._reading = len(shown.split()) / self._pace if read else 0.0
+                if self._reading:
+                    await self._read(max(self._reading, unread))
+                else:
+                    await self._clock.sleep(unread)
+                words = len(text.rpartition(_IN_SHORT)[2].split())
+                self._reading = words * _TIMES_READ.get(request.act, 0.0) / self._pace
         on_first_token()
         usage = Usage(cost=Decimal(0), attempts=1)
         return ModelReply(text=text, usage=usage, model=request.model)

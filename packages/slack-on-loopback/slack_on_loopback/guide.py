@@ -36,10 +36,12 @@ class GuideLine:
     Attributes:
         text: plain words.
         thread: a thread that pages on its channel open beside it, as `channel` and `ts`.
+        message: ts of a message that they bring into view beside the thread; empty: none.
     """
 
     text: str
     thread: tuple[str, str] | None = None
+    message: str = ""
     buttons: Sequence[GuideButton] = ()
 
     def as_json(self) -> Json:
@@ -47,6 +49,7 @@ class GuideLine:
         return {
             "text": self.text,
             "thread": list(self.thread or ()),
+            "message": self.message,
             "buttons": [button.as_json() for button in self.buttons],
         }
 

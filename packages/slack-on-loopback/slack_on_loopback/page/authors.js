@@ -1,6 +1,7 @@
 // Who a message is from: name, avatar, and whether an app wrote it.
 
 import { h } from "./dom.js";
+import { hasGlyph } from "./glyphs.js";
 import { nameOf } from "./mentions.js";
 
 /** @typedef {{key: string, name: string, isApp: boolean, symbol?: string}} Author */
@@ -17,7 +18,8 @@ export function authorOf(message, ctx) {
   const name = message.username || (user ? nameOf(user) : app?.name) || "Someone";
   const isApp = Boolean(message.bot_id || user?.is_bot);
   const code = message.icons?.emoji ?? user?.icon_emoji;
-  const symbol = code && (ctx.store.emoji[code.replaceAll(":", "")] ?? "🤖");
+  const wanted = code && (ctx.store.emoji[code.replaceAll(":", "")] ?? "🤖");
+  const symbol = wanted && hasGlyph(wanted) ? wanted : undefined;
   return { key: `${message.user ?? ""}/${name}/${code ?? ""}`, name, isApp, symbol };
 }
 

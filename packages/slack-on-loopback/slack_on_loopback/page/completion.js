@@ -1,6 +1,7 @@
 // Suggestions while typing in a composer: /commands, @people, #channels, :emoji:.
 
 import { fill, freshId, h } from "./dom.js";
+import { symbolOrLetter } from "./glyphs.js";
 import { nameOf } from "./mentions.js";
 
 const MOST = 8;
@@ -53,7 +54,7 @@ function emojis(query, ctx) {
   if (query.length < 2) return [];
   return Object.keys(ctx.store.emoji)
     .filter((name) => name.includes(query))
-    .map((name) => ({ insert: `:${name}: `, label: `:${name}:`, symbol: ctx.store.emoji[name] }));
+    .map((name) => ({ insert: `:${name}: `, label: `:${name}:`, symbol: symbolOrLetter(ctx.store.emoji[name], name) }));
 }
 
 const BY_SIGN = { "@": people, "#": channels, ":": emojis };

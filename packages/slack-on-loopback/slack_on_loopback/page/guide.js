@@ -22,14 +22,18 @@ export class GuideBar {
   show(guide) {
     this.bar.hidden = !guide;
     if (!guide) return;
+    // Who pressed a button by keyboard stays on the one that takes its place.
+    const pressed = [...this.bar.querySelectorAll("button")].indexOf(document.activeElement);
     const buttons = guide.buttons.map((one) => button(one.label, () => this.#press(one), "small"));
     fill(this.bar, icon("info"), h("span", { role: "status" }, guide.text), buttons);
-    this.#openThread(guide.thread);
+    this.bar.querySelectorAll("button")[pressed]?.focus();
+    this.#open(guide.thread, guide.message);
   }
 
-  // Once for each thread, and only for who looks at its channel: nobody is taken away from elsewhere.
-  #openThread([channel, ts]) {
-    const address = `#/${channel}/${ts}`;
+  // Once for each thread and message, and only for who looks at their channel: nobody is taken away
+  // from elsewhere.
+  #open([channel, ts], message) {
+    const address = `#/${channel}/${ts}${message ? `?m=${message}` : ""}`;
     if (!ts || this.#opened === address) return;
     this.#opened = address;
     if (WIDE.matches && location.hash.split(/[/?]/)[1] === channel && !isTyping())

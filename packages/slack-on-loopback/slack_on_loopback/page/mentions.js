@@ -1,6 +1,7 @@
 // Draws the small things inside text: people, channels, groups, emoji, dates.
 
 import { h, outlink } from "./dom.js";
+import { symbolOrLetter } from "./glyphs.js";
 import { dateOf, fullDate, slackDate } from "./time.js";
 
 /** What a person or bot is called here. */
@@ -36,10 +37,16 @@ export function emoji(name, ctx, unicode) {
   const base = name.split("::")[0];
   const symbol = unicode ? fromHex(unicode) : (ctx.store.emoji[name] ?? ctx.store.emoji[base]);
   if (!symbol) return `:${name}:`;
+  const shown = symbolOrLetter(symbol, base);
   return h(
     "span",
-    { class: "emoji", role: "img", "aria-label": base.replaceAll("_", " "), title: `:${name}:` },
-    symbol,
+    {
+      class: shown === symbol ? "emoji" : "emoji letter",
+      role: "img",
+      "aria-label": base.replaceAll("_", " "),
+      title: `:${name}:`,
+    },
+    shown,
   );
 }
 

@@ -112,7 +112,9 @@ export class MessageList {
     const node = this.#rows.get(ts)?.node;
     if (!node) return;
     this.scroller.release();
-    node.scrollIntoView({ block: "center" });
+    // Of one that is higher than the window, its beginning is what counts.
+    const isHigh = node.offsetHeight > this.node.clientHeight;
+    node.scrollIntoView({ block: isHigh ? "start" : "center" });
     node.classList.add("revealed");
     setTimeout(() => node.classList.remove("revealed"), 2500);
     node.focus({ preventScroll: true });

@@ -1,6 +1,7 @@
 // Reactions under a message, and the emoji picker.
 
 import { fill, h } from "./dom.js";
+import { symbolOrLetter } from "./glyphs.js";
 import { icon } from "./icons.js";
 import { emoji, nameOf } from "./mentions.js";
 import { attempt } from "./notices.js";
@@ -122,7 +123,7 @@ function emojiButton(name, ctx, pick) {
       title: `:${name}:`,
       on: { click: () => pick(name) },
     },
-    ctx.store.emoji[name],
+    symbolOrLetter(ctx.store.emoji[name], name),
   );
 }
 

@@ -794,7 +794,7 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
         {**plain, "label": "Ask your own", "types": "/poll "},
         {**plain, "label": "Watch another", "name": "another"},
     ]
-    guide = {"text": "Agents argue in the thread.", "thread": [], "buttons": buttons}
+    guide = {"text": "Agents argue in the thread.", "thread": [], "message": "", "buttons": buttons}
     await server.emit({"type": "guide", "guide": {**guide, "thread": ["C1", sample.BOARD_TS]}})
     await expect(bar).to_contain_text("Agents argue in the thread.")
     await expect(page.locator("#thread")).to_be_visible()
@@ -805,10 +805,21 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     async with page.expect_request("**/page/api/guide") as asked:
         await bar.get_by_role("button", name="Watch another").click()
     assert ((await asked.value).post_data_json or {})["name"] == "another"
+    # Who pressed by keyboard stays on the button that takes its place.
+    await bar.get_by_role("button", name="Watch another").focus()
+    renamed = [buttons[0], {**buttons[1], "label": "Next step"}]
+    await server.emit({"type": "guide", "guide": {**guide, "buttons": renamed}})
+    await expect(bar.get_by_role("button", name="Next step")).to_be_focused()
+    await page.locator("#main textarea").fill("")
+    await page.evaluate("document.activeElement.blur()")
+    thread = {"thread": ["C1", sample.BOARD_TS], "message": sample.BOARD_TS}
+    await server.emit({"type": "guide", "guide": {**guide, **thread}})
+    await expect(page.locator("#main .row.revealed")).to_have_attribute("data-ts", sample.BOARD_TS)
+    await expect(page.locator("#thread")).to_be_visible()
 
     # What somebody closed, or types in, is left alone.
     await page.get_by_role("link", name=re.compile("Close")).click()
-    await server.emit({"type": "guide", "guide": {**guide, "thread": ["C1", sample.BOARD_TS]}})
+    await server.emit({"type": "guide", "guide": {**guide, **thread}})
     await expect(page.locator("#thread")).to_be_hidden()
     await server.emit({"type": "guide", "guide": None})
     await expect(bar).to_be_hidden()

@@ -21,7 +21,8 @@ DRAW = """async ([module, name, text]) => {
   const users = new Map([["U1", {real_name: "Ann Lee", name: "ann"}]]);
   const channels = new Map([["C1", {id: "C1", name: "general"}]]);
   const box = document.createElement("div");
-  box.append(draw(text, {store: {users, channels, emoji: {tada: "T"}, me: "U9"}}));
+  const emoji = {tada: "T", mask: "\\u{10FFFD}"};
+  box.append(draw(text, {store: {users, channels, emoji, me: "U9"}}));
   return box.innerHTML;
 }"""
 
@@ -62,6 +63,10 @@ async def draw(page: Page, module: str, text: str) -> str:
                 '<a class="mention" href="#/C1">#general</a> '
                 '<span class="emoji" role="img" aria-label="tada" title=":tada:">T</span> :nope:'
             ),
+        ),
+        (
+            ":mask:",  # no font has it
+            '<span class="emoji letter" role="img" aria-label="mask" title=":mask:">M</span>',
         ),
         ("<!here>", '<span class="mention mention-me">@here</span>'),
         (

@@ -153,7 +153,9 @@ async def test_a_reply_comes_when_the_one_before_it_has_been_read():
     words = len(first.text.rpartition("In short:")[2].split())
     assert 20 < words < len(first.text.split())
     assert (second - before).total_seconds() < 5
-    assert (clock.now() - second).total_seconds() == pytest.approx(2 * words / WORDS_PER_SECOND)
+    # A first answer is seen on the board, in fewer words.
+    seconds = (clock.now() - second).total_seconds()
+    assert seconds == pytest.approx(2 * 0.7 * words / WORDS_PER_SECOND)
 
 
 def _proposal(role: str) -> ModelRequest:

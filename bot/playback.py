@@ -1,0 +1,44 @@
+"""The pace of a written example: whoever watches can pause it and take the next step."""
+
+import asyncio
+
+#: Seconds between two looks at a pause.
+_TICK_SECONDS = 0.1
+
+
+class Playback:
+    """Time to read what an example has shown, as far as nobody pauses or skips it."""
+
+    def __init__(self) -> None:
+        """Begin at play."""
+        self.is_paused = False
+        self._skip = asyncio.Event()
+
+    def press(self, name: str) -> None:
+        """Do what the button of this name says: pause, go on, or show what comes next at once.
+
+        A pause goes on after a step.
+        """
+        match name:
+            case "pause":
+                self.is_paused = True
+            case "go-on":
+                self.is_paused = False
+            case "step":
+                self._skip.set()
+            case _:
+                pass
+
+    async def read(self, seconds: float) -> None:
+        """Wait for as long as reading takes, and for as long as it is paused."""
+        left = seconds
+        while left > 0 or self.is_paused:
+            tick = min(left, _TICK_SECONDS) if left > 0 else _TICK_SECONDS
+            try:
+                async with asyncio.timeout(tick):
+                    await self._skip.wait()
+            except TimeoutError:
+                left -= 0 if self.is_paused else tick
+            else:
+                break
+        self._skip.clear()

@@ -1,0 +1,31 @@
+// Whether this machine has a font for an emoji; without one the page shows a letter, not a box.
+
+const SIZE = 24;
+const FONT = '16px "Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji", sans-serif';
+// Belongs to no character: drawn as what a font shows for one that it lacks.
+const NOTHING = "\u{10FFFE}";
+const canvas = document.createElement("canvas");
+canvas.width = canvas.height = SIZE;
+const brush = canvas.getContext("2d", { willReadFrequently: true });
+const known = new Map();
+
+function pixels(symbol) {
+  brush.clearRect(0, 0, SIZE, SIZE);
+  brush.font = FONT;
+  brush.textBaseline = "top";
+  brush.fillText(symbol, 0, 2);
+  return brush.getImageData(0, 0, SIZE, SIZE).data.join();
+}
+
+/** Whether a symbol can be drawn here. */
+export function hasGlyph(symbol) {
+  // A sign that only asks for colours is drawn as nothing, or as a second box.
+  const base = symbol.replaceAll("\uFE0F", "");
+  if (!known.has(base)) known.set(base, pixels(base) !== pixels(NOTHING));
+  return known.get(base);
+}
+
+/** The symbol, or the first letter of its shortcode where it cannot be drawn. */
+export function symbolOrLetter(symbol, name) {
+  return hasGlyph(symbol) ? symbol : (name.match(/[a-z0-9]/i)?.[0] ?? "?").toUpperCase();
+}
