@@ -55,17 +55,6 @@ async def test_a_custom_name_needs_its_scope(
         assert await error_of(call) == "missing_scope"
 
 
-async def test_where_the_bot_may_not_post(ws: Workspace, client: Client) -> None:
-    secret = ws.channel("security-review").id
-    assert await error_of(post(client, ws.channel("random").id)) == "not_in_channel"
-    assert await error_of(post(client, secret)) == "channel_not_found"
-    assert await error_of(post(client, "C404")) == "channel_not_found"
-    ws.archive("architecture")
-    assert await error_of(post(client, ws.channel("architecture").id)) == "is_archived"
-    ws.remove_bot("general")
-    assert await error_of(post(client, ws.channel("general").id)) == "not_in_channel"
-
-
 async def test_a_scope_opens_public_channels_for_posts_only(
     config: WorkspaceConfig, http: aiohttp.ClientSession
 ) -> None:
@@ -78,11 +67,6 @@ async def test_a_scope_opens_public_channels_for_posts_only(
         assert await error_of(client.pins_add(channel=channel, timestamp=ts)) == "not_in_channel"
         history = client.conversations_history(channel=channel)
         assert await error_of(history) == "not_in_channel"
-
-
-async def test_an_empty_post_is_refused(client: Client, general: str) -> None:
-    empty = client.api_call("chat.postMessage", json={"channel": general, "text": " "})
-    assert await error_of(empty) == "no_text"
 
 
 async def test_a_long_text_is_cut_with_a_warning(
@@ -99,13 +83,6 @@ async def test_blocks_without_text_bring_a_warning(client: Client, general: str)
         answer = await client.chat_postMessage(channel=general, blocks=[text_section()])
     assert answer["warning"] == "missing_text"
     assert answer["response_metadata"]["warnings"] == ["missing_text"]
-
-
-async def test_markdown_text_stands_alone(client: Client, general: str) -> None:
-    both = client.api_call(
-        "chat.postMessage", json={"channel": general, "text": "a", "markdown_text": "b"}
-    )
-    assert await error_of(both) == "markdown_text_conflict"
 
 
 async def test_an_update_with_text_alone_takes_the_blocks_away(
@@ -138,31 +115,6 @@ async def test_empty_metadata_removes_it(ws: Workspace, client: Client, general:
     assert "metadata" not in ws.messages("general")[0]
 
 
-async def test_only_own_messages_can_be_changed(
-    ws: Workspace, client: Client, general: str
-) -> None:
-    ts = (await ws.say("dana", "general", "mine"))["ts"]
-    update = client.chat_update(channel=general, ts=ts, text="yours")
-    assert await error_of(update) == "cant_update_message"
-    assert await error_of(client.chat_delete(channel=general, ts=ts)) == "cant_delete_message"
-    gone = client.chat_update(channel=general, ts="1.000000", text="x")
-    assert await error_of(gone) == "message_not_found"
-
-
-async def test_an_update_has_4000_characters(client: Client, general: str) -> None:
-    ts = await post(client, general)
-    await client.chat_update(channel=general, ts=ts, text="x" * 4000)
-    long = client.chat_update(channel=general, ts=ts, text="x" * 4001)
-    assert await error_of(long) == "msg_too_long"
-
-
-async def test_rich_text_stays_rich_text(client: Client, general: str) -> None:
-    rich: Json = {"type": "rich_text", "elements": []}
-    ts = await post(client, general, blocks=[rich])
-    update = client.chat_update(channel=general, ts=ts, text="x", blocks=[text_section()])
-    assert await error_of(update) == "block_mismatch"
-
-
 async def test_a_reply_counts_at_its_root(ws: Workspace, client: Client, general: str) -> None:
     root = await post(client, general)
     reply = await post(client, general, "more", thread_ts=root)
@@ -179,14 +131,6 @@ async def test_a_broadcast_is_seen_in_the_channel_too(
     await post(client, general, "decided", thread_ts=root, reply_broadcast=True)
     assert [message["text"] for message in ws.messages("general")] == ["hi", "decided"]
     assert ws.messages("general")[1]["subtype"] == "thread_broadcast"
-
-
-async def test_a_reply_needs_a_root(client: Client, general: str) -> None:
-    root = await post(client, general)
-    reply = await post(client, general, thread_ts=root)
-    lost = post(client, general, thread_ts="1.000000")
-    assert await error_of(lost) == "thread_not_found"
-    assert await error_of(post(client, general, thread_ts=reply)) == "cannot_reply_to_message"
 
 
 async def test_a_deleted_root_leaves_a_tombstone(
@@ -229,20 +173,16 @@ async def test_a_permalink_opens_the_page(
         assert answer.headers["Location"].startswith(f"/?channel={general}&ts={ts}")
 
 
-async def test_pins_and_their_refusals(ws: Workspace, client: Client, general: str) -> None:
+async def test_pins_are_listed_until_they_are_removed(
+    ws: Workspace, client: Client, general: str
+) -> None:
     ts = await post(client, general)
     await client.pins_add(channel=general, timestamp=ts)
     assert ws.pins("general") == [ts]
-    again = client.pins_add(channel=general, timestamp=ts)
-    assert await error_of(again) == "already_pinned"
     listed = (await client.pins_list(channel=general))["items"]
     assert [one["message"]["ts"] for one in listed] == [ts]
     await client.pins_remove(channel=general, timestamp=ts)
-    assert await error_of(client.pins_remove(channel=general, timestamp=ts)) == "no_pin"
-    lost = client.pins_add(channel=general, timestamp="1.000000")
-    assert await error_of(lost) == "message_not_found"
-    none = client.api_call("pins.add", params={"channel": general})
-    assert await error_of(none) == "no_item_specified"
+    assert ws.pins("general") == []
 
 
 async def test_a_channel_has_room_for_100_pins(ws: Workspace, client: Client, general: str) -> None:
@@ -252,19 +192,15 @@ async def test_a_channel_has_room_for_100_pins(ws: Workspace, client: Client, ge
     assert await error_of(client.pins_add(channel=general, timestamp=ts)) == "too_many_pins"
 
 
-async def test_reactions_and_their_refusals(ws: Workspace, client: Client, general: str) -> None:
+async def test_a_reaction_counts_whoever_gave_it(
+    ws: Workspace, client: Client, general: str
+) -> None:
     ts = (await ws.say("dana", "general", "note"))["ts"]
     await client.reactions_add(channel=general, timestamp=ts, name="eyes")
     await ws.react("alex", "general", ts, "eyes")
     found = (await client.reactions_get(channel=general, timestamp=ts))["message"]["reactions"]
     assert found == [{"name": "eyes", "users": [ws.app.bot_user, ws.user("alex").id], "count": 2}]
-    twice = client.reactions_add(channel=general, timestamp=ts, name="eyes")
-    assert await error_of(twice) == "already_reacted"
-    odd = client.reactions_add(channel=general, timestamp=ts, name="no_such_emoji")
-    assert await error_of(odd) == "invalid_name"
     await client.reactions_remove(channel=general, timestamp=ts, name="eyes")
-    none = client.reactions_remove(channel=general, timestamp=ts, name="eyes")
-    assert await error_of(none) == "no_reaction"
 
 
 async def test_a_file_is_uploaded_in_three_steps(

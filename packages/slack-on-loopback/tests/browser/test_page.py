@@ -477,18 +477,6 @@ async def test_the_reader_is_not_pulled_away_from_old_messages(
     await expect(pill).to_be_hidden()
 
 
-async def test_new_messages_are_announced_and_counted(open_page: Open, server: PageServer) -> None:
-    page = await open_page()
-    await page.locator("#main .row").first.wait_for()
-    await server.post("C1", user="U2", text="*Ready?* &lt;3")
-    await expect(page.locator("#live-region")).to_have_text("Bo Winter: Ready? <3")
-    await server.post("C2", user="U2", text="elsewhere")
-    link = page.get_by_role("link", name="gallery")
-    await expect(link.locator(".badge")).to_have_text("1")
-    await link.click()
-    await expect(link.locator(".badge")).to_have_count(0)
-
-
 async def test_the_page_opens_where_something_was_said_last_and_marks_the_rest(
     open_page: Open, server: PageServer
 ) -> None:
@@ -542,17 +530,6 @@ async def test_what_overtakes_the_answer_to_a_fetch_is_not_lost(
     await expect(page.locator("#thread .row").last).to_contain_text("I was faster.")
 
 
-async def test_what_was_said_before_the_connection_stood_is_shown(
-    open_page: Open, server: PageServer
-) -> None:
-    server.is_away = True
-    page = await open_page()
-    await page.locator("#main .row").last.wait_for()
-    await server.post("C1", user="U2", text="Is anybody there?")
-    server.is_away = False
-    await expect(page.locator("#main .row").last).to_contain_text("Is anybody there?")
-
-
 async def test_an_app_that_is_away_is_named(open_page: Open, server: PageServer) -> None:
     page = await open_page()
     await page.locator("#main .row").first.wait_for()
@@ -574,43 +551,6 @@ async def test_a_failed_command_and_a_private_note_are_shown(
     row = page.locator("#main .row").last
     await expect(row).to_contain_text("Only visible to you")
     await expect(row).to_contain_text("psst")
-
-
-async def test_what_only_you_see_can_only_be_copied(open_page: Open) -> None:
-    page = await open_page()
-    row = page.locator("#main .row").last
-    await row.focus()
-    await expect(row.get_by_label("Reply in thread")).to_be_hidden()
-    await page.keyboard.press("m")
-    await expect(page.get_by_role("menuitem")).to_have_text(["Copy text"])
-
-
-async def test_a_direct_message_bears_the_name_of_the_other(
-    open_page: Open, server: PageServer
-) -> None:
-    direct = {"id": "D1", "name": "ann-tally", "is_im": True, "members": ["U1", "UB"]}
-    server.channels.append({**server.channels[0], **direct, "is_private": True})
-    server.messages["D1"] = []
-    page = await open_page()
-    await page.get_by_role("listitem").get_by_role("link", name="Tally", exact=True).click()
-    await expect(page.get_by_label("Message Tally")).to_be_focused()
-    await expect(page.get_by_label("Channel menu")).to_have_count(0)
-
-
-async def test_reactions_are_added_and_taken_back(open_page: Open, server: PageServer) -> None:
-    page = await open_page()
-    row = page.locator("#main .row").nth(1)
-    mine = row.get_by_role("button", name=re.compile("^eyes, 2"))
-    await expect(mine).to_have_attribute("aria-pressed", "true")
-    await mine.click()
-    await expect(row.get_by_role("button", name=re.compile("^eyes, 1: Bo"))).to_be_visible()
-    await row.hover()
-    await row.locator(".toolbar").get_by_label("Add reaction").click()
-    await page.get_by_label("Search emoji").fill("rocket")
-    await page.keyboard.press("Enter")
-    await expect(row.get_by_role("button", name="rocket, 1: you")).to_be_visible()
-    names = [(body["name"], body["remove"]) for body in await server.sent("react", 2)]
-    assert names == [("eyes", True), ("rocket", False)]
 
 
 async def test_pins_mark_messages_and_fill_the_strip(open_page: Open, server: PageServer) -> None:
@@ -652,19 +592,6 @@ async def test_agents_have_their_own_name_and_icon(open_page: Open) -> None:
     await shoot(page, "thread-light")
 
 
-async def test_a_broadcast_quotes_the_root_of_its_thread_as_it_is_now(
-    open_page: Open, server: PageServer
-) -> None:
-    page = await open_page(thread_address())
-    broadcast = page.locator("#main .row").filter(has_text="replied to a thread")
-    ts = await broadcast.locator(".mark a").get_attribute("href")
-    root = next(message for message in server.messages["C1"] if ts and ts.endswith(message["ts"]))
-    await expect(page.locator("#thread .row").last).to_be_visible()
-    root["text"] = "Poll decided"
-    await server.emit({"type": "message_changed", "message": root})
-    await expect(broadcast.locator(".mark a")).to_have_text("Poll decided")
-
-
 async def test_a_markdown_file_can_be_read_in_place(open_page: Open) -> None:
     page = await open_page()
     await page.get_by_role("button", name="Preview").click()
@@ -699,13 +626,6 @@ async def test_one_acts_as_another_user(open_page: Open, server: PageServer) -> 
     await area.press("Enter")
     await expect(area).to_have_value("")
     assert (await server.sent("say"))[0]["user"] == "U2"
-
-
-async def test_a_permalink_leads_to_its_thread(open_page: Open) -> None:
-    root = sample.BOARD_TS
-    page = await open_page(f"?channel=C1&ts={sample.ts(3)}&thread_ts={root}")
-    await expect(page.locator("#thread .row").first).to_contain_text("Postgres or MongoDB")
-    assert page.url.endswith(thread_address())
 
 
 async def test_archived_and_foreign_channels_cannot_be_written_in(
@@ -750,37 +670,6 @@ async def test_a_phone_shows_one_pane_and_never_scrolls_sideways(
         }).map((node) => node.outerHTML)"""
     )
     assert wide == []
-
-
-async def test_a_phone_goes_into_a_thread_and_back(open_page: Open, server: PageServer) -> None:
-    page = await open_page("", phone=True)
-    await page.get_by_role("link", name="architecture").tap()
-    await page.get_by_role("link", name="5 replies").tap()
-    await expect(page.locator("#thread .row").first).to_be_visible()
-    await server.open_view(sample.MODAL)
-    await page.locator("dialog").wait_for()
-    await shoot(page, "phone-modal")
-    assert (
-        await page.evaluate("document.querySelector('dialog').getBoundingClientRect().width") <= 360
-    )
-    await page.get_by_label("Close", exact=True).tap()
-    await page.get_by_label("Back to the channel").tap()
-    await page.get_by_label("Back to channels").tap()
-    await expect(page.get_by_role("link", name="architecture")).to_be_visible()
-
-
-async def test_dark_follows_the_system_and_the_switch(open_page: Open) -> None:
-    lightness = "Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
-    page = await open_page(thread_address(), dark=True)
-    await page.locator("#thread .row").first.wait_for()
-    assert await page.evaluate(lightness) < 60
-    await shoot(page, "desktop-dark")
-    await page.get_by_label("Colours").click()
-    await page.get_by_role("menuitemradio", name="Light").click()
-    assert await page.evaluate(lightness) > 240
-    await page.reload()
-    await page.locator("#thread .row").first.wait_for()
-    assert await page.evaluate(lightness) > 240
 
 
 async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
