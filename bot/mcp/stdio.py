@@ -7,6 +7,7 @@ from mcp.server.stdio import stdio_server
 
 from bot.building import build_calls, build_embedder, build_tools, find_plugins, load_settings
 from bot.log import logger, set_up_logs
+from bot.mcp.odd_lines import OddLines
 from bot.mcp.server import build_server
 from bot.mcp.this_machine import ThisMachine
 from bot.settings import BotSettings
@@ -52,7 +53,8 @@ async def serve(environment: BotSettings, config: Path | None) -> None:
     server = build_server(lambda _request: machine)
     try:
         async with machine.open(), stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            lines = OddLines(incoming, outgoing)
+            await server.run(lines, outgoing, server.create_initialization_options())
     finally:
         await calls.close()
         if embedder:

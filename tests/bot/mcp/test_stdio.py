@@ -77,7 +77,7 @@ def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> Non
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
         {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_debates"}},
     ]
-    typed = "\n".join(["no protocol", *map(json.dumps, lines), ""])
+    typed = "\ufeff" + "\n".join([*map(json.dumps, lines), "no protocol", "[1]", ""])
     one = server(tmp_path, MOOT_LOG_LEVEL="debug")
     with subprocess.Popen(  # noqa: S603 - our own program
         [one.command, *one.args],
@@ -100,4 +100,5 @@ def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> Non
         said += map(json.loads, process.stdout)
         assert process.wait() == 0
     assert all(one["jsonrpc"] == "2.0" for one in said)
+    assert sum("error" in one and one["id"] is None for one in said) == 2
     assert (tmp_path / "moot.db").exists()
