@@ -1164,6 +1164,7 @@ def _wanted(debate: Debate, person: Person) -> Debate:
         tally=None,
         cross_check=None,
         verdict=None,
+        earlier_verdict=debate.verdict,
         failure="",
         ended_at=None,
         failures={k: f for k, f in debate.failures.items() if f.turn.act not in _END},

@@ -1819,6 +1819,8 @@ class Debate:
     shadow_fault: str = ""
     tally: Tally | None = None
     verdict: Verdict | None = None
+    #: What had been decided without a debate, where it was wanted after that.
+    earlier_verdict: Verdict | None = None
     #: Counts its ends: 2 once the debate that the gate had skipped was wanted.
     edition: int = 1
     status: Status = Status.RUNNING

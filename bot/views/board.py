@@ -212,6 +212,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
 def _now(debate: Debate) -> Iterator[str]:
     """Who is at work, what was reached so far."""
     yield _working(debate, schedule.ready(debate))
+    yield _earlier(debate)
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
     if debate.tally:
@@ -286,7 +287,16 @@ def _result(debate: Debate) -> Iterator[str]:
     yield _summary(debate)
     if debate.status is Status.FAILED:
         yield f"*Why*\n{gist(debate.failure, _DECISION_LIMIT) or 'No reason was recorded.'}"
+        yield _earlier(debate)
         yield _positions(debate)
+
+
+def _earlier(debate: Debate) -> str:
+    """The verdict that stood before the skipped debate was wanted, while there is no other."""
+    earlier = None if debate.verdict else debate.earlier_verdict
+    if earlier is None:
+        return ""
+    return f"*The verdict before it was debated*\n{decided_on(debate, earlier, _DECISION_LIMIT)}"
 
 
 def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:

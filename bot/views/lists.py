@@ -179,8 +179,9 @@ def _lines(row: DebateRow) -> Iterator[str]:
     where = f"<#{debate.setup.place.channel}>"
     asked = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
     yield f"{status_words(debate)} · {where} · {asked} · `{debate.id}`"
-    if debate.verdict:
-        yield f"> {decided_on(debate, debate.verdict, _DECISION_LIMIT)}"
+    if decided := debate.verdict or debate.earlier_verdict:
+        before = "" if debate.verdict else "Before it was debated: "
+        yield f"> {before}{decided_on(debate, decided, _DECISION_LIMIT)}"
     if row.excerpt:
         yield f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_"
 

@@ -65,7 +65,8 @@ def ready(debate: Debate) -> Sequence[Turn]:
         *(_undone(debate, _ballot_turns(debate, 0)) if is_blind else ()),
         *gate.due(debate),
     )
-    if not _awaited(debate, turns) and not debate.open_cards:
+    # Once votes are counted nobody speaks any more: also who comes back, or was let go by a stop.
+    if debate.tally or not (_awaited(debate, turns) or debate.open_cards):
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
     return (*reading, *turns, *strategies.ready(debate, rounds), *shadow.ready(debate))

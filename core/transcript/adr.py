@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from core.figures import day
-from core.models import Debate, Status, Verdict
+from core.models import Debate, Verdict
 from core.rules.ending import how_it_ended, why_held
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, earlier_words, title_in
-from core.transcript.decision import requirements_table
+from core.transcript.decision import requirements_table, why_none
 from core.transcript.found import findings_table
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
@@ -51,10 +51,8 @@ def adr(debate: Debate) -> str:
         parts.append(f"## Sources\n\n{bullets(read)}")
     if considered := [*positions_words(debate)]:
         parts.append(f"## Options considered\n\n{bullets(considered)}")
-    if debate.status is Status.RUNNING and verdict is None:
-        parts.append("## Decision\n\nNone yet: the debate is running.")
-    elif verdict is None:
-        parts.append(f"## Decision\n\nNone was reached. {inert_line(debate.failure)}".strip())
+    if verdict is None:
+        parts.append(f"## Decision\n\n{why_none(debate)}")
     else:
         notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
         reasons, solution = bullets(verdict.reasons), nested(verdict.solution, 2)

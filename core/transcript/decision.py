@@ -38,7 +38,7 @@ def decision_text(debate: Debate) -> str:
     """The decision alone, as Markdown that reads well as plain text; why there is none else."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
-        return _why_none(debate)
+        return why_none(debate)
     notes: list[str] = []
     outcomes = {outcome.note: outcome for outcome in verdict.notes}
     for note in debate.notes:
@@ -73,7 +73,7 @@ def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> st
     verdict, mark = debate.verdict and cited_verdict(debate, debate.verdict), "#" * level
     question = [quoted(debate.setup.question)] if asked else []
     if verdict is None:
-        return "\n\n".join([f"{mark} Decision", _why_none(debate), *question, *_ending(debate)])
+        return "\n\n".join([f"{mark} Decision", why_none(debate), *question, *_ending(debate)])
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
     author = _SOURCES[verdict.source]
     if verdict.source is not VerdictSource.WINNER:
@@ -91,10 +91,15 @@ def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> st
     return "\n\n".join(parts)
 
 
-def _why_none(debate: Debate) -> str:
+def why_none(debate: Debate) -> str:
+    """Why there is no verdict, and which one stood before it was debated after all."""
+    why = f"There is no decision. {inert_line(debate.failure)}".strip()
     if debate.status is Status.RUNNING:
-        return "None yet: the debate is running."
-    return f"There is no decision. {inert_line(debate.failure)}".strip()
+        why = "None yet: the debate is running."
+    earlier = debate.earlier_verdict
+    if earlier is None:
+        return why
+    return f"{why}\n\nThe verdict before it was debated: {inert_line(earlier.decision)}"
 
 
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:

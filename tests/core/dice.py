@@ -45,6 +45,9 @@ from core.events import (
     apply,
 )
 from core.models import (
+    BESIDE,
+    ENGINE,
+    JUDGE,
     Abstention,
     Act,
     Answer,
@@ -311,6 +314,8 @@ class Play:
         debate = self.debate
         ready = schedule.ready(debate)
         assert not [turn for turn in ready if debate.is_done(turn)]
+        late = {turn.act for turn in ready if turn.agent not in {JUDGE, ENGINE}}
+        assert not debate.tally or late <= {*BESIDE, Act.READING}, "votes are counted once"
         if debate.paused_by and self.dice.random() < 0.5:
             self.add(DebateResumed(by=DANA, origin=str(len(self.log))))
         elif debate.paused_by or self.dice.random() < self.luck.disturbed:

@@ -318,7 +318,7 @@ def test_without_a_verdict_texts_say_why() -> None:
     assert debate.status is Status.FAILED
     assert decision_text(debate) == "There is no decision. No agent could speak."
     assert "There is no decision. No agent could speak." in report(debate)
-    assert "None was reached. No agent could speak." in adr(debate)
+    assert "There is no decision. No agent could speak." in adr(debate)
 
 
 def test_while_it_runs_texts_say_that_there_is_no_decision_yet() -> None:
@@ -326,7 +326,6 @@ def test_while_it_runs_texts_say_that_there_is_no_decision_yet() -> None:
     for text in (decision_text(debate), report(debate), adr(debate)):
         assert "None yet: the debate is running." in text
         assert "There is no decision" not in text
-        assert "None was reached" not in text
 
 
 @pytest.mark.parametrize(
