@@ -6,6 +6,24 @@ from slack_on_loopback.workspace import Workspace
 from tests.bots import Client, actions, button, error_of, text_section
 
 LOST = "1.000000"
+POSTS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"markdown_text": "b"}, "markdown_text_conflict"),
+    ({"attachments": "no"}, "invalid_attachments"),
+    ({"blocks": "{"}, "invalid_blocks_format"),
+    ({"blocks": [{"type": "nothing"}]}, "invalid_blocks"),
+    ({"metadata": "text"}, "invalid_metadata_format"),
+    ({"thread_ts": LOST}, "thread_not_found"),
+    ({"thread_ts": "REPLY"}, "cannot_reply_to_message"),
+)
+EDITS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"ts": "OWN"}, "no_text"),
+    ({"ts": "OWN", "text": " "}, "no_text"),
+    ({"ts": "OWN", "blocks": []}, "no_text"),
+    ({"ts": "OWN", "text": "x" * 4001}, "msg_too_long"),
+    ({"ts": "RICH", "text": "x", "blocks": [text_section()]}, "block_mismatch"),
+    ({"ts": "DANAS", "text": "x"}, "cant_update_message"),
+    ({"ts": LOST, "text": "x"}, "message_not_found"),
+)
 #: Method, arguments, error. Names of channels, people and messages stand for their ids.
 TABLE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("chat.sing", {}, "unknown_method"),
@@ -17,28 +35,9 @@ TABLE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("chat.postMessage", {"channel": "ARCHIVED", "text": "x"}, "is_archived"),
     *(
         ("chat.postMessage", {"channel": "GENERAL", "text": "x", **more}, error)
-        for more, error in (
-            ({"markdown_text": "b"}, "markdown_text_conflict"),
-            ({"attachments": "no"}, "invalid_attachments"),
-            ({"blocks": "{"}, "invalid_blocks_format"),
-            ({"blocks": [{"type": "nothing"}]}, "invalid_blocks"),
-            ({"metadata": "text"}, "invalid_metadata_format"),
-            ({"thread_ts": LOST}, "thread_not_found"),
-            ({"thread_ts": "REPLY"}, "cannot_reply_to_message"),
-        )
+        for more, error in POSTS
     ),
-    *(
-        ("chat.update", {"channel": "GENERAL", "ts": ts, **more}, error)
-        for ts, more, error in (
-            ("OWN", {}, "no_text"),
-            ("OWN", {"text": " "}, "no_text"),
-            ("OWN", {"blocks": []}, "no_text"),
-            ("OWN", {"text": "x" * 4001}, "msg_too_long"),
-            ("RICH", {"text": "x", "blocks": [text_section()]}, "block_mismatch"),
-            ("DANAS", {"text": "x"}, "cant_update_message"),
-            (LOST, {"text": "x"}, "message_not_found"),
-        )
-    ),
+    *(("chat.update", {"channel": "GENERAL", **edit}, error) for edit, error in EDITS),
     ("chat.delete", {"channel": "GENERAL", "ts": "DANAS"}, "cant_delete_message"),
     ("pins.add", {"channel": "GENERAL", "timestamp": "OWN"}, "already_pinned"),
     ("pins.add", {"channel": "GENERAL", "timestamp": LOST}, "message_not_found"),

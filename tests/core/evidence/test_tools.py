@@ -294,7 +294,7 @@ with open(sys.argv[1], "a") as file:
 time.sleep(3600)
 """
     pids = tmp_path / "pids"
-    server = a_server("search", command=(sys.executable, "-c", script, str(pids)), seconds=1)
+    server = a_server("search", command=(sys.executable, "-c", script, str(pids)), seconds=5)
 
     await refusal(server)
 
