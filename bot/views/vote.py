@@ -27,7 +27,7 @@ from bot.views.words import name_of, plain_name
 from core.figures import counted, number, percent
 from core.models import Act, Debate, Failure, Tally
 from core.rules import voting
-from core.rules.options import is_listed, options_of
+from core.rules.options import NAME_MAX_CHARS, is_listed, options_of
 
 #: Slack's limits of a chart: bars, characters of a bar's name.
 _MOST_BARS = 20
@@ -113,7 +113,8 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
         for score in tally.options
         if is_listed(options, score.option, score.first_choices, score.mean_probability)
     ]
-    names = [bare(options.name(score.option), _CELL_WIDTH) for score in scores]
+    names = [bare(options.name(score.option), NAME_MAX_CHARS) for score in scores]
+    labels, names = _labelled(names)
     shares = [score.mean_probability for score in scores]
     rows: list[Sequence[str]] = [_OPTION_HEADS]
     for name, score in zip(names, scores, strict=True):
@@ -123,39 +124,46 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
         rows.append((name, number(score.first_choices), mean, bare(authors, _CELL_WIDTH) or "–"))
     bars = [round(100 * share) for share in shares]
     title = "How likely agents hold each option the best"
-    return [*_chart(title, names, bars, PERCENT), _table(rows, right=(1, 2))]
+    return [*_chart(title, labels, bars, PERCENT), _table(rows, right=(1, 2))]
 
 
 def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
     """Points of each text: all there is in debates of older versions, which had no options."""
     shown = tally.scores[:_MOST_ROWS]
     names = [bare(plain_name(debate, score.position), _CELL_WIDTH) for score in shown]
+    labels, names = _labelled(names)
     totals = [score.points for score in shown]
     rows: list[Sequence[str]] = [_HEADS]
     for name, score in zip(names, shown, strict=True):
         known = score.mean_confidence is not None and score.first_places
         sure = percent(score.mean_confidence or 0.0) if known else "–"
         rows.append((name, number(score.points), str(score.first_places), sure))
-    chart = _chart("Points of each text", names, totals, POINTS)
+    chart = _chart("Points of each text", labels, totals, POINTS)
     return [*chart, _table(rows, right=(1, 2, 3))]
 
 
-def _chart(title: str, names: Sequence[str], values: Sequence[float], kind: str) -> list[Block]:
-    """A bar for each name; none where all are empty. The table beside it has the whole names.
+def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of bars, and what the table beside the chart calls them.
+
+    Where a name is too long for its bar, or stands twice, bars go by number, and the table says
+    which is which.
+    """
+    known = [name or "–" for name in names]
+    if len(set(known)) == len(known) and all(len(name) <= _LABEL_LIMIT for name in known):
+        return known, known
+    numbers = [str(place) for place in range(1, len(known) + 1)]
+    return numbers, [f"{place}. {name}" for place, name in zip(numbers, known, strict=True)]
+
+
+def _chart(title: str, labels: Sequence[str], values: Sequence[float], kind: str) -> list[Block]:
+    """A bar for each label; none where all are empty.
 
     Source: https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block (a title of
     50 characters, 20 bars, names of 20 characters, each once). The SDK has no class for it.
     """
     if not any(values):
         return []
-    labels = list[str]()
-    for name in (name or "–" for name in names[:_MOST_BARS]):
-        label = name if len(name) <= _LABEL_LIMIT else f"{name[: _LABEL_LIMIT - 1].rstrip()}…"
-        for again in range(2, _MOST_BARS + 2):
-            if label not in labels:
-                break
-            label = f"{name[: _LABEL_LIMIT - 4].rstrip()}… {again}"
-        labels.append(label)
+    labels = list(labels[:_MOST_BARS])
     data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=False)]
     unit = kind.capitalize()
     axes = {"categories": labels, "y_label": unit}

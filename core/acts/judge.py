@@ -246,7 +246,12 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
-    chosen = "won the vote" if len(winners) == 1 else "stands for others of equal weight"
+    if not winners:
+        chosen = "came first, as nobody voted"
+    elif len(winners) == 1:
+        chosen = "won the vote"
+    else:
+        chosen = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
     texts = (one.text for one in failed if isinstance(one, ReplyUnreadable))
     wrote = (
         _THOUGHT.sub("", text.lstrip("\ufeff"), count=1).strip("\ufeff \n\r\t") for text in texts
@@ -254,7 +259,7 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     # Words can be read though they are no verdict; what is left of a form cannot.
     words = next((t for t in wrote if any(map(str.isalpha, t)) and not _FORM.match(t)), "")
     return Verdict(
-        decision=positions[best].answer or first_sentence(positions[best].text),
+        decision=first_sentence(positions[best].answer) or first_sentence(positions[best].text),
         option=option_of(debate, best),
         solution=positions[best].text,
         notes=tuple(

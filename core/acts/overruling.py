@@ -125,7 +125,7 @@ def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}
     own = VerdictSection(title="The judge's objection in full", text=verdict.solution)
     changes: dict[str, object] = {
-        "decision": position.answer or first_sentence(position.text),
+        "decision": first_sentence(position.answer) or first_sentence(position.text),
         "option": voted,
         "reasons": tuple(reasons)[:_MOST_REASONS],
         "solution": position.text,

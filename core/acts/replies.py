@@ -82,7 +82,8 @@ def clamp(value: float, low: float, high: float) -> float:
 
 def first_sentence(text: str) -> str:
     """The first line with words in it, without Markdown marks, cut visibly if it is long."""
-    lines = (line.strip(" #*_>`-") for line in text.splitlines())
+    bare = text.replace("**", "").replace("`", "")
+    lines = (line.strip(" #*_>-") for line in bare.splitlines())
     first = next((line for line in lines if line), "")
     if len(first) <= DECISION_MAX_CHARS:
         return first

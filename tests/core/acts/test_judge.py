@@ -1,6 +1,7 @@
 """Who judges when the judge's own model cannot be asked."""
 
 import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -92,6 +93,10 @@ async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Seque
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.WINNER
     assert debate.verdict.warnings.count(f"The judge failed: {WHY}") == 1
+    reason = next(words for words in debate.verdict.warnings if words.startswith("No judge gave"))
+    assert re.search(
+        r"the position of \w+, which (won|is level with \d+ others? in) the vote\.", reason
+    )
     assert sorted(house.judged()) == ["a1", "a2", "b1"]
 
 

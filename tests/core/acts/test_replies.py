@@ -75,6 +75,7 @@ def test_an_invented_note_is_dropped() -> None:
 def test_a_long_first_line_is_cut_visibly() -> None:
     assert first_sentence("x" * 500) == "x" * 299 + "…"
     assert first_sentence(" \n") == ""
+    assert first_sentence("- **Take `SQS`.** It keeps jobs.") == "Take SQS. It keeps jobs."
 
 
 @pytest.mark.parametrize(
