@@ -114,7 +114,9 @@ def source_read(source: Source) -> MessageView:
         )
     address = source.reference.address
     where = link(address, title) if address else title
-    if address and f"|{title}>" not in where:  # notes.log reads as another address
+    if address and not where.endswith(
+        (f"|{title}>", f"<{title}>")
+    ):  # notes.log reads as another address
         where = f"{title} ({link(address, 'open')})"
     warnings = "".join(f"; {gist(warning, _REASON_LIMIT)}" for warning in source.warnings)
     read = counted(len(source.text), "character")

@@ -7,11 +7,11 @@ from core.models import Act, Person, Source, SourceKind, SourceReference, Turn
 _OPTION = "Drei Monate auf Probe mit versetzten freien Tagen"
 
 
-def a_file(name: str) -> Source:
+def a_file(name: str, address: str = "https://files.slack.test/F1") -> Source:
     reference = SourceReference(
         kind=SourceKind.FILE,
         title=name,
-        address="https://files.slack.test/F1",
+        address=address,
         fetch="F1",
         by=Person(id="U1"),
     )
@@ -27,8 +27,9 @@ def test_a_file_is_named_and_linked_and_what_for_is_said() -> None:
 
 
 def test_a_file_whose_name_reads_as_an_address_keeps_its_name() -> None:
-    shown = source_read(a_file("last-night.log")).text
-    assert "Agents quote last-night.log (<https://files.slack.test/F1|open>) as `e1`:" in shown
+    for address in ("https://files.slack.test/F1", "https://files.slack.test/F1/last-night.log"):
+        shown = source_read(a_file("last-night.log", address)).text
+        assert f"Agents quote last-night.log (<{address}|open>) as `e1`:" in shown
 
 
 def test_a_name_that_is_cut_says_so() -> None:

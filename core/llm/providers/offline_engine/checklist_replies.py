@@ -1,4 +1,6 @@
-"""Answers a model request from checklists: one match over the acts, one template for each kind.
+"""Answers a model request from checklists: one match over the acts.
+
+A speech is a sentence and at most three points.
 
 Where the checklists know the options of a question, each role weighs them by what it values.
 Elsewhere nobody takes a side: the roles say what they would ask, voters abstain, and the verdict is
@@ -8,14 +10,10 @@ the reader has nothing to work on.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import assert_never
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from core.errors import RequestRejected
 from core.llm.providers.offline_engine.checklists import (
@@ -52,25 +50,15 @@ _ORDERLESS = "No model was asked: a checklist reads positions in no order."
 _FOR_ITS_CHOICE = 70
 _MOST_QUESTIONS = 3
 _MOST_POINTS = 3
-#: Stands over questions taken over from others.
-_HEARD = "What the others ask, and nobody has answered"
-_HEARD_TITLE = f"**{_HEARD}**"
-#: Questions taken over from others.
-_MOST_HEARD = 12
+#: Questions of all roles in a verdict.
+_MOST_OPEN = 9
 _LONGEST_QUESTION = 200
 #: Characters of a summary, where the request allows more.
 _SUMMARY = 2400
 _CHARACTERS_PER_TOKEN = 3.5
 #: How lines begin that go into a summary, the weightiest first; questions come before steps.
-_WORTH = (("[", "**", FOOTER), ("- “",), ("1. ",), ("- ",))
+_WORTH = (("[", "**", FOOTER), (), ("- ",))
 _QUESTION_RANK = 1
-_BLANK_LINES = re.compile(r"\n{3,}")
-_templates = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
 
 
 @dataclass(frozen=True)
@@ -163,15 +151,18 @@ class _Asked:
     def joined(self, kind: PartKind) -> str:
         return "\n".join(found.text for found in self.texts(kind))
 
-    def render(self, template: str, **values: object) -> str:
-        """A template filled in."""
-        body = _templates.get_template(template).render(asked=self, **values)
-        return _BLANK_LINES.sub("\n\n", body).strip()
+    def post(self, answer: str, points: Sequence[str] = (), why: str = "") -> str:
+        """A sentence and at most three points, the line that says what wrote it, the short form.
 
-    def post(self, template: str, short: str, points: Sequence[str] = (), **values: object) -> str:
-        """A template filled in, with the line that says what wrote it, and its short form."""
-        lines = (f"In short: {short}", *(f"- {point}" for point in points[:_MOST_POINTS]))
-        return "\n".join((self.render(template, **values), "", FOOTER, "", *lines))
+        Args:
+            answer: The sentence.
+            points: What it rests on, or is asked.
+            why: Follows the sentence in the long form.
+        """
+        listed = "\n".join(f"- {point}" for point in points[:_MOST_POINTS])
+        said = f"**{answer}** {why}".rstrip()
+        text = f"{said}\n\n{listed}".rstrip()
+        return f"{text}\n\n{FOOTER}\n\nIn short: {answer}\n{listed}".rstrip()
 
     def points(self, thing: Thing, sign: int) -> Sequence[str]:
         """The notes on a thing as points: "For Kafka: it keeps every event"."""
@@ -200,9 +191,7 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
                 return _again(asked, ())
             return _review(asked)
         case Act.PLAN:
-            heard = _heard(asked, PartKind.OTHER)
-            short = "The others ask what this checklist does not." if heard else "Nothing to plan."
-            return asked.post("plan.md.j2", short, (*heard, *asked.questions), heard=heard)
+            return asked.post("Nothing to plan.", asked.questions, "A checklist does not argue.")
         case Act.SUMMARY:
             return _summary(asked)
         case Act.OPTIONS:
@@ -255,11 +244,11 @@ def answer(request: ModelRequest) -> str:  # noqa: C901, PLR0911, PLR0912 - one 
 
 
 def _position(asked: _Asked) -> str:
-    """Where a role stands, with what the others asked it."""
-    steps = [check.do for check in asked.checks if asked.choice][:_MOST_QUESTIONS]
-    heard = {_HEARD: _heard(asked, PartKind.CRITIQUE)}
-    points = (*(asked.points(asked.choice, 1) if asked.choice else ()), *asked.questions)
-    return asked.post("position.md.j2", _side(asked), points, heard=heard, steps=steps)
+    """Where a role stands, and what it would ask."""
+    # One place is left for a question.
+    whys = asked.points(asked.choice, 1)[: _MOST_POINTS - 1] if asked.choice else ()
+    why = "" if asked.things else asked.reading.unknown
+    return asked.post(_side(asked), (*whys, *asked.questions), why)
 
 
 def _side(asked: _Asked) -> str:
@@ -275,8 +264,9 @@ def _side(asked: _Asked) -> str:
 def _again(asked: _Asked, questions: Sequence[str]) -> str:
     """That nothing has changed."""
     title = asked.choice.title if asked.choice else ""
-    short = f"{title}: as before." if title else "No side, as before: no model was asked."
-    return asked.post("again.md.j2", short, questions, questions=questions)
+    short = f"{title}: as before on the checklist of {asked.role.title}."
+    short = short if title else "No side, as before: no model was asked."
+    return asked.post(short, questions, "A checklist has nothing to add.")
 
 
 def _review(asked: _Asked) -> str:
@@ -287,15 +277,7 @@ def _review(asked: _Asked) -> str:
     against = [point for thing in stands.values() for point in asked.points(thing, -1)]
     short = against[0] if against else "No critique: no model was asked."
     points = (*against[1:], *asked.questions)
-    return asked.post("review.md.j2", short, points, positions=positions)
-
-
-def _heard(asked: _Asked, kind: PartKind) -> Sequence[str]:
-    """Questions of others that are not this role's own, each once; those of earlier rounds too."""
-    earlier = [text.text.partition(_HEARD_TITLE)[2] for text in asked.texts(PartKind.OWN)]
-    now = [text.text.partition(_HEARD_TITLE)[0] for text in asked.texts(kind)]
-    found = (one for text in (*earlier, *now) for one in _questions_in(text))
-    return [one for one in dict.fromkeys(found) if one not in asked.questions][:_MOST_HEARD]
+    return asked.post(short, points, "" if asked.things else asked.reading.unknown)
 
 
 def _questions_in(text: str) -> Iterator[str]:
@@ -310,12 +292,7 @@ def _summary(asked: _Asked) -> str:
     request = asked.request
     room = min(_SUMMARY, int(request.max_output_tokens * _CHARACTERS_PER_TOKEN))
     room = min(room, request.most_chars or room) - len(FOOTER) - 2
-    lines, is_heard = list[str](), False
-    for line in map(str.strip, asked.joined(PartKind.OTHER).splitlines()):
-        if line.startswith(("[", "**")):
-            is_heard = line == _HEARD_TITLE
-        if not is_heard:
-            lines.append(line)
+    lines = [line.strip() for line in asked.joined(PartKind.OTHER).splitlines()]
     kept = set[int]()
     for at in sorted(range(len(lines)), key=lambda at: _rank(lines[at])):
         if _rank(lines[at]) < len(_WORTH) and len(lines[at]) < room:
@@ -397,11 +374,8 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
     stands = {text.label: asked.stands_for(text.text) for text in positions}
     tops = [stands[name] for name in _winners(asked, stands)]
     chosen = tops[0] if ours and tops and all(thing is tops[0] for thing in tops) else None
-    rest = [thing for thing in asked.things if thing is not chosen]
     asks = dict.fromkeys(
-        f"{text.label} asks: {one}"
-        for text in positions
-        for one in _questions_in(text.text.partition(_HEARD_TITLE)[0])
+        f"{text.label} asks: {one}" for text in positions for one in _questions_in(text.text)
     )
     notes = [line.partition(" ")[0] for line in asked.joined(PartKind.NOTES).splitlines()]
     common = {
@@ -411,13 +385,13 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
             for demand in asked.reading.demands
         ],
         "decision": UNDECIDED if ours else NOT_JUDGED,
-        "solution": asked.render("verdict.md.j2", chosen=chosen, rest=rest, ours=ours, asks=asks),
+        "solution": _reasoning(asked, chosen, ours=ours),
         "implementation": "",
         "tradeoffs": [],
         "recommendations": [_ADVICE],
         "open_questions": [
             *(f"Is this met? {demand}" for demand in asked.reading.demands),
-            *list(asks)[:_MOST_HEARD],
+            *list(asks)[:_MOST_OPEN],
         ],
         "dissent": "",
         "overturned_by": [],
@@ -432,16 +406,30 @@ def _verdict(asked: _Asked) -> Mapping[str, object]:
     return {**common, **_of_choice(asked, chosen, positions)} if chosen else common
 
 
+def _reasoning(asked: _Asked, chosen: Thing | None, *, ours: bool) -> str:
+    """What a verdict of checklists rests on, or why there is none."""
+    if chosen:
+        points = [f"- {point}" for point in asked.points(chosen, 1)[:_MOST_POINTS]]
+        said = "**This is the result of checklists, and no judgement.**"
+        return "\n".join((f"{said} They know nothing of your case.", "", *points))
+    if not ours:
+        return (
+            "The positions stand as the agents wrote them; the judge was the offline engine, which "
+            "judges nothing."
+        )
+    if asked.things and not asked.is_voted:
+        return "There was no vote, so none of the options that the checklists know was chosen."
+    if asked.things:
+        return "The vote is tied, or nobody's ballot could be counted."
+    return f"{asked.reading.unknown} So nobody took a side."
+
+
 def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapping[str, object]:
     """What a verdict says only where the checklists came to an option."""
-    steps = list[str]()
     dissent = list[str]()
     for text in positions:
         thing = asked.stands_for(text.text)
-        if thing is chosen:
-            lines = text.text.splitlines()
-            steps += [line.removeprefix("1. ") for line in lines if line.startswith("1. ")]
-        elif thing:
+        if thing and thing is not chosen:
             # Its weightiest reason comes first.
             begin = f"- For {thing.title}: "
             whys = (
@@ -455,7 +443,6 @@ def _of_choice(asked: _Asked, chosen: Thing, positions: Sequence[_Text]) -> Mapp
     return {
         "option": ids.get(chosen.title, "none"),
         "decision": f"By checklists alone, {chosen.title}: no model was asked.",
-        "implementation": "\n".join(f"{n}. {do}" for n, do in enumerate(dict.fromkeys(steps), 1)),
         "tradeoffs": [f"{chosen.title}: {says}" for says in asked.notes(chosen, -1)],
         "overturned_by": [
             f"It counts more in your case than on a checklist that {chosen.title} {says}"

@@ -60,8 +60,6 @@ class Check(_Entry):
     """One point of a role's checklist."""
 
     ask: str
-    #: What the role wants done: a sentence in the imperative.
-    do: str
     #: Keys of things; without one of them in the question the point is left out.
     only: tuple[str, ...] = ()
 
@@ -71,7 +69,6 @@ class RoleChecklist(_Entry):
 
     #: Completes "the checklist of …".
     title: str
-    lens: str
     #: Weight of each criterion.
     values: Mapping[str, int]
     #: Keys of open points, most important first.
