@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.rule import Rule
 from rich.text import Text
 
 from core.figures import money
@@ -15,13 +16,14 @@ from core.transcript.markdown import visible
 from core.transcript.options import moves_words
 from core.transcript.words import confidence_words, name_of
 
-#: Items of a list, and characters of each, so that all of it fits 40 lines of 80 columns.
-_MOST_ITEMS = 3
-_MOST_CHARACTERS = 200
+#: Items of a list, and characters of each, fewer the less room there is.
+_SIZES = ((3, 200), (2, 140), (1, 110), (1, 70))
+#: Lines where the output is no terminal.
+_LINES = 40
 
 
 def print_decision(debate: Debate, console: Console | None = None) -> None:
-    """Print the decision and what it rests on; in colours on a terminal.
+    """Print the decision and what it rests on, on one screen; in colours on a terminal.
 
     Args:
         debate: The debate, at its end.
@@ -32,18 +34,33 @@ def print_decision(debate: Debate, console: Console | None = None) -> None:
     if verdict is None:
         console.print(Text(f"There is no decision. {visible(debate.failure)}", style="bold red"))
         return
-    console.rule("The agents' verdict", style="green")
-    console.print(Text(visible(debate.setup.question), style="dim"))
-    console.print(Text(f"→ {visible(verdict.decision)}", style="bold green"))
+    # The line of the prompt that follows takes one.
+    room = console.size.height - 2 if console.is_terminal else _LINES
+    screen = Group()
+    for most, characters in _SIZES:
+        screen = Group(*_screen(debate, verdict, most, characters))
+        if len(console.render_lines(screen)) <= room:
+            break
+    console.print(screen)
+
+
+def _screen(
+    debate: Debate, verdict: Verdict, most: int, characters: int
+) -> Iterator[RenderableType]:
+    """What stands on the screen, with this many items in a list and characters in each."""
+    yield Rule("The agents' verdict", style="green")
+    question = shorten(visible(debate.setup.question), 2 * characters, placeholder=" …")
+    yield Text(question, style="dim")
+    yield Text(f"→ {visible(verdict.decision)}", style="bold green")
     for title, style, items in _sections(debate, verdict):
         if not items:
             continue
-        console.print(Text(title, style=f"bold {style}"))
-        for item in items[:_MOST_ITEMS]:
-            text = Text(f"· {shorten(visible(item), _MOST_CHARACTERS, placeholder=' …')}")
-            console.print(Padding(text, (0, 0, 0, 2)))
+        yield Text(title, style=f"bold {style}")
+        for item in items[:most]:
+            text = Text(f"· {shorten(visible(item), characters, placeholder=' …')}")
+            yield Padding(text, (0, 0, 0, 2))
     cost = money(debate.usage.cost)
-    console.print(Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim"))
+    yield Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim")
 
 
 def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Sequence[str]]]:

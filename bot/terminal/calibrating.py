@@ -11,7 +11,7 @@ from bot.building import database_place, open_records
 from bot.log import logger, set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.charts import calibration_chart, check_chart
-from bot.terminal.files import check_writable, put_out, tell, write_file
+from bot.terminal.files import check_writable, form_for, put_out, tell, write_file
 from core.calibration import (
     Calibration,
     Case,
@@ -37,13 +37,13 @@ _NOTE = (
 
 
 async def show_calibration(
-    channel: str, form: str, output: Path | None, picture: Path | None
+    channel: str, form: str | None, output: Path | None, picture: Path | None
 ) -> None:
     """Count all outcomes of the database, or of one channel, and print or write them.
 
     Args:
         channel: Its id; empty: all of them.
-        form: md, csv (a line per decision) or json (both).
+        form: md, csv (a line per decision) or json (both); None: what the file's suffix says.
         output: A file to write into; None: standard output.
         picture: A file for the chart, .svg, .png or .pdf; None: none.
 
@@ -51,6 +51,7 @@ async def show_calibration(
         BadInput: A file cannot be written, or matplotlib is missing.
         StoreDown: The database cannot be opened.
     """
+    form = form_for(output, form, ("md", "csv", "json"))
     check_writable(output)
     check_writable(picture)
     check_chart(picture)

@@ -2,16 +2,43 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
 
 from core.errors import BadInput, MootError
 from core.transcript.markdown import visible
 
+#: Folders of devices and of this process' own open files.
+_STREAMS = frozenset({"/dev", "/dev/fd", "/proc/self/fd"})
+#: Suffixes of files that say in which form they are written.
+_SUFFIXES = ("md", "json", "csv")
+
 
 def with_suffix(path: Path, suffix: str) -> Path:
     """The path, ending in this suffix."""
     return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
+
+
+def _is_device(path: Path) -> bool:
+    """Whether writing there must not put a file in its place: devices, pipes, open streams."""
+    if path.absolute().parent.as_posix() in _STREAMS:
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def form_for(path: Path | None, form: str | None, forms: Sequence[str]) -> str:
+    """Return the form that is asked for, else the one of the file's suffix, else Markdown.
+
+    Raises:
+        BadInput: The suffix is that of a form which there is not here.
+    """
+    suffix = path.suffix.lower().removeprefix(".") if path else ""
+    if form or suffix not in _SUFFIXES:
+        return form or "md"
+    if suffix not in forms:
+        raise BadInput(f"{path}: this can be written as {', '.join(forms)}, and not as {suffix}.")
+    return suffix
 
 
 def check_writable(path: Path | None) -> None:
@@ -24,6 +51,9 @@ def check_writable(path: Path | None) -> None:
         return
     if path.is_dir():
         raise BadInput(f"{path} is a folder; name a file.")
+    if _is_device(path):
+        return
+    path = path.resolve()
     there = next(folder for folder in path.absolute().parents if folder.exists())
     if not there.is_dir():
         raise BadInput(f"{path} cannot be written: {there} is no folder.")
@@ -39,13 +69,22 @@ def check_writable(path: Path | None) -> None:
 def write_file(path: Path, content: str | bytes) -> None:
     """Write the file, with the folders on the way to it; a reader never sees half of it.
 
+    A device gets the text, and a link stays: the file that it leads to is written.
+
     Raises:
         MootError: It cannot be written.
     """
+    content = content if isinstance(content, bytes) else content.encode()
     try:
+        if _is_device(path):
+            sys.stdout.flush()
+            with path.open("ab") as device:
+                device.write(content)
+            return
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=".moot-", delete=False) as draft:
-            draft.write(content if isinstance(content, bytes) else content.encode())
+            draft.write(content)
         # A temporary file is for one's own eyes only; this one gets the permissions that new files
         # of this process have. There is no way to read the mask but to set it.
         mask = os.umask(0)

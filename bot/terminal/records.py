@@ -17,7 +17,7 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.files import check_writable, put_out, tell
+from bot.terminal.files import check_writable, form_for, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
 from core.events import Recorded, fold
@@ -270,8 +270,15 @@ async def explain_record(debate_id: str, turn: str) -> None:
     put_out(turn_explanation(log, turn) if turn else explanation(log), None)
 
 
-async def export_record(debate_id: str, form: str, output: Path | None) -> None:
-    """Write a debate in one of its forms: json, md (report), adr (decision record) or github."""
+async def export_record(debate_id: str, form: str | None, output: Path | None) -> None:
+    """Write a debate in one of its forms: json, md (report), adr (decision record) or github.
+
+    Args:
+        debate_id: Which one.
+        form: None: what the file's suffix says.
+        output: A file to write into; None: standard output.
+    """
+    form = form_for(output, form, ("md", "json"))
     check_writable(output)
     put_out(in_form(await read_log(debate_id), form), output)
 

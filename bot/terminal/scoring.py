@@ -6,7 +6,7 @@ from pathlib import Path
 from bot.building import build_calls, check_providers, find_plugins, load_settings
 from bot.log import set_up_logs
 from bot.settings import LogLevel, read_settings
-from bot.terminal.files import check_writable, put_out, tell
+from bot.terminal.files import check_writable, form_for, put_out, tell
 from bot.terminal.records import read_log
 from core.errors import BadInput
 from core.events import fold
@@ -29,7 +29,7 @@ async def score(
     debate_id: str,
     names: Sequence[str],
     *,
-    form: str,
+    form: str | None,
     against_single: bool,
     config: Path | None,
     output: Path | None,
@@ -39,7 +39,7 @@ async def score(
     Args:
         debate_id: Which debate.
         names: Evaluators: agents of the configuration, or roles.
-        form: md, json or csv.
+        form: md, json or csv; None: what the file's suffix says.
         against_single: Compare the verdict with the single answer beside it instead.
         config: A configuration file.
         output: Where to write; None: standard output.
@@ -52,6 +52,7 @@ async def score(
         ConfigurationBroken: The settings cannot be used.
         DebateUnknown: There is no such debate.
     """
+    form = form_for(output, form, tuple(_FORMS))
     check_writable(output)
     if against_single and form == "csv":
         raise BadInput("A comparison is md or json.")

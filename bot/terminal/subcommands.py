@@ -69,7 +69,10 @@ Resume = Annotated[str | None, typer.Option(metavar="ID", help="Go on with an in
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
 ]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write into this file.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write into this file: .md, .json or .csv says the form."),
+]
 File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
 
 
@@ -155,7 +158,7 @@ def debate(  # noqa: PLR0913 - one per option
         bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
     ] = False,
 ) -> None:
-    r"""Debate a question here, or have something reviewed; the decision goes to standard output.
+    """Debate a question here, or have something reviewed; the decision goes to standard output.
 
     \b
       moot debate "Kafka or PostgreSQL for our jobs?" --rounds 2
@@ -164,7 +167,7 @@ def debate(  # noqa: PLR0913 - one per option
       moot debate --dry-run "Kafka or PostgreSQL?"
 
     Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
-    """
+    """  # noqa: D301 - the character itself keeps the lines of the examples apart
     from bot.terminal.debating import DebateCommand, hold
     from core.models import When as Whenever
 
@@ -285,11 +288,11 @@ def export(
     ] = "",
     *,
     form: Annotated[
-        Literal["json", "md", "adr", "github"],
+        Literal["json", "md", "adr", "github"] | None,
         typer.Option(
             "--format", "-f", help="Whole record, report, decision record, or a review's tasks."
         ),
-    ] = "md",
+    ] = None,
     output: Output = None,
     person: Annotated[str, typer.Option(help="All debates this person (U…) asked for.")] = "",
     channel: Annotated[str, typer.Option(help="All debates of this channel: C….")] = "",
@@ -305,7 +308,7 @@ def export(
     elif output is None:
         raise BadInput("Name the folder to write into: --output FOLDER.")
     else:
-        _run(export_records(person, channel, form, output))
+        _run(export_records(person, channel, form or "md", output))
 
 
 def report(
@@ -320,7 +323,7 @@ def report(
     """Write a debate's Markdown report; as JSON its whole record."""
     from bot.terminal.records import export_record
 
-    form = "json" if json else "github" if github else "md"
+    form = "json" if json else "github" if github else None
     _run(export_record(debate_id, form, output))
 
 
@@ -335,7 +338,10 @@ def evaluate(
         Literal["single"] | None,
         typer.Option(help="Compare it with the single answer beside it, instead of scores."),
     ] = None,
-    form: Annotated[Literal["md", "json", "csv"], typer.Option("--format", "-f")] = "md",
+    form: Annotated[
+        Literal["md", "json", "csv"] | None,
+        typer.Option("--format", "-f", help="Without it as --output ends, else md."),
+    ] = None,
     config: Config = None,
     output: Output = None,
 ) -> None:
@@ -358,9 +364,9 @@ def calibration(
     channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",
     *,
     form: Annotated[
-        Literal["md", "csv", "json"],
+        Literal["md", "csv", "json"] | None,
         typer.Option("--format", "-f", help="Tables; a line per decision; all of it."),
-    ] = "md",
+    ] = None,
     output: Output = None,
     picture: Annotated[
         Path | None,

@@ -11,6 +11,8 @@ from pydantic.fields import FieldInfo
 
 from core.config.written import Path, WrittenFile
 
+#: Stands between a problem and all names that there are.
+LISTED = " There are: "
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -44,7 +46,19 @@ def inside(annotation: object, step: str | int) -> object:
 def nearest(name: str, names: Sequence[str]) -> str:
     """A hint at the name that may have been meant, or at all of them."""
     found = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    return f'Did you mean "{found[0]}"?' if found else f"There are: {', '.join(names)}."
+    return f'Did you mean "{found[0]}"?' if found else f"{LISTED.lstrip()}{', '.join(names)}."
+
+
+def elsewhere(name: str, model: type[BaseModel]) -> str:
+    """A hint at the section that has a key of exactly this name; empty if none has."""
+    name = name.lower()
+    if name in keys_of(model):
+        return f' Did you mean "{name}" at the top of the file?'
+    for section, field in keys_of(model).items():
+        part = model_in(field.annotation)
+        if part and name in keys_of(part):
+            return f' Did you mean "{section}.{name}"?'
+    return ""
 
 
 def in_snake_case(source: WrittenFile, value: Any, annotation: object, path: Path = ()) -> Any:

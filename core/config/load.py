@@ -1,6 +1,7 @@
 """The text of a configuration file → `Settings`, or every problem in it with file, line and key."""
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -13,7 +14,15 @@ from pydantic_core import ErrorDetails
 from core.acts import overrides
 from core.config.dialectic import translate
 from core.config.faults import doubts, faults
-from core.config.keys import in_snake_case, inside, keys_of, model_in, nearest
+from core.config.keys import (
+    LISTED,
+    elsewhere,
+    in_snake_case,
+    inside,
+    keys_of,
+    model_in,
+    nearest,
+)
 from core.config.model_names import split_names
 from core.config.written import Path, WrittenFile
 from core.errors import ConfigurationBroken
@@ -22,6 +31,7 @@ from core.models import (
     OFFLINE,
     Agent,
     ModelChoice,
+    Playbook,
     PromptText,
     Speaker,
     Summarization,
@@ -41,9 +51,10 @@ V = TypeVar("V", bound=Value)
 #: Reads a prompt file by its path as written in the settings.
 #: Raises OSError or UnicodeDecodeError if it cannot.
 ReadPrompt = Callable[[str], PromptText]
-#: Sections a complete file has; the rest are tables that are often empty.
-SECTIONS = ("agents", "judge", "debate", "vote", "limits")
 _COMMON = CommonSettings.model_fields.keys()
+#: A file with as many keys of playbooks is one.
+_PLAYBOOK_KEYS = 2
+_ONLY_IN_PLAYBOOKS = keys_of(Playbook).keys() - keys_of(SettingsFile).keys()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,13 +149,25 @@ def check(text: str, name: str, known: Known) -> Checked:
     if file:
         problems += faults(file, source, known.settings, known.providers)
     if problems or file is None:
-        raise ConfigurationBroken("\n".join(problems))
-    missing = [section for section in SECTIONS if section not in values]
-    if missing:
-        notices.append(
-            f"{name} says nothing about {', '.join(missing)}: the built-in settings hold there."
-        )
+        if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
+            problems.append("Is it a playbook? Check that with: moot playbook check FILE")
+        raise ConfigurationBroken("\n".join(_in_order(problems, name)))
     return Checked(file=file, notices=(*notices, *doubts(file, source)))
+
+
+def _in_order(problems: Sequence[str], name: str) -> Sequence[str]:
+    """The problems by their lines, those without one last; each list of keys once."""
+
+    def line(problem: str) -> int:
+        number = problem.removeprefix(f"{name}, line ").partition(":")[0]
+        return int(number) if number.isdecimal() else sys.maxsize
+
+    shown, listed = list[str](), set[str]()
+    for problem in sorted(problems, key=line):
+        said, _, names = problem.partition(LISTED)
+        shown.append(said if names and names in listed else problem)
+        listed.add(names)
+    return shown
 
 
 def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
@@ -232,7 +255,9 @@ def in_words(
         for step in path[:-1]:
             annotation = inside(annotation, step)
         keys = list(keys_of(model_in(annotation) or model))
-        return f"{where} is no {noun}. {nearest(str(path[-1]), keys)}"
+        name = str(path[-1])
+        other = "" if name.lower() in keys else elsewhere(name, model)
+        return f"{where} is no {noun}.{other or f' {nearest(name, keys)}'}"
     return complaint(where, error)
 
 

@@ -174,5 +174,21 @@ async def test_the_decision_is_printed_in_colours_on_a_terminal(playing: Stage):
     print_decision(debate, Console(file=pipe))
     assert "\x1b[1;32m→ " in terminal.getvalue()
     assert "\x1b" not in pipe.getvalue()
-    for shown in (terminal, pipe):
-        assert len(shown.getvalue().splitlines()) <= 40
+    assert len(pipe.getvalue().splitlines()) <= 40
+
+
+async def test_the_decision_fits_the_screen_of_a_small_terminal(playing: Stage):
+    name = next(iter(written_examples()))
+    player = playing.player(0.0)
+    debate_id = await player.begin(name)
+    answering = asyncio.create_task(player.answer(name, debate_id))
+    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
+    await answering
+    for height in (24, 40):
+        terminal = StringIO()
+        screen = Console(file=terminal, force_terminal=True, width=80, height=height)
+        print_decision(debate, screen)
+        shown = terminal.getvalue()
+        assert len(shown.splitlines()) < height
+        assert "→ Export only what changed since the last good night" in shown
+        assert "What would overturn it" in shown

@@ -262,7 +262,6 @@ def test_settings_of_a_file_hold(moot: Moot) -> None:
 
     assert done.exit_code == 0
     assert "critique, 1 round where first answers differ, Ann, Bob" in done.stderr
-    assert "moot.yaml says nothing about judge, vote, limits" in done.stderr
     assert (
         "Warning: The prompt file gone.md (for every agent, critique) cannot be used" in done.stderr
     )
@@ -582,7 +581,6 @@ def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -
     assert done.exit_code == 3
     assert "there are no scores" in done.stdout
     assert "Warning: Finance could not score the debate" in done.stderr
-    assert "moot.yaml says nothing about" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--report", "--output"])
@@ -697,7 +695,7 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
     found = moot("doctor", "--json")
 
     assert json.loads(good.stdout)["usable"] is True
-    assert json.loads(good.stdout)["notices"]
+    assert json.loads(good.stdout)["notices"] == []
     assert bad.exit_code == 4
     assert json.loads(bad.stdout)["problems"] == [
         'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'

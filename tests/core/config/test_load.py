@@ -199,6 +199,24 @@ def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
     assert settings.judge.fallbacks == (offline,)
 
 
+def test_problems_stand_in_the_order_of_their_lines_with_each_list_once() -> None:
+    found = problems("zzz: 1\nlimits:\n  debate_cost: x\ndebate:\n  rouns: 2\nqqq: 1")
+
+    assert [line.split(":")[0] for line in found] == [
+        f"moot.yaml, line {number}" for number in (1, 3, 5, 6)
+    ]
+    assert "There are: " in found[0]
+    assert found[3] == "moot.yaml, line 6: qqq is no setting."
+
+
+def test_a_playbook_in_the_place_of_settings_is_known_for_one() -> None:
+    assert "moot playbook check" in problems("name: x\ntitle: X\nformat: panel")[-1]
+
+
+def test_a_right_file_gets_no_notice() -> None:
+    assert check("debate: {rounds: 2}", "moot.yaml", Known()).notices == ()
+
+
 @pytest.mark.parametrize(
     ("text", "where", "said"),
     [
@@ -246,6 +264,11 @@ def test_names_that_mean_nothing_are_told_with_the_nearest_ones(
             'line 3: agents[0].rolle is no setting. Did you mean "role"?',
         ),
         ("debate: {qqq: 1}", "line 1: debate.qqq is no setting. There are: format, rounds, "),
+        ("rounds: 3", 'line 1: rounds is no setting. Did you mean "debate.rounds"?'),
+        (
+            "debate: {agents: []}",
+            'line 1: debate.agents is no setting. Did you mean "agents" at the top of the file?',
+        ),
         ("judge:\n  promts: {}", 'line 2: judge.promts is no setting. Did you mean "prompts"?'),
         (
             "prices:\n  m:\n    input: 1\n    output: 2\n    cach: 1",
@@ -370,7 +393,7 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
     assert settings.clarifying.per_agent == 3
     assert settings.summarization.prompt
     assert settings.summarization.method is ContextMethod.LENGTH
-    (notice,) = [notice for notice in done.notices if "says nothing" not in notice]
+    (notice,) = done.notices
     assert "debate.terminationCondition.threshold: is not used: rounds end by options" in notice
 
 
@@ -584,7 +607,7 @@ def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
 def test_weights_for_nobody_are_doubted() -> None:
     done = loaded("agents: [{id: ann, role: legal}]\nvote: {weights: {bob: 2}}")
 
-    assert "vote.weights.bob: no agent here has this id." in done.notices[1]
+    assert "vote.weights.bob: no agent here has this id." in done.notices[0]
 
 
 @pytest.mark.parametrize(
