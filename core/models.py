@@ -1509,6 +1509,8 @@ class CrossCheck(Value):
     call: Call | None = None
 
 
+#: The format of reviews.
+REVIEW = "review"
 #: How a verdict begins in which the offline engine declines to decide. No prompt asks for it.
 NOT_DECIDED = "Not decided: no model was asked"
 
@@ -1865,9 +1867,14 @@ class Debate:
 
         With an older version teams could accept what decides nothing, and may think better of it.
         """
-        if self.verdict is None:
+        return self.verdict is not None and (self.decision is not None or self.decides)
+
+    @property
+    def decides(self) -> bool:
+        """Whether its verdict decides something; a review without one of its verdicts does not."""
+        if self.verdict is None or self.verdict.is_undecided:
             return False
-        return self.decision is not None or not self.verdict.is_undecided
+        return bool(self.verdict.option) or self.setup.format != REVIEW
 
     @property
     def accepted(self) -> Decision | None:

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from bot.terminal.screen import Screen
 from core.models import Clarification, Debate
+from core.transcript.cited import cited
 from core.transcript.words import name_of
 
 
@@ -27,7 +28,7 @@ class Asking:
         """Put one question; no text, or the end of the input, lets its assumption hold."""
         names = ", ".join(name_of(debate, agent) for agent in asked.asked_by)
         self._screen.show("")
-        self._screen.say(f"{asked.number}. {asked.question}  ({names})")
+        self._screen.say(f"{asked.number}. {cited(asked.question, ())}  ({names})")
         self._screen.say(f"   Enter alone: {asked.assumption}")
         return (await self._lines.next()).strip()
 

@@ -24,7 +24,7 @@ from core.events import Recorded, fold
 from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
-from core.rules.ending import how_it_ended, rounds_words, state_words, why_held
+from core.rules.ending import how_it_ended, rounds_words, state_of, state_words, why_held
 from core.transcript.adr import adr, title_of
 from core.transcript.cited import title_in
 from core.transcript.decision import decision_text
@@ -177,6 +177,8 @@ class Listed:
     decided: str
     #: How it stands, in words.
     state: str
+    #: The same in a word, for programs.
+    status: str
     #: How its verdict stands with the team; empty: there is none.
     standing: str
 
@@ -196,7 +198,7 @@ class Listed:
         entry = self.entry
         return {
             "id": entry.debate_id,
-            "status": entry.status,
+            "status": self.status,
             "started_at": entry.started_at.isoformat(),
             "ended_at": entry.ended_at.isoformat() if entry.ended_at else None,
             "decided": self.decided,
@@ -213,10 +215,16 @@ async def _listed(store: DebateStore, entry: DebateEntry) -> Listed:
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
             decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
-            state, standing = state_words(debate), standing_words(debate)
-            return Listed(entry, decided=decided, state=state, standing=standing)
+            return Listed(
+                entry,
+                decided=decided,
+                state=state_words(debate),
+                status=state_of(debate).value,
+                standing=standing_words(debate),
+            )
     except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
-        return Listed(entry, decided="", state=entry.status, standing="")
+        status = entry.status
+        return Listed(entry, decided="", state=status, status=status, standing="")
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:

@@ -63,6 +63,8 @@ async def score(
     debate = fold(await read_log(debate_id))
     if against_single:
         compared_texts(debate)
+    elif debate.verdict is None:
+        raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
     # A roster found as for a debate: agents of the settings, else built-in roles.
     request = DebateRequest(
         question=debate.setup.question,
@@ -78,10 +80,10 @@ async def score(
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings, plugins=plugins)
     try:
-        most = counted(CALLS, "call") if against_single else "a call"
+        most = CALLS if against_single else 1
         tell(
-            f"{counted(len(roster.agents), 'evaluator')}, {most} each and perhaps a repair; they "
-            f"cost beside the {money(debate.usage.cost)} of the debate itself."
+            f"{counted(len(roster.agents), 'evaluator')}, {counted(most, 'call')} each. Their cost "
+            f"comes beside the debate's: {money(debate.usage.cost)}."
         )
         if against_single:
             comparison = await compare(calls, debate, roster.agents)

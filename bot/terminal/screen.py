@@ -41,7 +41,7 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.transcript.ballots import vote_words
-from core.transcript.cited import source_words
+from core.transcript.cited import cited, source_words
 from core.transcript.markdown import visible
 from core.transcript.options import (
     cross_check_words,
@@ -263,7 +263,7 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             yield from (f"    Warning: {warning}" for warning in merged.warnings)
         case FindingsMerged(findings=found):
             yield f"Findings: {counted_words(found.items) or 'none'}"
-            yield from (f"  {item.number}. {told(item)}" for item in found.items)
+            yield from (f"  {item.number}. {cited(told(item), ())}" for item in found.items)
             yield from (f"    Warning: {warning}" for warning in found.warnings)
         case OptionEdited():
             yield from edits_words(debate)[-1:]

@@ -80,8 +80,7 @@ def earlier_buttons(debate: Debate) -> list[Block]:
 
     They stay once that is done: whether it is stands in the other debate's log. A click says so.
     """
-    decides = debate.verdict and not debate.verdict.is_undecided
-    earlier = debate.verdict.earlier if debate.verdict and decides else ()
+    earlier = debate.verdict.earlier if debate.verdict and debate.decides else ()
     changed = [one for one in earlier if one.relation is not Relation.CONFIRMS]
     elements = [
         ButtonElement(

@@ -200,5 +200,4 @@ def status_words(debate: Debate) -> str:
 
 def _is_undecided(debate: Debate) -> bool:
     """Whether it ended with a verdict that decides nothing: there is nothing to accept."""
-    ended = debate.status is Status.CONCLUDED and debate.verdict
-    return bool(ended and ended.is_undecided)
+    return debate.status is Status.CONCLUDED and bool(debate.verdict) and not debate.decides

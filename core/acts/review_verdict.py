@@ -4,16 +4,11 @@ from core.acts.citing import left_out
 from core.figures import counted
 from core.models import Act, Debate, NoteOutcome, Verdict
 from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
-from core.rules.formats.review import FORMAT, NAME, READY, VERDICTS, WITH_CHANGES
+from core.rules.formats.review import FORMAT, NAME, NOT_READY, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
 from core.rules.schedule import is_cut_short
 from core.rules.subject import is_handing_in, subject
 from core.rules.voting import option_voted_for
-
-_NOT_READY = (
-    "The judge called it ready while findings that weigh are open, so it is ready with changes at "
-    "most."
-)
 
 
 def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
@@ -44,7 +39,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         return verdict.model_copy(update=none)
     warnings = verdict.warnings
     if chosen == READY and is_weighty:
-        chosen, warnings = WITH_CHANGES, (*warnings, _NOT_READY)
+        chosen, warnings = WITH_CHANGES, (*warnings, NOT_READY)
     # Criteria judge the subject, not one verdict against the others: one row, under the verdict's.
     judged = {criterion.criterion: criterion for criterion in verdict.criteria}
     judged |= {

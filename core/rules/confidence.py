@@ -39,6 +39,7 @@ _SWAP = 20
 _MISSING = 30
 #: Least percent → the word for it.
 BANDS = ((80, "high"), (65, "fair"), (50, "low"), (0, "very low"))
+_BY_FINDINGS = "open findings set the verdict, whatever the vote"
 _WRITTEN = "this is a written example, and no AI model was asked"
 _HUNDRED = 100
 
@@ -95,6 +96,8 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
     if tally is None or verdict.is_undecided or by_rules:
         return None
+    if review.NOT_READY in verdict.warnings:
+        return Confidence(None, (_BY_FINDINGS,))
     options = options_of(debate)
     decided = options.resolve(option)
     counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}

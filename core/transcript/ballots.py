@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.figures import number, percent
 from core.models import Ballot, Debate, Tally
 from core.rules.degradations import tie_break
+from core.rules.formats.review import NOT_READY
 from core.rules.options import is_listed, options_of
 from core.rules.voting import counted, winning_options
 from core.transcript.markdown import inert_line
@@ -51,8 +52,10 @@ def vote_lines(debate: Debate) -> Iterator[str]:
     leads = winning_options(tally.options) if tally and tally.options else ()
     if decided and leads and decided not in leads:
         first = " and ".join(options.name(option) for option in leads)
-        said = f"The judge decided for {options.name(decided)}, the vote puts {first} first."
-        yield inert_line(said)
+        said = f"The judge decided for {options.name(decided)}"
+        if debate.verdict and NOT_READY in debate.verdict.warnings:
+            said = f"Open findings make it {options.name(decided)}"
+        yield inert_line(f"{said}, the vote puts {first} first.")
     yield from filter(None, (cross_check_words(debate), gap_words(debate)))
 
 

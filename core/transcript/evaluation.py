@@ -4,7 +4,7 @@ import asyncio
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 
@@ -27,6 +27,8 @@ LOWEST, HIGHEST = 1, 10
 #: Characters of a text that is scored or compared.
 MOST_CHARS = 24_000
 _CUT = "[cut]"
+#: Only scores of so many makers' models are averaged.
+_MOST_MAKERS = 2
 
 
 class Criterion(StrEnum):
@@ -102,6 +104,9 @@ class Marks(Value):
 
     evaluator: str
     name: str
+    #: Of its model, and who made that.
+    model: str
+    maker: str
     marks: Mapping[Criterion, CriterionScore]
     call: Call
 
@@ -126,11 +131,13 @@ class Evaluation(Value):
     feedback: tuple[Feedback, ...] = ()
     #: Spent by the debate itself, in US dollars; None: a price is unknown.
     debate_cost: Decimal | None = None
+    #: Who made the models that wrote the decision.
+    written_by: tuple[str, ...] = ()
 
     @property
     def averages(self) -> Mapping[Criterion, float]:
-        """The mean per criterion over the evaluators that answered; none if none did."""
-        if not self.marks:
+        """The mean per criterion over the evaluators that answered, where several makers did."""
+        if len({mark.maker for mark in self.marks}) < _MOST_MAKERS:
             return {}
         count = len(self.marks)
         return {
@@ -164,6 +171,7 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
         failed=tuple(result for result in results if isinstance(result, Unscored)),
         feedback=tuple(debate.feedback.values()),
         debate_cost=debate.usage.cost,
+        written_by=tuple(sorted({one.maker for one in (*debate.setup.agents, debate.setup.judge)})),
     )
 
 
@@ -245,20 +253,25 @@ def as_csv(evaluation: Evaluation) -> str:
 
 def as_markdown(evaluation: Evaluation) -> str:
     """The scores for people."""
-    names = [one.name for one in evaluation.marks]
-    averages = evaluation.averages
+    marks, averages = evaluation.marks, evaluation.averages
     rows = [
-        (criterion.words, *(one.marks[criterion].score for one in evaluation.marks), number(mean))
-        for criterion, mean in averages.items()
+        (
+            criterion.words,
+            *(one.marks[criterion].score for one in marks),
+            *([number(averages[criterion])] if averages else []),
+        )
+        for criterion in (marks[0].marks if marks else ())
     ]
     parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]
     if rows:
-        parts.append(table(("Criterion", *names, "Average"), rows))
+        names = [f"{one.name} ({one.model})" for one in marks]
+        parts += [*_lessened(evaluation)]
+        parts.append(table(("Criterion", *names, *(["Average"] if averages else [])), rows))
     else:
         parts.append("No evaluator could be heard: there are no scores.")
-    for one in evaluation.marks:
+    for one in marks:
         reasons = [f"{c.words} ({mark.score}): {mark.reason}" for c, mark in one.marks.items()]
-        parts.append(f"## {one.name}\n\n{bullets(map(_line, reasons))}")
+        parts.append(f"## {one.name} ({one.model})\n\n{bullets(map(_line, reasons))}")
     if evaluation.feedback:
         said = bullets(feedback_lines(evaluation.feedback))
         parts.append(f"## What people thought of the decision\n\n{said}")
@@ -267,6 +280,15 @@ def as_markdown(evaluation: Evaluation) -> str:
         parts.append(f"## Evaluators that failed\n\n{bullets(failed)}")
     parts.append(cost_words(evaluation.usage, evaluation.debate_cost))
     return "\n\n".join(parts) + "\n"
+
+
+def _lessened(evaluation: Evaluation) -> Iterator[str]:
+    """What lessens the scores, a sentence each."""
+    makers = sorted({one.maker for one in evaluation.marks})
+    if len(makers) < _MOST_MAKERS:
+        yield f"All evaluators are of {makers[0]}: one maker's taste, without an average."
+    if own := [maker for maker in makers if maker in evaluation.written_by]:
+        yield f"Models of {' and '.join(own)} wrote the decision, too."
 
 
 def evaluation_request(
@@ -322,7 +344,14 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
         name: CriterionScore(score=given[name].score, reason=given[name].reason.strip())
         for name in criteria
     }
-    return Marks(evaluator=agent.id, name=agent.name, marks=marks, call=call)
+    return Marks(
+        evaluator=agent.id,
+        name=agent.name,
+        model=agent.full_name,
+        maker=agent.maker,
+        marks=marks,
+        call=call,
+    )
 
 
 def _line(text: str) -> str:

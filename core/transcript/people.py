@@ -49,8 +49,7 @@ def adr_status(debate: Debate) -> str:
     """Where the decision stands: what the team said last, else proposed, else open."""
     if debate.decision:
         return _words(debate.decision)
-    is_proposed = debate.verdict and not debate.verdict.is_undecided
-    return "proposed" if is_proposed else "open"
+    return "proposed" if debate.decides else "open"
 
 
 def standing_words(debate: Debate) -> str:

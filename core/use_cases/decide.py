@@ -90,9 +90,10 @@ class DecideOnVerdict:
         """Make sure that there is a verdict to accept, or a decision of the team to change."""
         self.check_decision(debate)
         if not debate.is_decidable:
+            instead = " To go on, press *Debate it on*." if debate.setup.place.channel else ""
             raise BadInput(
-                f"Debate `{debate.id}` decided nothing, so there is nothing to accept or reject. "
-                "To go on, press *Debate it on*."
+                f"Debate `{debate.id}` decided nothing, so there is nothing to accept or reject."
+                f"{instead}"
             )
 
     async def decide(
@@ -198,7 +199,7 @@ class DecideOnVerdict:
     def check_outcome(self, debate: Debate) -> None:
         """Make sure that there is a decision, accepted, that can have turned out well or badly."""
         self.check_decision(debate)
-        if debate.verdict and debate.verdict.is_undecided:
+        if not debate.decides:
             raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
         if debate.accepted is None and debate.setup.place.channel:
             raise BadInput(
@@ -264,8 +265,7 @@ class DecideOnVerdict:
 
 def _can_stand_in(debate: Debate) -> bool:
     """Whether it ended with a verdict that decides something."""
-    decides = debate.verdict is not None and not debate.verdict.is_undecided
-    return decides and debate.status is Status.CONCLUDED
+    return debate.decides and debate.status is Status.CONCLUDED
 
 
 def says_the_same(standing: Decision, decision: Decision) -> bool:

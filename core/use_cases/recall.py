@@ -93,7 +93,7 @@ def words_held(question: str, texts: Sequence[str]) -> Sequence[float]:
 
 def _text_of(debate: Debate) -> str:
     verdict = debate.verdict
-    if verdict is None or verdict.is_undecided:
+    if verdict is None or not debate.decides:
         return ""
     named = [item.name for item in options_of(debate).items]
     return "\n".join([verdict.decision, *named, debate.setup.question])

@@ -129,7 +129,7 @@ def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
         return None
     if stands.kind is not DecisionKind.ACCEPT:
         return ReminderDue(decision=origin)
-    if debate.verdict and debate.verdict.is_undecided:
+    if debate.verdict and not debate.decides:
         return None  # an older version let people accept what decided nothing
     if said and said.kind is not OutcomeKind.TOO_EARLY:
         return None

@@ -73,7 +73,8 @@ async def test_a_debate_is_compared_with_the_single_answer_beside_it(tmp_path: P
             moot, tmp_path, *(*words[:-1], "generalist"), "-c", "debate.yaml"
         )
     assert compared.returncode == 0, compared.stderr
-    assert "2 evaluators, at most 4 calls each." in compared.stderr
+    said = "2 evaluators, 4 calls each. Their cost comes beside the debate's: n/a."
+    assert said in " ".join(compared.stderr.split())
     assert asked == 8
     assert "| Overall | single | single | debate 0, single 2 |" in compared.stdout
     said = "All 2 evaluators prefer the single answer, in either order."

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from core.models import (
     ENGINE,
+    REVIEW,
     SUMMARIZER,
     Act,
     Clarification,
@@ -29,7 +30,7 @@ from core.rules.formats.shown import own_text
 from core.rules.options import leading
 from core.rules.steps import Format, Step, everybody, own, single
 
-NAME = "review"
+NAME = REVIEW
 #: Ids of the verdicts, in every review.
 READY, WITH_CHANGES, NOT_YET = "o1", "o2", "o3"
 VERDICTS: Mapping[str, str] = {
@@ -44,6 +45,11 @@ ASKING = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
 #: changed, perhaps.
 PATIENCE = 4
 _UNANSWERED = "the finding stands"
+#: Warns of a verdict that is no "Ready", whatever the judge and the vote say.
+NOT_READY = (
+    "The judge called it ready while findings that weigh are open, so it is ready with changes at "
+    "most."
+)
 
 
 def _is_put(debate: Debate, _turn: Turn) -> bool:

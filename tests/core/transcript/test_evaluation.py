@@ -11,7 +11,7 @@ from core.clock import SystemClock
 from core.errors import BadInput, KeyRefused, ProviderError
 from core.events import DebateStarted, FeedbackGiven, fold
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, Feedback, Person
+from core.models import Act, Agent, Debate, Feedback, Person
 from core.request import ModelRequest, PartKind
 from core.settings import ModelChoice, agent_for
 from core.testing import ScriptedProvider, a_setup, recorded
@@ -28,7 +28,11 @@ from core.transcript.evaluation import (
 from tests.core.transcript.test_transcript import a_log
 
 CHOICE = ModelChoice(provider="scripted", model="scripted-1")
-JUDGES = [agent_for(role, CHOICE) for role in ("generalist", "sceptic", "product")]
+OTHER = ModelChoice(provider="ann", model="ann-1")
+JUDGES = [
+    agent_for(role, choice)
+    for role, choice in (("generalist", CHOICE), ("sceptic", OTHER), ("product", CHOICE))
+]
 CRITERIA = criteria_of(fold(a_log()))
 
 
@@ -45,9 +49,11 @@ def by_role(request: ModelRequest) -> str | ProviderError:
     return a_reply(8 if request.role == "generalist" else 5, "=HYPERLINK(1)")
 
 
-async def scored(provider: ScriptedProvider, debate: Debate | None = None) -> Evaluation:
-    calls = ModelCalls({"scripted": provider}, SystemClock())
-    return await evaluate(calls, debate or fold(a_log()), JUDGES)
+async def scored(
+    provider: ScriptedProvider, debate: Debate | None = None, judges: Sequence[Agent] = JUDGES
+) -> Evaluation:
+    calls = ModelCalls({"scripted": provider, "ann": provider}, SystemClock())
+    return await evaluate(calls, debate or fold(a_log()), judges)
 
 
 async def test_scores_are_averaged_over_those_who_answered() -> None:
@@ -130,6 +136,17 @@ async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
     assert "| Security | 8 | 5 | 6.5 |" in text
     assert text.endswith("Cost: $0.00, beside the $0.10 of the debate itself.\n")
     assert "- Product: The key is refused." in text
+
+
+async def test_scores_of_one_makers_models_are_not_averaged_and_that_is_said_above() -> None:
+    evaluation = await scored(ScriptedProvider(by_role), judges=JUDGES[::2])
+    text = as_markdown(evaluation)
+
+    assert not evaluation.averages
+    assert "Average" not in text
+    assert text.index("All evaluators are of scripted") < text.index("| Criterion |")
+    assert "Models of scripted wrote the decision, too." in text
+    assert "average" not in as_csv(evaluation)
 
 
 async def test_what_people_thought_stands_beside_the_scores_and_changes_none() -> None:
