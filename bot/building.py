@@ -58,7 +58,7 @@ from core.settings import (
     Settings,
     StallLimits,
 )
-from core.store.database import Database, file_at
+from core.store.database import Database, file_at, url_of_file
 from core.store.debates import SqlDebateStore
 from core.store.inspection import Inspection, inspect_file, inspect_server
 from core.store.lock import is_in_use
@@ -77,7 +77,7 @@ def database_url(location: str) -> str:
     """Return a database location as a URL: a path is an SQLite file."""
     if "://" in location:
         return location.replace("postgresql://", "postgresql+psycopg://", 1)
-    return f"sqlite+aiosqlite:///{Path(location).expanduser().absolute()}"
+    return url_of_file(Path(location).expanduser().absolute())
 
 
 def database_place(location: str) -> str:

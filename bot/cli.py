@@ -15,6 +15,7 @@ import typer
 
 from bot.terminal import subcommands as terminal
 from bot.terminal.commands import Commands
+from bot.terminal.streams import end_output, is_of_output, prepare_streams
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import counted
 
@@ -36,6 +37,7 @@ _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
 
 def main() -> None:
     """Run the command line; expected errors become words and an exit code."""
+    prepare_streams()
     try:
         for typed in sys.argv[1:]:
             # Python keeps other bytes as halves of characters, which nothing can store or print.
@@ -45,6 +47,11 @@ def main() -> None:
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(exit_code(error))
+    except OSError as error:
+        if not is_of_output(error):
+            raise
+        end_output(error)
+        sys.exit(1)
 
 
 def exit_code(error: MootError) -> int:

@@ -25,8 +25,11 @@ _OWN_LINE = re.compile(r"- Source: Moot debate `(d[a-z2-7]{7})`")
 def record_name(number: int, debate: Debate) -> str:
     """Return the name of a record's file: nothing in it means anything to a shell or a folder."""
     small = unicodedata.normalize("NFKD", title_of(debate).casefold())
-    words = "-".join(re.findall(r"[a-z0-9]+", small.encode("ascii", "ignore").decode()))
+    latin = re.findall(r"[a-z0-9]+", small.encode("ascii", "ignore").decode())
+    words = "-".join(latin)
     short = words if len(words) <= _MOST_LETTERS else words[:_MOST_LETTERS].rpartition("-")[0]
+    if 2 * sum(map(len, latin)) < sum(map(str.isalnum, small)):
+        short = ""  # of a title in another script the rest says something else
     return f"{number:04}-{short.strip('-') or debate.id}.md"
 
 

@@ -245,6 +245,13 @@ def _question(asked: DebateCommand) -> str:
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
+    if typed is not None and _is_file(typed):
+        if not sys.stdin.isatty():
+            raise BadInput(
+                f"{typed} is a file. To debate the question in it: --problem-file {typed}"
+            )
+        if confirm(f"{typed} is a file. Debate the question in it?", err=True):
+            typed, file = None, Path(typed)
     from_input = _INPUT in (typed, str(file))
     if from_input and asked.diff == _INPUT:
         raise BadInput("Standard input holds the question or the diff, not both.")
@@ -258,6 +265,14 @@ def _question(asked: DebateCommand) -> str:
         what = "What standard input holds" if from_input else what
         raise BadInput(f"{what} is blank. {_HOW}")
     return text
+
+
+def _is_file(typed: str) -> bool:
+    """Whether what was typed as the question is the name of a file."""
+    try:
+        return len(typed.split()) == 1 and typed != _INPUT and Path(typed).is_file()
+    except OSError:  # longer than a name can be
+        return False
 
 
 def _typed_in() -> str:

@@ -17,6 +17,8 @@ _MOST_BYTES = 1_000_000
 _SECONDS = 60
 #: Stands for standard input.
 INPUT = "-"
+#: Names of files as they are, and no program of the repository's settings.
+_PLAIN_NAMES = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
 
 
 def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
@@ -28,7 +30,7 @@ def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
     if named != INPUT and Path(named).expanduser().is_file():
         return references_to([named], by)
     if named == INPUT:
-        text, title = sys.stdin.read(_MOST_BYTES + 1), "changes from standard input"
+        text, title = _typed_in(), "changes from standard input"
     else:
         text, title = _git_diff(named), f"changes {named}"
     if len(text.encode()) > _MOST_BYTES:
@@ -38,6 +40,19 @@ def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
         raise BadInput(f"There are no changes {where}.")
     kept = redact(text)
     return (SourceReference(kind=SourceKind.TEXT, title=title, fetch=kept, by=by),)
+
+
+def _typed_in() -> str:
+    """Changes on standard input; a line that is not UTF-8 is read as Windows-1252."""
+    content = sys.stdin.buffer.read(_MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
+    return "".join(map(_line, content.splitlines(keepends=True)))
+
+
+def _line(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
 
 
 def handed_in(named: str, by: Person) -> tuple[SourceReference, ...]:
@@ -67,7 +82,7 @@ def _git_diff(named: str) -> str:
         with (
             tempfile.TemporaryFile() as warned,
             subprocess.Popen(  # noqa: S603 - no shell, and what was named is no option
-                [git, "-c", "core.fsmonitor=false", "diff", *plain, named, "--"],
+                [git, *_PLAIN_NAMES, "diff", *plain, named, "--"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=warned,
@@ -77,7 +92,7 @@ def _git_diff(named: str) -> str:
             shown = running.stdout.read(_MOST_BYTES + 1)
             if len(shown) > _MOST_BYTES:
                 running.kill()
-                return shown.decode(errors="replace")
+                return "".join(map(_line, shown.splitlines(keepends=True)))
             code = running.wait(_SECONDS)
             warned.seek(0)
             said = warned.read(_MOST_BYTES).decode(errors="replace").strip()
@@ -86,4 +101,4 @@ def _git_diff(named: str) -> str:
     if code:
         why = said.partition("\n")[0].removeprefix("fatal: ") or "it gives no reason"
         raise BadInput(f"There is no file {named}, and git cannot show such changes: {why}.")
-    return shown.decode(errors="replace")
+    return "".join(map(_line, shown.splitlines(keepends=True)))

@@ -4,9 +4,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore import GitIgnorePatternError
+
+from bot.terminal.files import tell
 from core.errors import BadInput
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import Fetch, fetch_path
+from core.figures import counted
 from core.models import Person, SourceKind, SourceReference
 from core.ports import DebateStore
 from core.rules.sources import MOST_SOURCES, page_reference
@@ -54,10 +59,53 @@ def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """All files of a folder and those below it by name, without hidden ones and links."""
+    """All files of a folder and those below it by name, without hidden ones, links, ignored ones.
+
+    What `.gitignore` names, here or in a folder above of the same repository, is said and left out.
+    """
+    ignored = 0
+    rules = _rules_above(folder)
     for where, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        here = Path(where)
+        rules = [*(rule for rule in rules if here.is_relative_to(rule[0])), *_rules_in(here)]
+        seen = [name for name in folders if not name.startswith(".")]
+        folders[:] = sorted(name for name in seen if not _is_ignored(here / name, rules, "/"))
+        ignored += len(seen) - len(folders)
         for name in sorted(files):
-            file = Path(where, name)
-            if not name.startswith(".") and not file.is_symlink():
+            file = here / name
+            if name.startswith(".") or file.is_symlink():
+                continue
+            if _is_ignored(file, rules):
+                ignored += 1
+            else:
                 yield file
+    if ignored:
+        tell(f"Left out of {folder}: {counted(ignored, 'entry', 'entries')} that .gitignore names.")
+
+
+def _rules_in(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
+    """The rules of a folder's own `.gitignore`."""
+    try:
+        lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+        return [(folder, GitIgnoreSpec.from_lines(lines))]
+    except (OSError, GitIgnorePatternError):
+        return []
+
+
+def _rules_above(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
+    """The rules of the folders above, up to the repository's own."""
+    whole = folder.resolve()
+    repository = next((one for one in (whole, *whole.parents) if (one / ".git").exists()), whole)
+    above = [one for one in whole.parents if one.is_relative_to(repository)]
+    return [rule for one in reversed(above) for rule in _rules_in(one)]
+
+
+def _is_ignored(path: Path, rules: Sequence[tuple[Path, GitIgnoreSpec]], end: str = "") -> bool:
+    """Whether the last rule that speaks of a path leaves it out; `end` is a slash of a folder."""
+    whole = path.absolute()
+    verdicts = (
+        spec.check_file(f"{whole.relative_to(base.absolute()).as_posix()}{end}").include
+        for base, spec in reversed(rules)
+        if whole.is_relative_to(base.absolute())
+    )
+    return next((verdict for verdict in verdicts if verdict is not None), False)

@@ -58,9 +58,21 @@ When = Annotated[
     typer.Option(help="Debate only where first answers differ, always, or never (vote at once)."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _file_or_output(path: Path | None) -> Path | None:
+    """The file that was named; `-` is standard output."""
+    return None if path == Path("-") else path
+
+
 Result = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Whole record if .json, else the decision's text."),
+    typer.Option(
+        "--output",
+        "-o",
+        callback=_file_or_output,
+        help="Whole record if .json, else the decision's text.",
+    ),
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md is added.")]
 Clarify = Annotated[bool, typer.Option("--clarify", help="Agents may ask you before round 1.")]
@@ -71,7 +83,12 @@ DryRun = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write into this file: .md, .json or .csv says the form."),
+    typer.Option(
+        "--output",
+        "-o",
+        callback=_file_or_output,
+        help="Write into this file: .md, .json or .csv says the form.",
+    ),
 ]
 File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
 

@@ -274,6 +274,11 @@ _WRONG_LOCATION = (
 )
 
 
+def url_of_file(path: Path) -> str:
+    """The location of an SQLite file, whatever signs its path has."""
+    return URL.create(_SQLITE, database=str(path)).render_as_string()
+
+
 def file_at(location: str) -> Path | None:
     """Return the file of the database that a URL names; None: it is on a server.
 

@@ -134,6 +134,7 @@ def test_only_the_facts_at_the_top_say_whose_record_it_is(folder: Path) -> None:
         ("Größe über Tempo", "0012-grosse-uber-tempo.md"),
         ("../../etc/passwd", "0012-etc-passwd.md"),
         ("決定する", "0012-dabc2345.md"),
+        ("Использовать Redis для кэша", "0012-dabc2345.md"),  # not 0012-redis.md
         ("w " * 200, None),
     ],
 )

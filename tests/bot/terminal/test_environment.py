@@ -1,0 +1,141 @@
+"""The terminal on machines as they are: odd streams, paths, names and folders."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.building import database_place, database_url
+from bot.terminal.diff_source import diff_references
+from bot.terminal.sources import references_to
+from core.models import Person
+
+KIM = Person(id="kim", name="Kim")
+MOOT = str(Path(sys.executable).with_name("moot"))
+
+
+@pytest.mark.parametrize("folder", ["question?x", "percent%20y", "hash#z", "ü o"])
+def test_a_database_is_the_file_that_was_named(folder: str, tmp_path: Path) -> None:
+    place = tmp_path / folder / "m.db"
+    assert database_place(str(place)) == str(place)
+    assert "://" in database_url(str(place))
+
+
+def moot(
+    *words: str,
+    folder: Path,
+    given: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    streams: str = "",
+) -> subprocess.CompletedProcess[bytes]:
+    variables = {"PATH": os.defpath, "HOME": str(folder), **(env or {})}
+    command = [MOOT, *words]
+    if streams:
+        command = ["/bin/sh", "-c", f'exec "$@" {streams}', "sh", *command]
+    return subprocess.run(  # noqa: S603 - our own program
+        command, input=given, capture_output=True, cwd=folder, env=variables, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database that holds a debate with signs of other scripts."""
+    folder = tmp_path_factory.mktemp("held")
+    done = moot("debate", "Redis für den Кэш → or Memcached?", "--rounds", "1", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii"])
+@pytest.mark.parametrize("words", [("list",), ("doctor",)])
+def test_signs_that_an_encoding_lacks_are_question_marks(
+    held: Path, encoding: str, words: tuple[str, ...]
+) -> None:
+    done = moot(*words, folder=held, env={"PYTHONIOENCODING": encoding})
+    assert b"Traceback" not in done.stderr
+    assert words != ("list",) or b"Redis" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_closed_or_full_stream_costs_a_line_at_most(held: Path) -> None:
+    closed = moot("list", folder=held, streams="2>&-")
+    full = moot("list", folder=held, streams=">/dev/full")
+    assert (closed.returncode, b"Redis" in closed.stdout) == (0, True)
+    assert full.returncode == 1
+    words = b"Error: standard output cannot be written: no space left on device."
+    assert full.stderr.strip().splitlines()[-1] == words
+    assert b"Traceback" not in full.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "given", "told"),
+    [
+        (("debate", "-"), "Größe A oder B?".encode("latin-1"), b"not UTF-8"),
+        (("debate", "-5 degrees or +5?"), b"", b"put -- before it: moot debate -- '-5 degrees"),
+        (("debate", "plan.md"), b"", b"plan.md is a file"),
+    ],
+)
+def test_odd_questions_are_refused_in_one_line(
+    tmp_path: Path, words: tuple[str, ...], given: bytes, told: bytes
+) -> None:
+    (tmp_path / "plan.md").write_text("Kafka or SQS?\n", encoding="utf-8")
+    done = moot(*words, folder=tmp_path, given=given)
+    assert done.returncode == 2
+    assert told in b" ".join(done.stderr.split())
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_dash_as_the_output_is_standard_output(held: Path) -> None:
+    listed = moot("list", folder=held).stdout.split()[0].decode()
+    done = moot("report", listed, "-o", "-", folder=held)
+    assert done.returncode == 0
+    assert "Кэш" in done.stdout.decode()
+    assert not (held / "-").exists()
+
+
+def test_changes_name_files_as_they_are_and_read_other_encodings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git = [
+        "git",
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    file = tmp_path / "größe datei.txt"
+    file.write_text("alt\n", encoding="utf-8")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "a"]):
+        subprocess.run([*git, *words], check=True)  # noqa: S603 - git
+    file.write_bytes("fünf\n".encode("latin-1"))
+
+    (reference,) = diff_references("HEAD", KIM)
+
+    assert "größe datei.txt" in reference.fetch
+    assert "+fünf" in reference.fetch
+
+
+def test_ignored_files_of_a_folder_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*.env\nnode_modules/\n!shared.env\n", encoding="utf-8")
+    docs = tmp_path / "docs"
+    (docs / "node_modules").mkdir(parents=True)
+    (docs / ".gitignore").write_text("draft.md\n", encoding="utf-8")
+    for name in ("a.md", "draft.md", "secret.env", "shared.env", "node_modules/b.md"):
+        (docs / name).write_text("x", encoding="utf-8")
+
+    found = references_to([str(docs)], KIM)
+
+    assert [reference.title for reference in found] == ["a.md", "shared.env"]
+    assert "3 entries that .gitignore names" in capsys.readouterr().err
