@@ -104,8 +104,11 @@ async def moved(site: Site, *, replaced: bool = False) -> AsyncGenerator[None]:
 async def restored(site: Site, *, deleted: bool = False) -> AsyncGenerator[None]:
     """A backup made in the middle of the debate is restored after its end, or after a loss."""
     backup = str(site.machine.folder / "backup.db")
+    # On a busy machine a backup begins seconds after it was asked for: no debate may end before.
+    usual, site.models.wait = site.models.wait, 40.0
     made = await site.machine.moot("backup", backup)
     assert made.code == 0, made.text
+    site.models.wait = usual
     if deleted:
         site.machine.file.unlink()
     yield
@@ -297,14 +300,14 @@ TROUBLES: dict[str, Trouble] = {
         log="deleted or replaced",
         doctor="was deleted while",
         restarts=True,
-        model_seconds=8,  # on a busy machine a backup begins seconds after it was asked for
+        model_seconds=8,
     ),
     "restored": Trouble(
         what="backup of mid-debate restored",
         hurt=restored,
         holds=True,
         restarts=True,
-        model_seconds=8,  # on a busy machine a backup begins seconds after it was asked for
+        model_seconds=8,
         forgets=True,
     ),
     "ahead": Trouble(

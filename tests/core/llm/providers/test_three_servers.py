@@ -16,20 +16,18 @@ from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import (
-    BallotCast,
     DebateStarted,
     ModelCameBack,
     ModelWentAway,
     OutageBegan,
     OutageEnded,
-    StopRequested,
     TimeRanOut,
     TurnFailed,
     fold,
 )
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
-from core.models import Debate, Person, Setup, Status, Stop, VerdictSource
+from core.models import Debate, Setup, Status, VerdictSource
 from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.store.memory import InMemoryStore
@@ -157,35 +155,6 @@ async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> Non
     }
 
 
-@pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
-async def test_the_others_go_on_while_one_server_is_away_and_it_joins_them_again(
-    stand: LocalStand, name: str
-) -> None:
-    server = stand.vendors[name]
-    await stand.start(a_mixed_setup())
-    running = asyncio.create_task(stand.hold())
-    await stand.until(lambda debate: bool(debate.contributions))
-    server.go_away()
-    await stand.until(lambda debate: bool(debate.away))
-    asked, made = len(server.asked), len(fold(await stand.store.events(DEBATE)).contributions)
-    # How many more there can be depends on what was under way; rounds may end after the first.
-    await stand.until(lambda debate: len(debate.contributions) > made)
-    await server.come_back()
-
-    debate = await running
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.failures == {}, "an outage shorter than the turn's limit ends no turn"
-    assert await stand.of_kind(ModelWentAway)
-    assert await stand.of_kind(ModelCameBack)
-    # Where the others have nothing left to do, they wait for it.
-    assert len(await stand.of_kind(OutageBegan)) == len(await stand.of_kind(OutageEnded))
-    assert len(server.asked) > asked, "it was asked again when it was back"
-    assert debate.verdict
-    assert debate.verdict.source is VerdictSource.JUDGE
-    assert len(await stand.of_kind(BallotCast)) >= 4
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
 async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(name: str) -> None:
@@ -232,59 +201,6 @@ async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(
         assert set(killed.paths) == {f"/v1/{spoken[name]}"}
 
 
-async def test_where_all_servers_are_away_the_debate_waits_and_goes_on_by_itself(
-    stand: LocalStand,
-) -> None:
-    # The outage is longer than a turn may take.
-    await stand.start(a_mixed_setup(turn_seconds=6))
-    running = asyncio.create_task(stand.hold())
-    await stand.until(lambda debate: len(debate.contributions) >= 5)
-    stand.all_go_away()
-    await stand.until(lambda debate: bool(debate.outage))
-    while True:
-        await stand.until(lambda debate: bool(debate.outage))
-        before = fold(await stand.store.events(DEBATE))
-        ended = len(await stand.of_kind(OutageEnded))
-        await asyncio.sleep(7)
-        # A reply that was on its way ends the outage for a moment.
-        if len(await stand.of_kind(OutageEnded)) == ended:
-            break
-    during = fold(await stand.store.events(DEBATE))
-    await stand.all_come_back()
-
-    debate = await running
-
-    assert "connection" in before.outage.lower()
-    assert during.outage
-    assert during.worked == pytest.approx(before.worked), "no time of the debate runs"
-    assert debate.status is Status.CONCLUDED
-    assert debate.failures == {}
-    assert len(debate.contributions) == 3 * (3 + 6 + 3)
-    assert await stand.of_kind(OutageEnded)
-    assert not debate.outage
-    assert not debate.away
-
-
-async def test_a_debate_killed_during_an_outage_goes_on_after_it(stand: LocalStand) -> None:
-    await stand.start(a_mixed_setup())
-    running = asyncio.create_task(stand.hold())
-    await stand.until(lambda debate: len(debate.contributions) >= 5)
-    stand.all_go_away()
-    await stand.until(lambda debate: bool(debate.outage))
-    running.cancel()  # nothing more is written, as after kill -9
-    await asyncio.gather(running, return_exceptions=True)
-    again = asyncio.create_task(stand.hold())
-    await asyncio.sleep(0.5)
-    assert not again.done()
-    await stand.until(lambda debate: bool(debate.outage))
-    await stand.all_come_back()
-
-    debate = await again
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.failures == {}
-
-
 async def test_an_outage_before_the_first_word_is_outlived_too(stand: LocalStand) -> None:
     stand.all_go_away()
     await stand.start(a_mixed_setup(rounds=1))
@@ -311,18 +227,3 @@ async def test_an_outage_has_a_limit(stand: LocalStand) -> None:
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.WINNER
     assert await stand.of_kind(TurnFailed)
-
-
-async def test_a_person_can_stop_a_debate_that_waits(stand: LocalStand) -> None:
-    await stand.start(a_mixed_setup())
-    running = asyncio.create_task(stand.hold())
-    await stand.until(lambda debate: len(debate.contributions) >= 5)
-    stand.all_go_away()
-    await stand.until(lambda debate: bool(debate.outage))
-    stop = StopRequested(stop=Stop(by=Person(id="U1", name="Dana")))
-    await stand.store.append(DEBATE, stop, at=stand.clock.now())
-    stand.engine.wake(DEBATE)
-
-    debate = await asyncio.wait_for(running, 300)
-
-    assert debate.status is Status.CONCLUDED
