@@ -15,6 +15,7 @@ from core.errors import LogBroken, StoreError
 from core.figures import counted
 from core.models import Debate
 from core.redaction import redact
+from core.rules.ending import rounds_words
 
 COMMANDS = {
     "/debate": "a form to start a debate: agents, format, rounds, models, cost",
@@ -25,14 +26,20 @@ COMMANDS = {
     "/debate --when always <question>": "hold the rounds even where all agree at once; `split`: "
     "where first answers differ, `never`: vote at once",
     **{f"/debate {row.form}": row.does for row in SUBCOMMANDS},
-    "other words after /debate": "you are asked what you meant where they begin like a command, or "
-    "are fewer than three",
-    "N: text": "in the thread: the answer to question N; any other reply is a note, which a button "
-    "makes an answer",
-    "stop, pause, resume, vote now": "alone in a line of the thread: as the board's buttons",
+    "other words after /debate": "you are asked what you meant where they begin with a command or "
+    "are fewer than three; an option that is none starts nothing",
     "Debate this": "a shortcut on any message: its text becomes the question",
-    "@Moot <question>": "as /debate; without a question mark or a choice you are asked first",
-    "@Moot in a decided thread": "a question to its judge; without the mention a button offers it",
+    "@Moot <question>": "debated where it has a question mark or a choice (or, oder, vs), with a "
+    "file, and in a thread of yours; else you are asked first; in code, in a quote and from an app "
+    "it does nothing",
+    "@Moot with a command": "the command, if it is neither private nor a form; with emoji or "
+    "thanks alone: a greeting",
+    "N: text": "in the thread of a debate: the answer to question N; any other reply is a note "
+    "(👀), which a button makes an answer while questions are open",
+    "stop, pause, resume, vote now": "alone in a line of that thread, with or without @Moot: as "
+    "the board's buttons",
+    "@Moot in a decided thread": "a question to its judge; for a question without the mention a "
+    "button offers it",
 }
 IN_DIRECT_MESSAGE = (
     "Debates are held in channels, where your team can follow them. "
@@ -59,7 +66,7 @@ OTHERS_REFUSED = (
     "Only people of the workspace that Moot is installed in may do that here: it pays for what the "
     "models take. Ask one of them to do it, or to open the channel to you in `/debate settings`."
 )
-FORM_TOO_LATE = "Slack did not open the form in time. Click again."
+FORM_TOO_LATE = "Slack did not open the form in time. Try again."
 FORM_UNREADABLE = "This form is not as it was opened; nothing was done. Open it again."
 
 CHOSEN_TWICE = "You have put this option higher already. Put each option in one place."
@@ -198,12 +205,12 @@ def shown(debate: Debate) -> str:
     setup = debate.setup
     question = " ".join(setup.question.split())
     question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
-    said, cast, notes = len(debate.contributions), len(debate.ballots), len(debate.notes)
+    agents, voters = len(setup.agents), {made.turn.agent for made in debate.ballots.values()}
     lines = [
         f"*{plain(question)}*",
         f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
         "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
-        f"{said} contributions, {cast} ballots, {notes} notes.",
+        f"{rounds_words(debate).capitalize()}; {len(voters)} of {counted(agents, 'agent')} voted.",
     ]
     if debate.verdict:
         lines += ["", told(debate, debate.verdict)]

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from bot.presenter.post import Occasion, Post, Reaction, Scene, ViewOptions, Where, occasion_of
 from bot.queue.rows import NewPost
+from bot.queue.slack_calls import ALONE
 from bot.slack.ids import (
     address_of,
     asked_key,
@@ -210,11 +211,11 @@ def _synthesis(occasion: Occasion[VerdictReached]) -> Sequence[MessageView]:
 
 
 def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:
-    """A line for all that was decided earlier; each of it is read without another one."""
+    """A line for all that was decided earlier, in a quiet debate on the board; else for each."""
     source = occasion.event.source
     if source.reference.kind is SourceKind.REGISTER:
-        if source.references:
-            yield notices.decided_earlier(occasion.debate, source)
+        if _is_loud(occasion) and (told := notices.decided_earlier(occasion.debate)):
+            yield notices.notice(told)
     elif source.fault or (source.text and source.reference.kind is not SourceKind.DECISION):
         yield notices.source_read(source)
 
@@ -236,21 +237,23 @@ def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
 
 
 def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
-    """The report, the decision record, the whole record."""
+    """The report, the decision record, the whole record: files that hang on the verdict's post."""
     debate = occasion.debate
     # A post in doubt is looked for by these names: those of an earlier edition are other ones.
     edition = f"-edition-{debate.edition}" if debate.edition > 1 else ""
     files, words = _files(debate, occasion.log, f"moot-{debate.id}{edition}")
-    return {"text": f"{words}.", "files": files}
+    verdict_post = headline_key(debate.id, debate.edition)
+    return {"text": f"{words}.", "files": files, "target_key": verdict_post}
 
 
-def _renewed_adr(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
-    """The decision record with what the team made of it: who, when and why."""
-    debate = occasion.debate
+def _decided(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
+    """What the team made of the verdict, with the decision record that says so."""
+    debate, told = occasion.debate, decided(occasion.event.decision).text
     name = f"moot-{debate.id}-{occasion.seq}-decision.md"
     return {
-        "text": f"The decision record (ADR), renewed: {adr_status(debate)}.",
+        "text": f"{told}\nThe decision record (ADR), renewed: {adr_status(debate)}.",
         "files": [{"filename": name, "content": adr(debate)}],
+        ALONE: told,
     }
 
 
@@ -459,13 +462,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=DebateWanted,
         view=lambda it: [notices.wanted(it.event.by, had_verdict="verdict" in it.debate.times)],
     ),
-    Post(on=DecisionRecorded, view=lambda it: [decided(it.event.decision)]),
-    Post(
-        on=DecisionRecorded,
-        view=lambda it: [_renewed_adr(it)],
-        key=lambda it, _: event_key(it.debate.id, it.seq, "adr"),
-        method="upload",
-    ),
+    Post(on=DecisionRecorded, view=lambda it: [_decided(it)], method="upload"),
     Reaction(on=FollowUpAsked, emoji=_SEEN, message=lambda event: event.question.id),
     Post(
         on=FollowUpAsked,

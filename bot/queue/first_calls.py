@@ -11,7 +11,16 @@ from slack_sdk.errors import SlackApiError
 from bot.log import logger
 from bot.queue.outgoing import Outgoing, Rendered, digest
 from bot.queue.rows import UNKNOWN, PostRow, PostState
-from bot.queue.slack_calls import METHODS, UNREPEATABLE, SlackCall, edit, find_post, send
+from bot.queue.slack_calls import (
+    ALONE,
+    METHODS,
+    UNDER,
+    UNREPEATABLE,
+    SlackCall,
+    edit,
+    find_post,
+    send,
+)
 from bot.queue.worker import unhurried
 from bot.slack.clients import NotInstalled
 from bot.slack.outcomes import PLACE_GONE, Rejected, Retry, Unknown, outcome_of
@@ -22,7 +31,7 @@ _log = logger(__name__)
 _NO_ROOT = Rejected("the message it belongs to was never posted", "root_missing")
 _FAILS = Rejected("Slack keeps failing with it.", "keeps_failing")
 #: What a bare text lacks.
-_EXTRAS = frozenset({"blocks", "username", "icon_emoji"})
+_EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
 _MOST_CHARACTERS = 3900
 #: What says that the client could not be had, or Slack could not be asked who we are.
 _NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
@@ -79,6 +88,8 @@ class FirstCalls:
             return await self._put_off(row)
         try:
             rendered = await self._rendered(row)
+            target = await self._target(row)
+            beneath = await self._shown_by(row, target)
         except StoreError:
             raise
         except Exception:  # noqa: BLE001 - a fault of ours: this row alone waits, not what stands behind it
@@ -99,11 +110,13 @@ class FirstCalls:
         )
         if is_early and not row.post:
             return await self._put_off(row)
+        if row.key in self._bare:
+            content, row = _bare(content), replace(row, method="post")
         call = SlackCall(
             client=workspace.client,
             row=row,
-            content=_bare(content) if row.key in self._bare else content,
-            target_ts=await self._target_ts(row),
+            content={**content, **beneath},
+            target_ts=target.ts if target else None,
         )
         # Links that lead nowhere yet: what is shown is not the newest state.
         shown = {name: content[name] for name in rendered.contents[row.key]}
@@ -121,7 +134,7 @@ class FirstCalls:
         if row is None:
             await outgoing.leases.confirm(lane)
             return 0.0
-        row = replace(row, root_ts=call.row.root_ts)
+        row = replace(row, root_ts=call.row.root_ts, method=call.row.method)
         lease = began + outgoing.pace.lease_of(row.method)
         deadline = min(lease, outgoing.leases.deadline(lane))
         outgoing.limits.passed(lane)
@@ -131,6 +144,9 @@ class FirstCalls:
             return await self._failed(lane, row, call.content, outcome_of(error))
         outgoing.succeeded(lane, row.key)
         self._bare.discard(row.key)
+        if UNDER in call.content:  # it may show an older state now
+            await posts.distrust(row.payload["target_key"])
+            outgoing.wake(f"edit/{row.workspace}")
         await self._settle_sent(row, ts, shown)
         return 0.0
 
@@ -172,7 +188,9 @@ class FirstCalls:
 
     def _strip(self, row: PostRow, content: Mapping[str, Any]) -> bool:
         """Send it as bare text from now on; False: it is, or has nothing else."""
-        if row.method != "post" or row.key in self._bare or not _EXTRAS & content.keys():
+        if row.key in self._bare or not _EXTRAS & content.keys():
+            return False
+        if row.method != "post" and ALONE not in content:
             return False
         self._bare.add(row.key)
         self.outgoing.succeeded(row.key)
@@ -256,11 +274,22 @@ class FirstCalls:
             return None
         return rendered if row.key in rendered.contents else None
 
-    async def _target_ts(self, row: PostRow) -> str | None:
-        """The message of ours that it reacts to."""
+    async def _target(self, row: PostRow) -> PostRow | None:
+        """The message of ours that it reacts to, or that its files hang on."""
         key = row.payload.get("target_key")
-        target = await self.outgoing.posts.row_by_key(key) if key else None
-        return target.ts if target else None
+        return await self.outgoing.posts.row_by_key(key) if key else None
+
+    async def _shown_by(self, row: PostRow, target: PostRow | None) -> Mapping[str, Any]:
+        """What the post shows now that a row's files hang on; nothing where there is none."""
+        if row.method != "upload" or not target or not target.ts:
+            return {}
+        if (rendered := await self._rendered(target)) is None:
+            return {}
+        url = (await self.outgoing.clients.of(row.workspace)).identity.url
+        content, _ = await self.outgoing.filled(
+            target, rendered.contents[target.key], url, rendered.seq
+        )
+        return {UNDER: content["text"], "blocks": content.get("blocks")} if content else {}
 
     async def _put_off(self, row: PostRow) -> float:
         await self.outgoing.posts.put_off(row, self.outgoing.pace.first_pause)
@@ -287,4 +316,5 @@ class FirstCalls:
 def _bare(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same words without what Slack may refuse."""
     kept = {name: value for name, value in content.items() if name not in _EXTRAS}
-    return {**kept, "text": str(kept.get("text", ""))[:_MOST_CHARACTERS]}
+    text = kept.pop(ALONE, kept.get("text", ""))
+    return {**kept, "text": str(text)[:_MOST_CHARACTERS]}

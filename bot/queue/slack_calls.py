@@ -19,8 +19,10 @@ _CLOCK_MARGIN = 3600
 _DONE_ALREADY = frozenset({"already_pinned", "no_pin", "already_reacted", "no_reaction"})
 #: The method that is only for apps installed as an agent.
 SESSION = "session"
+#: Of files: what the message of ours shows that they hang on, and what is said without them.
+UNDER, ALONE = "under", "alone"
 #: Fields of a payload that are for the queue, not for Slack.
-_OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts"})
+_OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts", UNDER, ALONE})
 #: What `chat.update` knows of what a message is posted with.
 _EDITABLE = frozenset({"text", "blocks"})
 
@@ -77,16 +79,37 @@ async def _ephemeral(call: SlackCall) -> None:
 
 
 async def _upload(call: SlackCall) -> None:
-    """Share files in the thread with one message: three calls and more, the last one counts.
+    """Share files: with a message of ours that is there, else with one of their own in the thread.
 
-    Source: https://docs.slack.dev/messaging/working-with-files
+    Three calls and more, the last one counts.
+    Sources: https://docs.slack.dev/messaging/working-with-files, and `file_ids` of
+    https://docs.slack.dev/reference/methods/chat.update
     """
+    files = [{**file, "title": file["filename"]} for file in call.content["files"]]
+    if call.target_ts and UNDER in call.content and await _hang_on(call, files):
+        return
     await call.client.files_upload_v2(
         channel=call.channel,
         thread_ts=call.thread_ts,
         initial_comment=call.content["text"],
-        file_uploads=[{**file, "title": file["filename"]} for file in call.content["files"]],
+        file_uploads=files,
     )
+
+
+async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
+    """Have a message of ours show files, too; False: Slack does not."""
+    shown = {"text": call.content[UNDER], "blocks": call.content.get("blocks")}
+    try:
+        uploaded = await call.client.files_upload_v2(file_uploads=files)
+        ids = [file["id"] for file in _body(uploaded)["files"]]
+        answer = await call.client.chat_update(
+            channel=call.channel, ts=call.target_ts or "", file_ids=ids, **shown
+        )
+    except SlackApiError as error:
+        if isinstance(outcome_of(error), Rejected):
+            return False
+        raise
+    return bool(_body(answer).get("message", {}).get("files"))
 
 
 #: What the first call of a row is, by its method.

@@ -22,6 +22,7 @@ from bot.views.message import (
     listed,
     sections,
 )
+from bot.views.notices import decided_earlier
 from bot.views.options import (
     anyway_button,
     anyway_element,
@@ -67,6 +68,7 @@ _POSITION_LIMIT = 180
 _SUMMARY_LIMIT = 700
 _DECISION_LIMIT = 1200
 _TROUBLE_LIMIT = 600
+_EARLIER_LIMIT = 700
 _REASON_LIMIT = 160
 _TEXT_LIMIT = 3500
 #: Agents at work who are named; more are counted.
@@ -211,7 +213,8 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
 
 def _now(debate: Debate) -> Iterator[str]:
     """Who is at work, what was reached so far."""
-    yield _working(debate, schedule.ready(debate))
+    if not debate.outage:
+        yield _working(debate, schedule.ready(debate))
     yield _earlier(debate)
     if until := schedule.due(debate):
         yield f":raising_hand: The agents wait for answers in the thread until {moment(until)}."
@@ -301,6 +304,8 @@ def _earlier(debate: Debate) -> str:
 
 def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
     setup = debate.setup
+    if setup.quiet:
+        yield decided_earlier(debate, _EARLIER_LIMIT)
     rounds = rounds_words(debate)
     yield f"Asked by {person(setup.asked_by)} · {literal(setup.format)}, {rounds} · `{debate.id}`"
     spent = f"cost {cost(debate.usage)}"

@@ -20,6 +20,7 @@ from core.models import (
     OptionEdit,
     Person,
     Source,
+    SourceKind,
     Stop,
 )
 from core.rules.ending import SENTENCES, EndingReason
@@ -78,23 +79,26 @@ def question(debate: Debate) -> list[MessageView]:
     return [notice(part) for part in split(text, PAGE_LIMIT)]
 
 
-def decided_earlier(debate: Debate, register: Source) -> MessageView:
-    """Return what the team has decided earlier, and how the agents cite it.
+def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
+    """Return what the team has decided earlier, and how the agents cite it; empty if nothing.
 
     Args:
         debate: The debate with the register read.
-        register: What was found.
+        most: Characters of it.
     """
     lines = list[str]()
-    for number, reference in enumerate(debate.references, start=1):
-        if reference in register.references:
-            known = reference.address
-            title = link(known, reference.title) if known else gist(reference.title, _TITLE_LIMIT)
-            lines.append(f"• {label_of(debate.references, number)}: {title}")
-    lines += [f"• {gist(warning, _TITLE_LIMIT)}" for warning in register.warnings]
-    told = listed(lines, PAGE_LIMIT - 200)
+    for register in debate.sources:
+        if register.reference.kind is not SourceKind.REGISTER or not register.references:
+            continue
+        for number, reference in enumerate(debate.references, start=1):
+            if reference in register.references:
+                known = reference.address
+                title = link(known, reference.title) if known else plain(reference.title)
+                lines.append(f"• {label_of(debate.references, number)}: {title}")
+        lines += [f"• {gist(warning, _TITLE_LIMIT)}" for warning in register.warnings]
+    told = listed(lines, most)
     said = ":books: Decided here earlier, for agents to cite where it bears on this:"
-    return notice(f"{said}\n{told}")
+    return f"{said}\n{told}" if told else ""
 
 
 def continued(board: str, question: str, by: Person) -> MessageView:

@@ -24,8 +24,7 @@ class Progress:
     @property
     def words(self) -> str:
         """The share in words."""
-        share = percent(self.done / self.total)
-        return f"{self.done} of {counted(self.total, 'turn')} ({share})"
+        return f"{percent(self.done / self.total)} done" if self.done else "just begun"
 
 
 @dataclass(frozen=True, kw_only=True)

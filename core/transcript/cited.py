@@ -31,7 +31,11 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
             return f"[{found.source}]"
         if not is_verified:
             return f"~~“{found.words}”~~ (not found in {found.source})"
-        return f"“{found.words}” ({where(citation) if citation else found.source})"
+        # A message of a thread begins with who wrote it, as its place does.
+        who = f"{citation.place.partition(', ')[0]}: " if citation else ""
+        return (
+            f"“{found.words.removeprefix(who)}” ({where(citation) if citation else found.source})"
+        )
 
     return rendered(text, show)
 

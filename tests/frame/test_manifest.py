@@ -1,6 +1,7 @@
 """The app manifest: accepted by Slack's own schema, with nothing that Moot does not need."""
 
 import json
+import re
 from typing import Any
 
 import jsonschema
@@ -95,3 +96,11 @@ def test_moot_asks_for_no_scope_of_a_person() -> None:
 def test_scope_says_what_needs_it(scope: str) -> None:
     line = next(line for line in read("manifest.yaml").splitlines() if f"- {scope} " in f"{line} ")
     assert " # " in line
+
+
+@pytest.mark.parametrize("name", ["manifest.yaml", "manifest.http.yaml", "manifest.agent.yaml"])
+def test_the_guide_to_deploying_names_every_event(name: str) -> None:
+    settings = yaml.safe_load(read(name))["settings"]
+    chapter = read("docs/deploy.md").partition("## What Slack tells")[2]
+    said = set(re.findall(r"`([a-z_.]+)`", chapter))
+    assert set(settings["event_subscriptions"]["bot_events"]) <= said

@@ -424,6 +424,27 @@ async def test_many_people_answering_at_once_answer_one_question_each(team: Team
     }
 
 
+async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is_back():
+    models = ScriptedProvider(asking)
+    models.hold(Act.PROPOSAL)
+    async with team_at_work(spec=replace(spec(3), provider=models)) as team:
+        board = await team.debate(QUESTION)
+        card = await card_of(team, board)
+        bot = team.workspace.app.bot_user
+        await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
+        models.let_go()
+        models.hold(Act.REFINEMENT)  # there is something to show, and no verdict
+        debate_id = (await debate_at(team, board)).id
+        while fold(await team.moot.store.events(debate_id)).status is Status.RUNNING:
+            await team.moot.outbox.clock.sleep(0.05)
+        await team.workspace.channel_action("dana", "invite", channel=team.channel, member=bot)
+        closed = await card_saying(team, board, "closed")
+        root = await board_saying(team, board, "ended without a decision")
+    assert closed["ts"] == card["ts"]
+    assert "actions" not in [block["type"] for block in closed["blocks"]]
+    assert "wait for answers" not in root
+
+
 async def test_a_debate_that_is_stopped_while_it_waits_closes_its_card(team: Team):
     board = await team.debate(QUESTION)
     card = await card_of(team, board)

@@ -38,12 +38,13 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
         assert not first.sources
         board = await team.debate("Where do queued tasks live from now on?")
         second = await team.wait_for_end(board)
-        said = [str(reply["text"]) for reply in team.replies(board)]
+        said = str(team.thread(board)[0]["blocks"])
+        assert "Decided here earlier" not in str(team.replies(board))
     (source,) = second.evidence
     assert source.reference.kind is SourceKind.DECISION
     assert source.id == "d1"
     assert source.reference.fetch == first.id
-    told = next(text for text in said if "Decided here earlier" in text)
+    told = said.partition("Decided here earlier")[2]
     assert "d1: <http" in told
     assert "decided on" in told
     assert "Which database should keep our job queue?" in source.text

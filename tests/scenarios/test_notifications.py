@@ -1,4 +1,4 @@
-"""How much a default debate says and whom it notifies: every turn a post, and quiet.
+"""How much a default debate says and whom it notifies, accepted and recorded: loud, and quiet.
 
 `pytest tests/scenarios/test_notifications.py -s` prints the table of docs/team.md.
 """
@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.models import Act, Clarifying
 from core.request import ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import Workspace
 from tests.notified import notifications
+from tests.scenarios.test_deciding import chosen_why, decide, files_of
 from tests.scenarios.test_quiet import QUESTION, as_long_as_a_models, choose, words
 from tests.seen import seen_in
 
@@ -44,7 +46,7 @@ def who(workspace: Workspace, name: str) -> str:
 
 
 async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
-    """Hold a debate in which Dana asks and Alex answers the agents' question."""
+    """Hold a debate in which Dana asks, Alex answers the agents' question, and Dana accepts."""
     await choose(team, format=form, every_turn=["yes"] if every_turn else [])
     board = await team.debate(QUESTION)
 
@@ -56,6 +58,9 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
     debate = await team.wait_for_end(board, seconds=60)
     assert debate.setup.quiet != every_turn
     assert len(debate.answers) == 1
+    await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."))
+    await team.workspace.wait_for(lambda: len(files_of(team, board)) == 4)
+    await team.wait_until_sent()
     told = notifications(team.thread(board))
     dana, alex, sam = (told.get(who(team.workspace, name), 0) for name in ("dana", "alex", "sam"))
     said = words(seen_in(team.replies(board)))
@@ -74,8 +79,9 @@ async def test_a_quiet_debate_notifies_who_takes_part_far_less_and_nobody_else(f
         before = await noise(team, form, every_turn=True)
         after = await noise(team, form, every_turn=False)
     sys.stdout.write(f"\n| {form} | {before} |\n| | {after} |\n")
-    # The card with the questions is one of them.
+    # The card with the questions is one of them, and what the team decided.
     assert after.posts <= 12
+    assert after.asker <= 14
     assert after.words <= 1500
     assert after.other == before.other == 0
     # Nobody is notified more often than there are posts; the asker of the board's mention, too.

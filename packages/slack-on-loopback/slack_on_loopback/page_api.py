@@ -14,10 +14,10 @@ from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.feed import Viewer
 from slack_on_loopback.json_values import Json, as_list, as_object, child, copy, parsed, text_at
 from slack_on_loopback.methods import agents
-from slack_on_loopback.methods.files import file_object
 from slack_on_loopback.page_apps import page_apps
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
+from slack_on_loopback.stored_files import file_object
 from slack_on_loopback.surfaces import SurfaceRef
 
 Work = Callable[[User, Json], Awaitable[Json]]

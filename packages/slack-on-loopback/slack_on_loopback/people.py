@@ -3,10 +3,10 @@
 from slack_on_loopback import channels, events, posting
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
-from slack_on_loopback.methods.files import file_object, new_file
 from slack_on_loopback.rules import as_typed
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel, StoredFile, User
+from slack_on_loopback.stored_files import file_object, new_file
 
 WORDS = {
     "channel_not_found": "There is no such channel.",

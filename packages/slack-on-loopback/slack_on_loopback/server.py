@@ -13,9 +13,9 @@ from slack_on_loopback.control_api import ControlApi
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.initial_state import save_state
 from slack_on_loopback.json_values import Json, as_object, parsed
-from slack_on_loopback.methods import files
 from slack_on_loopback.page_api import PageApi
 from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.stored_files import may_see
 from slack_on_loopback.web_api import WebApi, hang_up
 
 PAGE = Path(__file__).parent / "page"
@@ -143,7 +143,7 @@ class Server:
             app is None
             or stored is None
             or "files:read" not in app.scopes
-            or not files.may_see(self.runtime, app.bot_user, stored)
+            or not may_see(self.runtime, app.bot_user, stored)
         ):
             raise web.HTTPFound("/?redir=%2Ffiles-pri")
         return await self.file(request)

@@ -196,6 +196,39 @@ async def test_links_to_our_posts_are_filled_in_but_not_in_files(office: Office)
     assert office.workspace.file(shown["files"][0]["id"]) == written.encode()
 
 
+async def test_files_hang_on_a_post_of_ours_else_they_come_with_one_of_their_own(office: Office):
+    def report(number: int) -> NewPost:
+        file = {"filename": f"{number}.md", "content": f"report {number}"}
+        payload = {"text": f"Report {number}.", "files": [file], "target_key": "d1/headline"}
+        return office.new(f"d1/report/{number}", "upload", payload=payload)
+
+    await office.outbox.post([office.living("d1/headline"), report(1)])
+    headline, _ = await office.settled("d1/headline", "d1/report/1")
+    await office.go_on(headline="newer")
+    await office.until_shown("d1/headline")
+    (shown,) = office.workspace.messages("general")
+    assert (shown["ts"], shown["text"]) == (headline.ts, "newer")
+    assert [file["name"] for file in shown["files"]] == ["1.md"]
+
+    await slack_client(office.workspace.bot_token, office.workspace.api_url).chat_delete(
+        channel=headline.channel, ts=headline.ts or ""
+    )
+    await office.outbox.post([report(2)])
+    await office.settled("d1/report/2")
+    (shown,) = office.workspace.messages("general")
+    assert (shown["text"], shown["files"][0]["name"]) == ("Report 2.", "2.md")
+
+
+async def test_where_files_are_refused_what_stands_alone_is_said(office: Office):
+    office.workspace.app.scopes = [s for s in office.workspace.app.scopes if s != "files:write"]
+    file = {"filename": "adr.md", "content": "# Decision"}
+    told = {"text": "Accepted. The record:", "files": [file], "alone": "Accepted."}
+    await office.outbox.post([office.new("d1/e1/0", "upload", payload=told)])
+    (row,) = await office.settled("d1/e1/0", state=PostState.SENT)
+    assert row.ts
+    assert office.texts() == ["Accepted."]
+
+
 async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
     location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
     manifest = yaml.safe_load(AGENT_MANIFEST.read_text("utf-8"))

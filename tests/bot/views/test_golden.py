@@ -378,8 +378,8 @@ def test_what_follows_rules_says_so_everywhere():
 
 def test_progress_counts_what_is_done_and_ends_at_all():
     log = play(a_setup(rounds=1))
-    assert "0 of 19 turns (0%)" in board(fold(log[:1])).text
-    assert "3 of 19 turns (16%)" in board(fold(log[:4])).text
+    assert "just begun" in board(fold(log[:1])).text
+    assert "16% done" in board(fold(log[:4])).text
     before_the_verdict = next(n for n, e in enumerate(log) if isinstance(e.event, VerdictReached))
     text = board(fold(log[:before_the_verdict])).text
     assert "The judge writes the decision" in text
@@ -387,7 +387,7 @@ def test_progress_counts_what_is_done_and_ends_at_all():
 
 def test_work_of_agents_that_are_out_is_not_waited_for():
     text = board(a_debate(*MIDDLE)).text
-    assert "4 of 18 turns" in text
+    assert "22% done" in text
     # Its refinement waits for the options.
     assert "At work: Security (critique of Architect's proposal) · Summarizer" in text
 

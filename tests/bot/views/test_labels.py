@@ -14,7 +14,7 @@ def buttons(part: Any) -> Iterator[dict[str, Any]]:
     """Everything in a view that has a name of its own for screen readers."""
     if isinstance(part, dict):
         found = cast("dict[str, Any]", part)
-        if "accessibility_label" in found:
+        if found.get("type") in {"button", "workflow_button"} or "accessibility_label" in found:
             yield found
         part = list(found.values())
     if isinstance(part, list):

@@ -3,7 +3,7 @@
 Source: https://docs.slack.dev/reference/methods/chat.postMessage
 """
 
-from slack_on_loopback import access, channels, posting, rules
+from slack_on_loopback import access, channels, posting, rules, stored_files
 from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.blocks import with_ids
 from slack_on_loopback.errors import SlackRefusal
@@ -45,6 +45,10 @@ def update(runtime: Runtime, call: ApiCall) -> Json:
     access.require_open(channel)
     changes = _changes(runtime, call)
     _check_rich_text(message, changes)
+    if call.args.has("file_ids"):
+        bot, wanted = call.app.bot_user, call.args.names("file_ids")
+        own = [stored_files.own_file(runtime, bot, file_id) for file_id in wanted]
+        changes["files"] = stored_files.shared(runtime, channel, own)
 
     def edit(stored: Json) -> None:
         apply_changes(stored, changes)
@@ -130,7 +134,7 @@ def profile(runtime: Runtime, app: App) -> Json:
 def apply_changes(stored: Json, changes: Json) -> None:
     """Edit a message as chat.update does: text alone takes the blocks away."""
     stored["text"] = changes["text"]
-    for key in ("blocks", "attachments", "metadata"):
+    for key in ("blocks", "attachments", "metadata", "files"):
         if key not in changes:
             continue
         if changes[key]:

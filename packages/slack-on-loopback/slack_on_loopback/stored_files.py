@@ -1,0 +1,85 @@
+"""Files: new ones, those of an app, who may see them, and as Slack's objects."""
+
+import mimetypes
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json
+from slack_on_loopback.runtime import Runtime
+from slack_on_loopback.state import Channel, StoredFile
+
+_PREVIEW = 2000
+
+
+def new_file(runtime: Runtime, name: str, user: str, length: int) -> StoredFile:
+    """Return a new file that waits for its content."""
+    unknown = "text/markdown" if name.endswith(".md") else "application/octet-stream"
+    stored = StoredFile(
+        id=runtime.state.new_id("F"),
+        name=name,
+        title=name,
+        mimetype=mimetypes.guess_type(name)[0] or unknown,
+        user=user,
+        created=int(runtime.now()),
+        length=length,
+    )
+    runtime.state.files[stored.id] = stored
+    return stored
+
+
+def file_object(runtime: Runtime, stored: StoredFile) -> Json:
+    """Return Slack's file object."""
+    name = quote(stored.name, safe="")
+    private = f"{runtime.base_url}/files-pri/{stored.id}"
+    places = {family: list[str]() for family in ("channels", "groups", "ims")}
+    for channel_id in stored.channels:
+        channel = runtime.state.channels[channel_id]
+        family = "ims" if channel.is_im else "groups" if channel.is_private else "channels"
+        places[family].append(channel_id)
+    shown: Json = {
+        "id": stored.id,
+        "created": stored.created,
+        "timestamp": stored.created,
+        "name": stored.name,
+        "title": stored.title,
+        "mimetype": stored.mimetype,
+        "filetype": stored.name.rsplit(".", 1)[-1] if "." in stored.name else "text",
+        "user": stored.user,
+        "size": stored.length,
+        "mode": "hosted",
+        "is_external": False,
+        "is_public": bool(places["channels"]),
+        "url_private": f"{private}/{name}",
+        "url_private_download": f"{private}/download/{name}",
+        "permalink": f"{runtime.base_url}/files/{stored.user}/{stored.id}/{name}",
+        **places,
+    }
+    if stored.mimetype.startswith("text/") or stored.mimetype == "application/json":
+        shown["preview"] = stored.content[:_PREVIEW].decode("utf-8", "replace")
+    return shown
+
+
+def own_file(runtime: Runtime, user: str, file_id: str) -> StoredFile:
+    """Return a file that an app has uploaded.
+
+    Raises:
+        SlackRefusal: file_not_found.
+    """
+    stored = runtime.state.files.get(file_id)
+    if stored is None or stored.user != user or not stored.uploaded:
+        raise SlackRefusal("file_not_found")
+    return stored
+
+
+def shared(runtime: Runtime, channel: Channel, found: Sequence[StoredFile]) -> list[Json]:
+    """Share files in a channel; return them as a message of it shows them."""
+    for stored in found:
+        stored.channels.append(channel.id)
+    return [file_object(runtime, stored) for stored in found]
+
+
+def may_see(runtime: Runtime, bot_user: str, stored: StoredFile) -> bool:
+    """Return whether an app may see a file: its own, or one shared where its bot sees messages."""
+    shared = (runtime.state.channels[channel] for channel in stored.channels)
+    return stored.user == bot_user or any(channel.sees(bot_user) for channel in shared)
