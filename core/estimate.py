@@ -68,6 +68,7 @@ _HISTORY = 1.5
 #: Words of a reply where the act does not bound them, or where a structure comes on top.
 _WORDS: Mapping[Act, int] = {
     Act.QUESTIONS: 120,
+    Act.CLARIFICATION: 20,
     Act.FACILITATION: 50,
     Act.REVIEW: 200,
     Act.FINDINGS: 30,
@@ -249,6 +250,7 @@ def _before_rounds(debate: Debate, *, follow_ups: bool) -> Iterator[Turn]:
     if setup.clarifying.enabled:
         for number in range(1, setup.clarifying.rounds + 1 if follow_ups else 2):
             yield from _turns(debate, Act.QUESTIONS, 0, str(number))
+            yield Turn(act=Act.CLARIFICATION, round=0, agent=SUMMARIZER, target=str(number))
     if setup.shadow_agent is not None:
         yield from (shadow.ANSWER, shadow.CHOICE)
 

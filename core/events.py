@@ -21,6 +21,7 @@ from core.models import (
     JUDGE,
     RESERVED_IDS,
     SHADOW,
+    SUMMARIZER,
     Abstention,
     Act,
     Answer,
@@ -772,6 +773,8 @@ def spending_of(event: Event) -> Spent | None:
             SummaryMade(summary=made) | OptionsMerged(options=made) | FindingsMerged(findings=made)
         ):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+        case ClarificationsOpened(clarifications=made):
+            return Spent(agent=SUMMARIZER, call=made.call, lost=made.lost)
         case AgentsCast(cast=made) | FollowUpAnswered(answer=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):

@@ -1309,6 +1309,10 @@ class Clarifications(Value):
     until: datetime
     #: Questions that were left out, as there were too many.
     warnings: tuple[str, ...] = ()
+    #: How a model merged what asks the same in other words; None: none did.
+    call: Call | None = None
+    #: What attempts to have it do so have spent besides.
+    lost: Usage = Usage()
     #: Whether answers can change until an event closes the questions; in logs of before the last
     #: answer closed them.
     closed_by_event: bool = False

@@ -128,6 +128,9 @@ def plausible_reply(request: ModelRequest) -> str:
             for line in part.text.splitlines()
         ]
         return json.dumps({"looks": looks, "new": [], "summary": "It is good.", "verdict": "o1"})
+    if request.act is Act.CLARIFICATION:
+        told = next(part.text for part in request.parts if part.kind is PartKind.OTHER)
+        return json.dumps({"same_as": [n for n, _ in enumerate(told.splitlines(), start=1)]})
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."

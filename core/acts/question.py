@@ -1,18 +1,22 @@
 """Clarifying questions: agents say what they need to know, and it is put to people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import structlog
 from pydantic import BaseModel
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ActSpec, always, declare
+from core.acts.replies import firsts_in, same_fault, same_reply
 from core.acts.request_for import ask_model
-from core.errors import ReplyUnreadable
+from core.errors import CallFailed, ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
 from core.figures import counted
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, Question, Questions, Turn
-from core.request import Effort
+from core.models import EXAMPLE, OFFLINE, SUMMARIZER, Act, Debate, Question, Questions, Turn
+from core.request import Effort, Part, PartKind
 from core.rules.formats import clarifying
+
+_log = structlog.get_logger(__name__)
 
 _UNREADABLE = "Its reply could not be read as questions, so it asks none."
 
@@ -58,9 +62,44 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     return QuestionsAsked(questions=made)
 
 
-async def put(_calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
-    """Put everybody's questions to people, each once. Asks no model."""
-    return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
+async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
+    """Put everybody's questions to people, each once.
+
+    A cheap model says which ask the same in other words; where it cannot, all are put.
+    """
+    merging = debate.setup.agent(SUMMARIZER)
+    asked: Sequence[clarifying.Asked] = () if turn.round else clarifying.asked_for(debate, turn)
+    if len({one.agents for one in asked}) <= 1 or merging.provider in {OFFLINE, EXAMPLE}:
+        return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
+    labels = _labels(debate, turn)
+    try:
+        reply, call = await ask_model(
+            calls,
+            debate,
+            turn,
+            same_reply(labels),
+            check=lambda said: same_fault(said, labels) or None,
+            agent=merging,
+        )
+    except CallFailed as error:
+        _log.warning("questions not merged", debate=debate.id, reason=str(error))
+        put_all = clarifying.put(debate, turn)
+        return ClarificationsOpened(clarifications=put_all.model_copy(update={"lost": error.usage}))
+    merged = clarifying.put(debate, turn, firsts_in(reply))
+    return ClarificationsOpened(clarifications=merged.model_copy(update={"call": call}))
+
+
+def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
+    """What the questions to be merged are called."""
+    return tuple(f"q{n}" for n, _ in enumerate(clarifying.asked_for(debate, turn), start=1))
+
+
+def _asked(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The questions to be merged, a line each."""
+    asked = clarifying.asked_for(debate, turn)
+    lines = (" ".join(one.question.text.split()) for one in asked)
+    told = "\n".join(map(": ".join, zip(_labels(debate, turn), lines, strict=True)))
+    return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=told, trim_priority=1)]
 
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
@@ -91,8 +130,15 @@ declare(
         label="Questions to people",
         noun="list of questions",
         phase="questions to people",
+        max_tokens=512,
+        effort=Effort.LOW,
+        # In few debates, beside what it does itself.
         asks_model=False,
+        sees_history=False,
         is_numbered=True,
+        values=lambda debate, turn: {"labels": ", ".join(_labels(debate, turn))},
+        about=_asked,
+        is_alone=always,
         perform=put,
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
@@ -73,6 +73,37 @@ def choice_reply(options: tuple[str, ...]) -> type[ChoiceReply]:
     fields: dict[str, Any] = {"option": (one_of((*options, NOBODY)), ...)}
     # Vendors are sent the name: prompts and caches of versions before stay what they were.
     return create_model("CrossCheckReply", __base__=ChoiceReply, **fields)
+
+
+class SameReply(BaseModel):
+    """Which of several texts say the same."""
+
+    same_as: list[int]
+
+
+@cache
+def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
+    """The form of what says the same among texts of these labels."""
+    about = Field(description=f"for {', '.join(labels)}")
+    fields: dict[str, Any] = {"same_as": (Annotated[list[int], about], ...)}
+    return create_model("SameReply", __base__=SameReply, **fields)
+
+
+def same_fault(reply: SameReply, labels: Sequence[str]) -> str:
+    """What is wrong with the list, as a sentence for the model; empty if it is good."""
+    if len(reply.same_as) != len(labels):
+        return f'"same_as" must hold {len(labels)} numbers, for {", ".join(labels)}.'
+    if not all(1 <= first <= own for own, first in enumerate(reply.same_as, start=1)):
+        return 'Each number of "same_as" is that of one before it, or its own.'
+    return ""
+
+
+def firsts_in(reply: SameReply) -> list[int]:
+    """The place of the first that says the same as each, counted from 0."""
+    firsts = list[int]()
+    for number in reply.same_as:  # "5 as 3, 3 as 1": all are 1
+        firsts.append(firsts[number - 1] if number <= len(firsts) else len(firsts))
+    return firsts
 
 
 def clamp(value: float, low: float, high: float) -> float:

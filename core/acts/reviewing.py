@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
 
 from core.acts.act import ActSpec, declare
 from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
-from core.acts.replies import NOBODY, label_in, one_of
+from core.acts.replies import NOBODY, firsts_in, label_in, one_of, same_fault, same_reply
 from core.acts.request_for import ask_model
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
@@ -96,12 +96,6 @@ class SecondLookReply(BaseModel):
     verdict: str = NOBODY
 
 
-class SameReply(BaseModel):
-    """Which findings say the same."""
-
-    same_as: list[int]
-
-
 @cache
 def review_reply(sources: tuple[str, ...]) -> type[ReviewReply]:
     """The form of a review of these sources."""
@@ -123,23 +117,6 @@ def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type
         "verdict": (one_of((*VERDICTS, NOBODY)), NOBODY),
     }
     return create_model("SecondLookReply", __base__=SecondLookReply, **fields)
-
-
-@cache
-def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
-    """The form of what says the same among findings of these labels."""
-    about = Field(description=f"for {', '.join(labels)}")
-    fields: dict[str, Any] = {"same_as": (Annotated[list[int], about], ...)}
-    return create_model("SameReply", __base__=SameReply, **fields)
-
-
-def same_fault(reply: SameReply, labels: Sequence[str]) -> str:
-    """What is wrong with the list, as a sentence for the model; empty if it is good."""
-    if len(reply.same_as) != len(labels):
-        return f'"same_as" must hold {len(labels)} numbers, for {", ".join(labels)}.'
-    if not all(1 <= first <= own for own, first in enumerate(reply.same_as, start=1)):
-        return 'Each number of "same_as" is that of a finding before it, or its own.'
-    return ""
 
 
 def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
@@ -241,10 +218,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
             warnings=(f"{_BY_WORDS} {error}",),
         )
         return FindingsMerged(findings=by_words)
-    firsts = list[int]()
-    for number in reply.same_as:  # "f5 as f3, f3 as f1": all are f1
-        firsts.append(firsts[number - 1] if number <= len(firsts) else len(firsts))
-    items = merged(found, firsts)
+    items = merged(found, firsts_in(reply))
     return FindingsMerged(findings=Findings(turn=turn, items=items, call=call))
 
 

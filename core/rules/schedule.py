@@ -104,10 +104,17 @@ def unanswered(debate: Debate) -> Sequence[Turn]:
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
     """Whether turns (of this act) wait for models that are away, as long as there is time.
 
-    What runs beside the debate, the cast and the facilitator do not: the debate goes on without
-    them. Nor do answers to questions about it: who asks is told that no model can be asked.
+    What runs beside the debate, the cast, the merging of questions and the facilitator do not: the
+    debate goes on without them. Nor do answers to questions about it: who asks is told that no
+    model can be asked.
     """
-    goes_without = act in {*BESIDE, Act.CASTING, Act.FACILITATION, Act.FOLLOW_UP}
+    goes_without = act in {
+        *BESIDE,
+        Act.CASTING,
+        Act.CLARIFICATION,
+        Act.FACILITATION,
+        Act.FOLLOW_UP,
+    }
     return not (goes_without or debate.stop or debate.out_of_patience)
 
 

@@ -21,7 +21,12 @@ _MEANT = re.compile(
     r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}[:)][*_]{0,2}\s+\S.*",
     re.IGNORECASE,
 )
-_SKIP = re.compile(r"(?:skip|pass|n/?a)[.!]?", re.IGNORECASE)
+#: Words that leave a question to its assumption: who does not know answers nothing.
+_SKIP = re.compile(
+    r"(?:skip|pass|n/?a|no idea|unknown|(?:i )?(?:don[’']?t|do not) know"
+    r"|(?:(?:das |ich )?wei(?:ß|ss) (?:(?:ich|es) )?nicht|keine ahnung|unbekannt))[.!]?",
+    re.IGNORECASE,
+)
 _SKIP_ALL = re.compile(r"skip\s+(?:all|everything|the rest)[.!]?", re.IGNORECASE)
 
 

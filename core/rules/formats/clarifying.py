@@ -33,6 +33,21 @@ MOST_PUT = 6
 _MARKS = ".,:;!?…\"'()[]*_`“”„\u2018’«»¿¡。、"
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A question with everybody who asks it."""
+
+    question: Question
+    agents: tuple[str, ...]
+    #: How far up it stands in the list of an agent that asks it; 0 is first.
+    place: int
+
+    def joined(self, other: "Asked") -> "Asked":
+        """This question, asked by those who ask the other as well."""
+        agents = tuple(dict.fromkeys((*self.agents, *other.agents)))
+        return Asked(self.question, agents, min(self.place, other.place))
+
+
 def ready(debate: Debate) -> Sequence[Turn] | None:
     """What is to be asked before round 1; empty while people are waited for, None when all is."""
     rules = debate.setup.clarifying
@@ -63,30 +78,48 @@ def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
-def put(debate: Debate, turn: Turn) -> Clarifications:
+def asked_for(debate: Debate, turn: Turn) -> Sequence[Asked]:
+    """The questions of all agents for this turn, those in the same words once.
+
+    The first wording stays. What one agent asks twice it means twice.
+    """
+    merged: list[Asked] = []
+    for one in _questions(debate, turn):
+        for at, known in enumerate(merged):
+            repeats = set(one.agents) & set(known.agents)
+            if not repeats and normalised(known.question.text) == normalised(one.question.text):
+                merged[at] = known.joined(one)
+                break
+        else:
+            merged.append(one)
+    return merged
+
+
+def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarifications:
     """The questions to put to people on this turn: each once, numbered on from earlier ones.
 
     The most decisive come first: what the playbook asks, what most agents ask, then what each agent
     names first, as agents are told to begin with what matters most. What is beyond `MOST_PUT` is
     left out, with a warning.
+
+    Args:
+        debate: As it stands.
+        turn: Which one.
+        firsts: For each of `asked_for` the place of the first that asks the same in other words;
+            empty: nobody knows, and all are put.
     """
     if turn == review.ASKING and debate.findings:
         return review.put(debate, turn)
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
-    # Each question once, with everybody who asks it; the first wording stays. What one agent asks
-    # twice it means twice.
-    merged: list[_Merged] = []
-    for one in _questions(debate, turn):
-        for at, known in enumerate(merged):
-            repeats = set(one.agents) & set(known.agents)
-            if not repeats and normalised(known.question.text) == normalised(one.question.text):
-                agents, place = (*known.agents, *one.agents), min(known.place, one.place)
-                merged[at] = _Merged(known.question, agents, place)
-                break
-        else:
-            merged.append(one)
-    left_out: Sequence[_Merged] = ()
+    by_first: dict[int, Asked] = {}
+    for place, one in enumerate(asked_for(debate, turn)):
+        # What the playbook asks is asked in any case.
+        first_place = firsts[place] if firsts and PLAYBOOK not in one.agents else place
+        known = by_first.get(first_place)
+        by_first[first_place] = known.joined(one) if known else one
+    merged = list(by_first.values())
+    left_out: Sequence[Asked] = ()
     if turn.round == 0:
         merged = sorted(
             merged, key=lambda one: (PLAYBOOK not in one.agents, -len(one.agents), one.place)
@@ -105,7 +138,7 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
     warnings = tuple(
         f"Not put to people, who are asked {MOST_PUT} questions at most: "
         f"“{' '.join(one.question.text.split())}” "
-        f"({', '.join(one.agents)}). Assumed: {one.question.assumption or 'nothing in particular'}"
+        f"({', '.join(one.agents)}). Nothing is assumed in its place."
         for one in left_out
     )
     until = debate.now + wait
@@ -183,28 +216,18 @@ def _question_turn(number: int, agent: str) -> Turn:
     return Turn(act=Act.QUESTIONS, round=0, agent=agent, target=str(number))
 
 
-@dataclass(frozen=True)
-class _Merged:
-    """A question with everybody who asks it."""
-
-    question: Question
-    agents: tuple[str, ...]
-    #: How far up it stands in the list of an agent that asks it; 0 is first.
-    place: int
-
-
-def _questions(debate: Debate, turn: Turn) -> Iterator[_Merged]:
+def _questions(debate: Debate, turn: Turn) -> Iterator[Asked]:
     """Everything asked for this turn, with who asks, within the limit per agent."""
     if turn.round > 0:
         guidance = next(g for g in debate.guidance.values() if g.turn.round == turn.round)
         if guidance.question:
-            yield _Merged(guidance.question, (FACILITATOR,), 0)
+            yield Asked(guidance.question, (FACILITATOR,), 0)
         return
     if turn.target == clarification_turn(1).target:
         for place, question in enumerate(standing_questions(debate)):
-            yield _Merged(question, (PLAYBOOK,), place)
+            yield Asked(question, (PLAYBOOK,), place)
     most = debate.setup.clarifying.per_agent
     for agent in debate.setup.agents:
         asked = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
         for place, question in enumerate(asked.questions[:most] if asked else ()):
-            yield _Merged(question, (agent.id,), place)
+            yield Asked(question, (agent.id,), place)

@@ -21,7 +21,7 @@ def counted(*names: str) -> Debate:
     events = [*said(*of_all("r1/proposal/*")), options(*names), *cast]
     debate = told(a_format_setup("critique"), *events)
     ballots = [event.ballot for event in cast if isinstance(event, BallotCast)]
-    positions = dict.fromkeys(AGENTS, "o1")
+    positions: dict[str, str] = dict.fromkeys(AGENTS, "o1")
     tally = count(positions, ballots, options=options_of(debate))
     return told(a_format_setup("critique"), *events, VoteTallied(tally=tally))
 

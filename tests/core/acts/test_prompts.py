@@ -81,6 +81,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
         Act.SHADOW_CHOICE: {"options": "o1, o2"},
         Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
         Act.FINDINGS: {"labels": "f1, f2, f3"},
+        Act.CLARIFICATION: {"labels": "q1, q2, q3"},
         Act.CASTING: {
             "roles": {role: " ".join(render.persona(role).split()) for role in ROLES},
             "sceptic": "sceptic",

@@ -19,6 +19,8 @@ from core.use_cases.reply_parsing import parse_reply
         ("2:75", {2: "75"}),
         ("2: about 10k rps", {2: "about 10k rps"}),
         ("1) yes\n2. no", {1: "yes", 2: "no"}),
+        ("1: weiß nicht\n2: I don't know.", {1: "", 2: ""}),
+        ("1: keine Ahnung!\n2: I know", {1: "", 2: "I know"}),
     ],
 )
 def test_a_numbered_line_answers_its_question_whatever_it_begins_with(

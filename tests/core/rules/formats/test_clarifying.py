@@ -110,7 +110,7 @@ def test_people_are_asked_six_questions_at_most_and_the_others_are_named_in_a_wa
         f"What of {key[-5:]} one?" for key in ASKING[:2]
     ]
     assert len(made.warnings) == 2
-    assert "four?” (architect). Assumed:" in made.warnings[0]
+    assert "four?” (architect). Nothing is assumed" in made.warnings[0]
 
 
 def test_a_follow_up_puts_its_own_questions_numbered_on() -> None:
