@@ -67,8 +67,6 @@ def _loads(wish: load.Wish) -> Iterable[Line]:
     overhead, acks = at(found.overhead, 99) * 1000, at(found.all_acks, 99) * 1000
     yield Line(f"{name} overhead per turn, p99 of debates", overhead, _OVERHEAD_MS, "ms")
     yield Line(f"{name} the same, p50", at(found.overhead, 50) * 1000, unit="ms")
-    other = at(found.other_overhead, 99) * 1000
-    yield Line(f"{name} the same but for the wait for first tokens, p99", other, unit="ms")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
     yield Line(f"{name} commands and clicks not acknowledged", len(found.missed), 0)
     cpu = found.cpu_per_turn * 1000

@@ -28,7 +28,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -170,24 +170,12 @@ class Load:
     replies: int
     #: Per debate: time per turn of its longest chain that was not the model's.
     overhead: Sequence[float]
-    #: Of that, the wait for the first token of a call that writes its cache, which saves money.
-    for_first_tokens: Sequence[float]
     #: What each process took, by its name.
     pulses: Mapping[str, Pulse] = field(default_factory=dict[str, Pulse])
-    #: Of each bot: what its database's commits took, p50, p99, most.
-    commits: Sequence[Sequence[float]] = ()
-    #: What a turn waits for that is not its model → seconds, per turn.
-    waits: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     #: What people did → how long each of it waited for its acknowledgement.
     acks: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     #: What was not acknowledged in time.
     missed: Sequence[str] = ()
-
-    @property
-    def other_overhead(self) -> Sequence[float]:
-        """Overhead but for the wait for first tokens."""
-        pairs = zip(self.overhead, self.for_first_tokens, strict=True)
-        return [overhead - waited for overhead, waited in pairs]
 
     @property
     def all_acks(self) -> Sequence[float]:
@@ -232,9 +220,6 @@ async def load(wish: Wish) -> Load:
         used = await people
         pulses = {f"bot {number}": Pulse(**one["pulse"]) for number, one in enumerate(found, 1)}
         pulses |= {"the vendor": await vendor.pulse(), "the workspace and its people": pulse()}
-    waits: dict[str, list[float]] = {}
-    for name, seconds in chain.from_iterable(one["waits"].items() for one in found):
-        waits.setdefault(name, []).extend(seconds)
     return Load(
         debates=sum(one["debates"] for one in found),
         most=sum(one["most"] for one in found),
@@ -244,10 +229,7 @@ async def load(wish: Wish) -> Load:
         unsent=max(one["unsent"] for one in found),
         replies=sum(one["replies"] for one in found),
         overhead=[seconds for one in found for seconds in one["overhead"]],
-        for_first_tokens=[seconds for one in found for seconds in one["for_first_tokens"]],
         pulses=pulses,
-        commits=[one["commits"] for one in found],
-        waits=waits,
         acks=used.seconds,
         missed=used.missed,
     )
@@ -298,14 +280,13 @@ def _a_database(*, shared: bool) -> Generator[str]:
 
 def in_words(load: Load) -> str:
     """Return the figures of debates that ran."""
-    overhead, other, acks = load.overhead, load.other_overhead, load.all_acks
+    overhead, acks = load.overhead, load.all_acks
     return (
         f"{load.debates} debates, at most {load.most} at once, {load.turns} turns in"
         f" {load.taken:.0f} s, CPU {load.cpu:.0%}, {load.cpu_per_turn * 1000:.1f} ms of it per"
         f" turn, {load.unsent} posts still to be sent; {load.replies} replies\n"
         f"overhead per turn, by debate: p50 {at(overhead, 50) * 1000:.0f} ms,"
-        f" p99 {at(overhead, 99) * 1000:.0f} ms; but for the wait for first tokens:"
-        f" p50 {at(other, 50) * 1000:.0f}, p99 {at(other, 99) * 1000:.0f} ms\n"
+        f" p99 {at(overhead, 99) * 1000:.0f} ms\n"
         f"acknowledgement of {len(acks)} commands and clicks: p50 {at(acks, 50) * 1000:.0f} ms,"
         f" p99 {at(acks, 99) * 1000:.0f} ms; {len(load.missed)} not within 3 s"
         + "".join(
@@ -313,16 +294,7 @@ def in_words(load: Load) -> str:
             f" p99 {at(one, 99) * 1000:.0f} ms; {load.missed.count(deed)} not within 3 s"
             for deed, one in load.acks.items()
         )
-        + "".join(
-            f"\na turn's wait {name}: p50 {at(one, 50) * 1000:.0f}, p99 {at(one, 99) * 1000:.0f} ms"
-            for name, one in load.waits.items()
-        )
         + "".join(f"\n{name}: {one}" for name, one in load.pulses.items())
-        + "".join(
-            f"\nbot {number}'s commits: p50 {p50 * 1000:.1f}, p99 {p99 * 1000:.0f},"
-            f" most {most * 1000:.0f} ms"
-            for number, (p50, p99, most) in enumerate(load.commits, 1)
-        )
     )
 
 

@@ -6,21 +6,15 @@ import json
 import secrets
 import sys
 import time
-from bisect import bisect
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import uvloop
-from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.pool import PoolProxiedConnection
 
-from bench.calls import Calls, WatchedProvider, for_first_tokens, for_first_tokens_in_chain
-from bench.pulse import at, watched
-from bench.vendor import PROTOCOLS
+from bench.pulse import watched
+from bench.vendor import PROTOCOLS, in_own_time
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
 from bot.queue.rate_limits import Pace
@@ -31,6 +25,7 @@ from core.llm.call import ModelCalls
 from core.llm.providers import factory
 from core.models import (
     Clarifying,
+    Debate,
     Ending,
     Person,
     Place,
@@ -41,6 +36,7 @@ from core.models import (
 )
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter, LoadsSlowly, ModelProvider
+from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider
@@ -73,23 +69,43 @@ def _by_turns(number: int) -> Settings:
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
 
 
-class _Figures(NamedTuple):
-    """What a debate took."""
+@dataclass
+class Pacing:
+    """How many times as long as the vendor's manner says replies take, and how many came."""
 
-    #: Seconds per turn of its longest chain that were not the model's.
-    overhead: float
-    #: Of those, the wait for another call's first token.
-    for_first_tokens: float
-    turns: int
+    times: float = 1.0
+    replies: int = 0
+
+
+class PacedProvider:
+    """A provider whose replies take a time of their own."""
+
+    def __init__(self, provider: ModelProvider, pacing: Pacing) -> None:
+        self._provider = provider
+        self._pacing = pacing
+        self.name = provider.name
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        """Ask, and count."""
+        if self._pacing.times != 1.0:
+            request = in_own_time(request, self._pacing.times)
+        reply = await self._provider.complete(request, on_first_token)
+        self._pacing.replies += 1
+        return reply
+
+    async def close(self) -> None:
+        """Free its connections."""
+        await self._provider.close()
 
 
 class Bench:
     """Debates in a running bot, and what they cost it."""
 
-    def __init__(self, moot: Moot, calls: Calls, commits: list[float]) -> None:
+    def __init__(self, moot: Moot, pacing: Pacing) -> None:
         self._moot = moot
-        self._calls = calls
-        self._commits = commits
+        self._pacing = pacing
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
         """Do what is asked; return the figures."""
@@ -106,15 +122,15 @@ class Bench:
 
     async def warm_up(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
         """Hold so many debates by each protocol at once, of quick replies, until all are over."""
-        self._calls.times = _QUICK
+        self._pacing.times = _QUICK
         for number in range(debates * len(PROTOCOLS)):
             await self._begin(number, places, _by_turns(number))
         find, going_on = self._moot.store.find, DebateFilter(open_only=True, limit=1)
         # Another bot may hold some.
         while await find(going_on) or await self._is_busy():  # noqa: ASYNC110 - as in `_park`
             await asyncio.sleep(0.2)
-        self._calls.times = 1.0
-        self._calls.by_debate.clear()
+        self._pacing.times = 1.0
+        self._pacing.replies = 0
         return {}
 
     async def load(
@@ -124,7 +140,6 @@ class Bench:
         began = time.perf_counter()
         ids: list[str] = []
         most = 0
-        self._commits.clear()
         async with watched() as so_far:
             for count, number in enumerate(numbers, start=1):
                 ids.append(await self._begin(number, places, _by_turns(number)))
@@ -135,24 +150,18 @@ class Bench:
                 most = max(most, len(self._moot.runner.held))
                 await asyncio.sleep(0.2)
             taken, pulse = time.perf_counter() - began, so_far()
-            commits = [at(self._commits, percent) for percent in (50, 99, 100)]
         unsent = await self._moot.posts.backlog()
-        waits = defaultdict[str, list[float]](list)
-        figures = [await self._figures(one, seconds, waits) for one in ids]
-        replies = [turn for turns in self._calls.by_debate.values() for turn in turns.values()]
+        debates = [fold(await self._moot.store.events(debate_id)) for debate_id in ids]
         return {
             "debates": len(ids),
             "most": most,
             "taken": taken,
             "cpu": pulse.cpu / taken,
             "pulse": asdict(pulse),
-            "commits": commits,
-            "waits": waits,
-            "turns": sum(figure.turns for figure in figures),
-            "replies": len(replies),
+            "turns": sum(len(one.contributions) + len(one.ballots) + 1 for one in debates),
+            "replies": self._pacing.replies,
             "unsent": unsent,
-            "overhead": [figure.overhead for figure in figures],
-            "for_first_tokens": [figure.for_first_tokens for figure in figures],
+            "overhead": [_overhead(debate, seconds) for debate in debates],
         }
 
     async def park(self, debates: int, places: Sequence[Place]) -> dict[str, Any]:
@@ -191,59 +200,14 @@ class Bench:
         self._moot.runner.wake(debate_id)
         return debate_id
 
-    async def _figures(
-        self, debate_id: str, seconds: float, waits: Mapping[str, list[float]]
-    ) -> _Figures:
-        """What it took.
 
-        Notes also what its turns waited for: of those whose record has the turn's key, and that
-        this process took.
-        """
-        log = await self._moot.store.events(debate_id)
-        debate = fold(log)
-        assert debate.status is Status.CONCLUDED
-        chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
-        chain += debate.cross_check is not None
-        times = [one.at for one in log]
-        calls = self._calls.by_debate[debate_id]
-        for recorded in log:
-            if asked := calls.get(recorded.event.key):
-                before = times[bisect(times, asked.began) - 1]
-                first_token = for_first_tokens(calls.values(), before, asked.began)
-                waited = {
-                    "from what was recorded last to the next request": asked.began
-                    - before
-                    - first_token,
-                    "for the first token of a call that writes its cache": first_token,
-                    "for a reply, beyond the model's own time": asked.ended
-                    - asked.began
-                    - timedelta(seconds=seconds),
-                    "from a reply to its record": recorded.at - asked.ended,
-                }
-                for name, span in waited.items():
-                    waits[name].append(round(span.total_seconds(), 4))
-        # Summaries that people read may still be written after it: nobody waits for those.
-        verdict = debate.times["verdict"]
-        recorded = [(one.event.key, one.at) for one in log]
-        for_tokens = for_first_tokens_in_chain(times.index(verdict), recorded, calls)
-        return _Figures(
-            overhead=(verdict - debate.started_at).total_seconds() / chain - seconds,
-            for_first_tokens=for_tokens.total_seconds() / chain,
-            turns=len(debate.contributions) + len(debate.ballots) + 1,
-        )
-
-
-def _timed_commits() -> list[float]:
-    """Seconds that each commit takes from now on, in whatever thread: mostly the disk's."""
-    seconds, commit = list[float](), DefaultDialect.do_commit
-
-    def timed(self: DefaultDialect, dbapi_connection: PoolProxiedConnection) -> None:
-        began = time.perf_counter()
-        commit(self, dbapi_connection)
-        seconds.append(time.perf_counter() - began)
-
-    DefaultDialect.do_commit = timed
-    return seconds
+def _overhead(debate: Debate, seconds: float) -> float:
+    """Seconds per turn of its longest chain that were not the model's."""
+    assert debate.status is Status.CONCLUDED
+    chain = format_of(debate).longest_chain(debate.setup.rounds) + 2  # ballots, synthesis
+    chain += debate.cross_check is not None
+    # Summaries that people read may still be written after the verdict: nobody waits for those.
+    return (debate.times["verdict"] - debate.started_at).total_seconds() / chain - seconds
 
 
 def _resident() -> int:
@@ -260,10 +224,8 @@ async def main(access: str, database: str, vendor: str) -> None:
         for protocol in PROTOCOLS.values()
     ]
     await asyncio.gather(*(one.load() for one in vendors if isinstance(one, LoadsSlowly)))
-    watched_calls, commits = Calls(), _timed_commits()
-    providers: dict[str, ModelProvider] = {
-        one.name: WatchedProvider(one, watched_calls) for one in vendors
-    }
+    pacing = Pacing()
+    providers: dict[str, ModelProvider] = {one.name: PacedProvider(one, pacing) for one in vendors}
     # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
     # None of hundreds of debates is to wait for another's call (`calls_at_once`, 64 by itself).
@@ -278,7 +240,7 @@ async def main(access: str, database: str, vendor: str) -> None:
     )
     async with running(parts) as moot:
         gc.freeze()  # as `moot run` does
-        bench = Bench(moot, watched_calls, commits)
+        bench = Bench(moot, pacing)
         print("running", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             print(json.dumps(await bench.obey(json.loads(line))), flush=True)
