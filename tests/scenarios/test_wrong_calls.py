@@ -1,0 +1,203 @@
+"""Wrong calls of the terminal: each is told in a clear line, with the right exit code."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Ended, moot
+
+ROOT = Path(__file__).parents[2]
+ENTRY = "from bot.__main__ import main; main()"
+QUESTION = "Kafka or PostgreSQL for our job queue?"
+#: As the first line of `main` does, so that what is interrupted is Moot and not Python's own start.
+LOADING = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); print('up', flush=True); "
+#: Words, exit code, what is told. `{id}` is a finished debate, `db` beside it a folder.
+IN_WORDS: Sequence[tuple[str, int, str]] = (
+    ("debat x", 2, "Did you mean 'debate'?"),
+    ("debate x --round 2", 2, "--rounds"),
+    ("debate x --rounds 99", 2, "Rounds must be from 1 to 15, not 99."),
+    ("debate x --rounds two", 2, "it must be a whole number, not 'two'"),
+    ("debate x --format critic", 2, "critic"),
+    ("debate x --agents wizard", 2, "wizard"),
+    ("debate x --when often", 2, "often"),
+    ("debate x --playbook none", 2, "none"),
+    ("debate x --source none.md", 2, "There is no file or folder none.md"),
+    ("debate x --diff none.diff", 2, "none.diff"),
+    ("debate x --config none.yaml", 4, "There is no file none.yaml."),
+    ("debate x --config playbook.yaml", 4, "moot playbook check"),
+    ("debate x --output /proc/none/x", 2, "cannot be written"),
+    ("debate x --output db", 2, "db is a folder; name a file."),
+    ("debate x --report file/x.md", 2, "is no folder"),
+    ("debate x --resume", 2, "--resume"),
+    ("debate --resume dnosuch2", 1, "dnosuch2"),
+    ("debate", 2, "There is no question."),
+    ("debate -", 2, "blank"),
+    ("show", 2, "ID"),
+    ("show dnosuch2", 1, "There is no debate dnosuch2"),
+    ("report {id} --output x.csv", 2, "x.csv: this can be written as md, json, and not as csv."),
+    ("export", 2, "Name one debate"),
+    ("export {id} --format xml", 2, "xml"),
+    ("export --person U1", 2, "--output FOLDER"),
+    ("eval {id} --evaluators wizard", 2, "wizard"),
+    ("eval dnosuch2", 1, "dnosuch2"),
+    ("explain {id} nothing-like-it", 2, "nothing-like-it"),
+    ("outcome {id} perhaps", 2, "perhaps"),
+    ("accept dnosuch2", 1, "dnosuch2"),
+    ("config check none.yaml", 4, "There is no file none.yaml."),
+    ("config check latin.yaml", 4, "is not UTF-8 text"),
+    ("playbook check none.yaml", 4, "none.yaml"),
+    ("playbook show none", 2, "none"),
+    ("demo --port 99999", 2, "99999"),
+    ("demo --agents wizard", 2, 'no role "wizard"'),
+    ("health --url nowhere", 2, "is no web address"),
+    ("run", 4, "SLACK_BOT_TOKEN is missing"),
+    ("purge", 2, "--workspace"),
+    ("restore none.db", 2, "none.db"),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a finished debate and files that cannot be used."""
+    folder = tmp_path_factory.mktemp("wrong")
+    (folder / "db").mkdir()
+    (folder / "file").write_text("", encoding="utf-8")
+    (folder / "latin.yaml").write_bytes(b"caf\xe9")
+    (folder / "playbook.yaml").write_text("name: x\ntitle: X\n", encoding="utf-8")
+    done = called(folder, "debate", QUESTION, "--rounds", "1")
+    (folder / "id").write_text(done.stderr.split()[-1], encoding="utf-8")
+    return folder
+
+
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    return {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db", **variables}
+
+
+def called(folder: Path, *words: str, **variables: str) -> Ended:
+    return moot(*words, folder=folder, env={"MOOT_DATABASE": "moot.db", **variables})
+
+
+def shell(folder: Path, line: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of the shell in which `moot` is a process."""
+    program = f'moot() {{ "{sys.executable}" -c "{ENTRY}" "$@"; }}; '
+    return subprocess.run(  # noqa: S603 - our own words
+        ["bash", "-c", program + line.format(id=(folder / "id").read_text("utf-8"))],  # noqa: S607 - bash of the PATH
+        cwd=folder,
+        env=environment(**variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("line", "code", "told"), IN_WORDS, ids=[row[0] for row in IN_WORDS])
+def test_a_wrong_call_is_told_in_words(folder: Path, line: str, code: int, told: str) -> None:
+    known = (folder / "id").read_text("utf-8")
+    done = called(folder, *line.format(id=known).split())
+
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("database", "code", "told"),
+    [
+        ("none/moot.db", 1, "none for the database does not exist."),
+        ("/proc/none/moot.db", 1, "/proc/none for the database does not exist"),
+        ("db", 1, "db is a folder, not a database."),
+        ("latin.yaml", 1, "is not a database"),
+        ("/dev/full", 1, "is full. Free some space."),
+        ("mysql://host/name", 4, "The database location must look like"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_told_in_words(
+    folder: Path, database: str, code: int, told: str
+) -> None:
+    done = called(folder, "debate", QUESTION, MOOT_DATABASE=database)
+
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_newer_database_is_told_and_left_alone(folder: Path) -> None:
+    called(folder, "debate", QUESTION, "--rounds", "1", MOOT_DATABASE="newer.db")
+    with sqlite3.connect(folder / "newer.db") as newer:
+        tables = newer.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%_version'"
+        )
+        for (table,) in tables.fetchall():
+            newer.execute(f"UPDATE {table} SET version_num = '9999'")  # noqa: S608 - its own name
+    newer.close()
+    for words in (("list",), ("debate", QUESTION)):
+        done = called(folder, *words, MOOT_DATABASE="newer.db")
+        assert (done.returncode, "newer version of Moot" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("moot show {id} >/dev/full", 1, "standard output cannot be written: no space left on device."),
+        ("moot --help >/dev/full", 1, "standard output cannot be written: no space left on device."),
+        ("moot report {id} -o /dev/full", 1, "/dev/full cannot be written: no space left"),
+        ("moot show {id} | true; exit ${{PIPESTATUS[0]}}", 1, ""),
+        ("moot show {id} >&-", 0, ""),
+        ("moot debate - <&-", 2, "blank"),
+        ("moot list 2>&-", 0, ""),
+        ("moot report {id} -o /dev/stdout | grep Kafka >/dev/null", 0, "Wrote /dev/stdout"),
+        ("COLUMNS=40 NO_COLOR=1 moot debat", 2, "No such command"),
+    ],
+)
+def test_streams_that_are_full_or_closed_are_told_in_words(
+    folder: Path, line: str, code: int, told: str
+) -> None:
+    done = shell(folder, line)
+
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_link_stays_and_the_file_behind_it_is_written(folder: Path) -> None:
+    known = (folder / "id").read_text("utf-8")
+    (folder / "behind").mkdir()
+    (folder / "link.json").symlink_to("behind/record.json")
+    done = called(folder, "export", known, "--output", "link.json")
+
+    assert done.returncode == 0, done.stderr
+    assert (folder / "link.json").is_symlink()
+    assert (folder / "behind" / "record.json").read_text("utf-8").startswith("{")
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("debate", QUESTION, "--rounds", "5"), ("list",), ("demo",)])
+def test_ctrl_c_at_any_moment_leaves_no_traceback(folder: Path, words: Sequence[str]) -> None:
+    more = ("--port", "0") if words == ("demo",) else ()
+    for tenths in range(10):
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-c", LOADING + ENTRY, *words, *more],
+            cwd=folder,
+            env=environment(MOOT_DATABASE="interrupted.db"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout
+        assert process.stdout.readline() == "up\n"
+        time.sleep(tenths * 0.15)  # any moment will do
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=300)
+        assert "Traceback" not in told, f"after {tenths} tenths"
+        assert process.returncode in {-signal.SIGINT, 0, 130}
