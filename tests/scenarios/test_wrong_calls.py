@@ -147,8 +147,8 @@ def test_a_newer_database_is_told_and_left_alone(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "told"),
     [
-        ("moot show {id} >/dev/full", 1, "standard output cannot be written: no space left on device."),
-        ("moot --help >/dev/full", 1, "standard output cannot be written: no space left on device."),
+        ("moot show {id} >/dev/full", 1, "standard output cannot be written: no space left"),
+        ("moot --help >/dev/full", 1, "standard output cannot be written: no space left"),
         ("moot report {id} -o /dev/full", 1, "/dev/full cannot be written: no space left"),
         ("moot show {id} | true; exit ${{PIPESTATUS[0]}}", 1, ""),
         ("moot show {id} >&-", 0, ""),
