@@ -24,6 +24,7 @@ _SPDX = {
     "Apache Software License": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "ISC License": "ISC",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
 }
 
 
@@ -45,6 +46,7 @@ def licence_of(package: str) -> str:
     told = metadata(package)
     fields = (*told.get_all("License-Expression", []), *told.get_all("License", []))
     named = next(map(str, fields), "")
+    named = "" if named == "UNKNOWN" else named
     kinds = [str(one) for one in told.get_all("Classifier", []) if str(one).startswith("License")]
     if not named or "\n" in named:  # some packages put the whole text there
         named = " AND ".join(kind.rpartition(" :: ")[2] for kind in kinds)

@@ -230,7 +230,9 @@ async def test_nothing_is_called_free_where_a_price_is_unknown(tmp_path: Path) -
     async with Vendor(answering) as vendor:
         configured(tmp_path, vendor.url)
         settings = (tmp_path / "moot.yaml").read_text(encoding="utf-8")
-        (tmp_path / "moot.yaml").write_text(settings.partition("prices:")[0], encoding="utf-8")
+        unpriced = settings.partition("prices:")[0]
+        unpriced += 'models: [{provider: lab, match: "?*", local: false}]\n'  # else it is free here
+        (tmp_path / "moot.yaml").write_text(unpriced, encoding="utf-8")
         code, out, err = await ended(tmp_path, "--arms", "solo", "--max-usd", "0")
     assert code == 0, err
     assert len(vendor.asked) == 1

@@ -110,15 +110,19 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
     """
     text = asked(task)
     form = arm.form
-    when = When.NEVER if form.kind is not ArmKind.DEBATE else When.ALWAYS
+    when = When.ALWAYS if form.kind is ArmKind.DEBATE else When.NEVER
     limits = settings.limits.model_dump() | {"debate_cost": None, "outage_seconds": _PATIENCE}
     # A better judge must not pass for what one model's debate has gained.
     only = arm.models[0] if len(arm.models) == 1 else settings.judge_model
     named = settings.judge
     if named and len(arm.models) == 1:
         named = named.model_copy(update={"provider": only.provider, "model": only.model})
+    # Summaries are for a board, and for turns after the first answers.
+    debates = form.kind is ArmKind.DEBATE
+    summaries = settings.summarization.model_copy(update={"enabled": False})
     own = settings.model_copy(
         update={
+            "summarization": settings.summarization if debates else summaries,
             "judge": named,
             "judge_model": only,
             "agents": tuple(_agents(arm, settings)),

@@ -62,7 +62,7 @@ def a_mixed_setup(rounds: int = 3, **limits: float) -> Setup:
     changes = {
         "agents": tuple(agents),
         "judge": judge,
-        "limits": setup.limits.model_copy(update={"turn_seconds": 20.0, **limits}),
+        "limits": setup.limits.model_copy(update={"turn_seconds": 600.0, **limits}),
     }
     return setup.model_copy(update=changes)
 
