@@ -110,18 +110,17 @@ class FirstCalls:
         )
         if is_early and not row.post:
             return await self._put_off(row)
-        if row.key in self._bare:
-            content, row = _bare(content), replace(row, method="post")
+        is_bare = row.key in self._bare
         call = SlackCall(
             client=workspace.client,
-            row=row,
-            content={**content, **beneath},
+            row=replace(row, method="post") if is_bare else row,
+            content=_bare(content) if is_bare else {**content, **beneath},
             target_ts=target.ts if target else None,
         )
         # Links that lead nowhere yet: what is shown is not the newest state.
         shown = {name: content[name] for name in rendered.contents[row.key]}
         state = (0 if is_early else rendered.seq, digest(shown)) if row.post else None
-        if state and row.key in self._bare:
+        if state and is_bare:
             state = (UNKNOWN, None)  # an edit brings the rest, where Slack takes it
         return await unhurried(self._call(lane, call, state))
 

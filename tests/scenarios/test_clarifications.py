@@ -433,7 +433,7 @@ async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is
         bot = team.workspace.app.bot_user
         await team.workspace.channel_action("dana", "kick", channel=team.channel, member=bot)
         models.let_go()
-        models.hold(Act.REFINEMENT)  # there is something to show, and no verdict
+        models.hold(Act.SYNTHESIS)  # there is something to post, and no verdict
         debate_id = (await debate_at(team, board)).id
         while fold(await team.moot.store.events(debate_id)).status is Status.RUNNING:
             await team.moot.outbox.clock.sleep(0.05)

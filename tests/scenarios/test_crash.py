@@ -129,7 +129,7 @@ async def test_a_bot_killed_four_times_finishes_its_debate(household: Household)
     for answered, before in deaths:
         assert not answered & set(household.calls()[before:])
     assert household.debate().status is Status.CONCLUDED
-    posted = [key_of(one) for one in household.thread() if not one.get("files")]
+    posted = [key for one in household.thread() if (key := key_of(one))]
     assert posted == household.post_keys()
     assert len(set(posted)) == len(posted)
     assert len(reports(household)) == 1
@@ -160,7 +160,7 @@ async def test_killed_while_a_file_is_read_it_reads_it_again_and_the_debate_has_
     titles = [source.reference.title for source in household.sources()]
     assert titles == ["the thread in which the debate was asked for", "offer.pdf"]
     assert "costs $1,840 per month" in debate.evidence[1].text
-    posted = [key_of(one) for one in household.thread() if not one.get("files")]
+    posted = [key for one in household.thread() if (key := key_of(one))]
     assert len(set(posted)) == len(posted)
 
 

@@ -33,7 +33,12 @@ Block = Mapping[str, Any]
 
 def read_all_button(value: str) -> Block:
     """Return the button that shows everything; its value says of what."""
-    button = ButtonElement(text=READ_ALL, action_id=ActionId.READ_ALL.value, value=value)
+    button = ButtonElement(
+        text=READ_ALL,
+        action_id=ActionId.READ_ALL.value,
+        value=value,
+        accessibility_label=f"{READ_ALL} of this post",
+    )
     return _as_json(ActionsBlock(block_id=_BUTTON, elements=[button]))
 
 
