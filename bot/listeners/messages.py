@@ -25,9 +25,11 @@ from bot.log import logger
 from bot.queue.rows import NewPost
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references
-from bot.slack.ids import FILES, LINKS, after_end_key, note_id
+from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
 from bot.slack.payloads import (
+    DELETED,
     ChangeEvent,
+    ChangeOfMessage,
     MessageEvent,
     PostedMessage,
 )
@@ -72,6 +74,8 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
         try:
             if edited:
                 await take_edit(context, event.team_id, edited)
+            elif root := _root_deleted(event.change):
+                await _lose_board(context, Channel(event.team_id, event.change.channel), root)
             elif deleted:
                 await take_deletion(context, event.team_id, deleted)
             else:
@@ -180,6 +184,20 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
         return
     is_heard = await _take(context, team, message, context.answer.edit)
     await _take_evidence(context, team, message, has_links=is_heard)
+
+
+def _root_deleted(change: ChangeOfMessage) -> str:
+    """The timestamp of the first message of a thread that was deleted; empty: none was."""
+    now, before = change.message, change.previous_message
+    is_deleted = change.subtype == "message_deleted" or (now and now.subtype == DELETED)
+    return before.ts if before and is_deleted and not before.is_reply else ""
+
+
+async def _lose_board(context: ListenerContext, channel: Channel, ts: str) -> None:
+    """Edit a deleted board no more, and say in its thread how the debate can be stopped."""
+    debate_id = await context.posts.debate_of_thread(channel, ts)
+    if debate_id and (row := await context.posts.row_by_key(board_key(debate_id))):
+        await context.outbox.lose_post(row)
 
 
 async def take_deletion(context: ListenerContext, team: str, message: PostedMessage) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from bot.queue.edits import Edits
 from bot.queue.first_calls import FirstCalls
 from bot.queue.outgoing import Outgoing
-from bot.queue.rows import DebateProgress, NewPost, Posts
+from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
 from bot.queue.worker import Worker
+from bot.slack.outcomes import Rejected
 from bot.store.channel import Channel
 from core.ports import Clock
 
@@ -83,6 +84,16 @@ class Outbox:
             StoreDown: The database failed; nothing was changed.
         """
         await self.posts.lose_place(debate_id, channel, why)
+
+    async def lose_post(self, row: PostRow) -> None:
+        """Edit a post no more that somebody deleted.
+
+        Raises:
+            StoreDown: The database failed; nothing was changed.
+        """
+        gone = Rejected("it was deleted.", "message_not_found")
+        await self.outgoing.on_refused(row, gone)
+        await self.posts.fail(row, gone.words)
 
     async def find_place(self, channel: Channel) -> None:
         """Bring the living posts of a channel that can be reached again to the truth.
