@@ -87,6 +87,14 @@ class ScriptedProvider:
         return [request for request in self.requests if request.act is act]
 
 
+def _same_as(request: ModelRequest) -> list[int]:
+    """All findings are one; no question is asked twice."""
+    is_review = request.act is Act.FINDINGS
+    kind = PartKind.CRITIQUE if is_review else PartKind.OTHER
+    lines = [line for part in request.parts if part.kind is kind for line in part.text.splitlines()]
+    return [1 if is_review else number for number, _ in enumerate(lines, start=1)]
+
+
 def plausible_reply(request: ModelRequest) -> str:
     """A reply of the right form for every act."""
     if request.act is Act.BALLOT:
@@ -117,9 +125,8 @@ def plausible_reply(request: ModelRequest) -> str:
     if request.act is Act.REVIEW:
         found = [a_finding_reply(words) for words in subject_words(request)[:1]]
         return json.dumps({"findings": found, "summary": "It says no reason.", "verdict": "o2"})
-    if request.act is Act.FINDINGS:
-        found = [part.text for part in request.parts if part.kind is PartKind.CRITIQUE]
-        return json.dumps({"same_as": [1 for text in found for _ in text.splitlines()]})
+    if request.act in {Act.FINDINGS, Act.CLARIFICATION}:
+        return json.dumps({"same_as": _same_as(request)})
     if request.act is Act.SECOND_LOOK:
         looks = [
             {"finding": line.partition(":")[0], "why": "It is said now.", "status": "resolved"}
@@ -128,9 +135,6 @@ def plausible_reply(request: ModelRequest) -> str:
             for line in part.text.splitlines()
         ]
         return json.dumps({"looks": looks, "new": [], "summary": "It is good.", "verdict": "o1"})
-    if request.act is Act.CLARIFICATION:
-        told = next(part.text for part in request.parts if part.kind is PartKind.OTHER)
-        return json.dumps({"same_as": [n for n, _ in enumerate(told.splitlines(), start=1)]})
     if request.act in _STRUCTURED:
         return json.dumps(_STRUCTURED[request.act])
     return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
