@@ -89,8 +89,11 @@ class Site:
         return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
 
     async def until(self, look: Callable[[], Any]) -> Any:
-        """Wait until something is to be seen."""
-        return await self.workspace.wait_for(look, timeout=PATIENCE)
+        """Wait until something is to be seen, in Slack or at the models; return it."""
+        async with asyncio.timeout(PATIENCE):
+            while not (seen := look()):  # noqa: ASYNC110 - other processes
+                await asyncio.sleep(0.1)
+        return seen
 
     async def decided(self, count: int = 1) -> None:
         """Wait until so many decisions stand in the channels."""

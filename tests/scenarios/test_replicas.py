@@ -10,13 +10,12 @@ import pytest
 
 from bot.slack.ids import ActionId
 from core.models import Status
+from tests.faults.drill import AT_ONCE
 from tests.faults.site import CHANNEL, PATIENCE, Site, at_work
 from tests.postgres import PostgresForTests
 
 pytestmark = pytest.mark.slow
 QUESTIONS = ("Kafka or SQS?", "Rust or Go?", "Tabs or spaces?")
-#: A debate asks three agents and the shadow at once.
-AT_ONCE = 4
 
 
 @pytest.fixture
