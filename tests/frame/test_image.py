@@ -108,6 +108,7 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
             "MOOT_DATABASE": str(cwd / "moot.db"),
             "MOOT_PORT": "1",
         },
+        stdin=subprocess.DEVNULL,
         check=False,
         capture_output=True,
         text=True,
@@ -223,10 +224,27 @@ def test_the_image_has_no_demonstration_and_says_what_is_missing(
 
 
 @pytest.mark.slow
-def test_the_wheels_alone_run_the_demonstration(moot_with_demo: Path, tmp_path: Path) -> None:
-    said = run(moot_with_demo, "demo", "--once", "--fast", "--port", "0", cwd=tmp_path)
-    assert said.returncode == 0, said.stderr
-    assert "What would overturn it" in said.stdout
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("demo --once --fast --port 0", 0, "What would overturn it"),
+        ("debate Kafka or PostgreSQL for our job queue? --rounds 1", 0, "PostgreSQL"),
+        ("list", 0, ""),
+        ("mcp", 0, ""),
+        ("run", 4, "SLACK_BOT_TOKEN is missing"),
+        ("config show", 0, "debate:"),
+        ("playbook list", 0, "vendor-choice"),
+    ],
+    ids=lambda call: call[0].split()[0],
+)
+def test_the_wheels_alone_work_in_an_empty_folder(
+    moot_with_demo: Path, tmp_path: Path, call: tuple[str, int, str]
+) -> None:
+    line, code, shown = call
+    said = run(moot_with_demo, *line.split(), cwd=tmp_path)
+    assert said.returncode == code, said.stderr
+    assert shown in said.stdout + said.stderr
+    assert "Traceback" not in said.stderr
 
 
 @pytest.mark.slow
