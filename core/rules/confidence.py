@@ -7,7 +7,7 @@ the first answers alone .1730). A cap where no source was given would be wrong t
 off for missing ballots and turns was not measured.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from core.figures import counted, percent
@@ -17,6 +17,7 @@ from core.models import (
     OFFLINE,
     Debate,
     RequirementStatus,
+    Tally,
     Verdict,
     VerdictSource,
 )
@@ -106,18 +107,12 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         for ballot in debate.ballots.values()
         if not ballot.turn.round
     }
-    cast = (*debate.ballots.values(), *debate.abstentions.values())
-    last = max((one.turn.round for one in cast), default=0)
-    declared = {
-        abstention.turn.agent
-        for abstention in debate.abstentions.values()
-        if abstention.declared
-        and abstention.turn.round == last
-        and abstention.turn.agent not in tally.voters
-    }
     # What a review finds unmet is why its verdict is what it is, and no doubt about it.
-    is_review = debate.setup.format == review.NAME
-    status = [] if is_review else [requirement.status for requirement in verdict.requirements]
+    status = (
+        []
+        if debate.setup.format == review.NAME
+        else [requirement.status for requirement in verdict.requirements]
+    )
     check = debate.cross_check
     failed = sum(failure.turn.act not in BESIDE for failure in debate.failures.values())
     return confidence(
@@ -127,7 +122,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             first_votes={v: p for v, given in blind.items() if (p := options.probabilities(given))},
             models=debate.setup.models,
             voters=len(debate.setup.agents),
-            abstained=len(declared),
+            abstained=len(_abstained(debate, tally)),
             turns_planned=len(debate.contributions) + failed,
             turns_failed=failed,
             requirements_unmet=status.count(RequirementStatus.NOT_MET),
@@ -137,6 +132,19 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             is_written=verdict.source is not VerdictSource.WINNER,
         )
     )
+
+
+def _abstained(debate: Debate, tally: Tally) -> Collection[str]:
+    """Ids of the agents who declared at the end that they do not vote."""
+    cast = (*debate.ballots.values(), *debate.abstentions.values())
+    last = max((ballot.turn.round for ballot in cast), default=0)
+    return {
+        abstention.turn.agent
+        for abstention in debate.abstentions.values()
+        if abstention.declared
+        and abstention.turn.round == last
+        and abstention.turn.agent not in tally.voters
+    }
 
 
 def confidence(grounds: Grounds) -> Confidence:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,6 +250,7 @@ def some_setups(draw: st.DrawFn) -> Setup:
     return setup.model_copy(update=rules)
 
 
+@pytest.mark.hypothesis
 def test_every_figure_agrees_with_one_from_the_log() -> None:
     seen = check_figures()
     assert seen["shown"] > 50
