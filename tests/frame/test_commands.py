@@ -1,6 +1,5 @@
 """The Makefile, `.ci/run` and the image: what people type is what runs."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -14,8 +13,6 @@ from tests.frame.files import ROOT, read
 MAKEFILE = read("Makefile")
 DOCKERFILE = re.sub(r"\\\n", " ", read("Dockerfile"))
 CI = read(".ci/run")
-DOCUMENTED = re.findall(r"^([a-z-]+):.*## .+$", MAKEFILE, re.MULTILINE)
-PHONY = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)[0].split()
 INSTRUCTIONS = re.findall(r"^([A-Z]+) +(.+)$", DOCKERFILE, re.MULTILINE)
 
 
@@ -29,31 +26,6 @@ def make(*words: str) -> str:
 
 def arguments(instruction: str) -> list[str]:
     return [text for name, text in INSTRUCTIONS if name == instruction]
-
-
-def test_make_alone_lists_every_command() -> None:
-    listed = [line.split()[1] for line in make().splitlines()]
-    assert listed == DOCUMENTED
-    assert {"demo", "test", "check", "fix", "run", "bench", "lock", "help"} <= set(listed)
-
-
-@pytest.mark.parametrize("target", re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
-def test_no_file_can_hide_a_command(target: str) -> None:
-    assert target in PHONY
-
-
-def test_arguments_reach_the_tests() -> None:
-    said = make("-n", "test", "ARGS=-k vote")
-    assert re.search(r"pytest -q -n \S+ .* -k vote$", said, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    "step",
-    ["ruff format --check", "ruff check", "pyright", "lint-imports", "hadolint", "pytest"],
-)
-@pytest.mark.parametrize("command", ["check", "check-all"])
-def test_check_runs(command: str, step: str) -> None:
-    assert step in make("-n", command)
 
 
 def test_only_ci_runs_slow_tests_and_has_hypothesis_try_harder() -> None:
@@ -81,11 +53,6 @@ def test_the_local_slack_is_installed_from_its_folder_alone() -> None:
     )
 
 
-def test_the_demo_needs_no_development_tools() -> None:
-    everything_is_old = make("-n", "-W", "requirements.lock", "-W", "requirements-dev.lock", "demo")
-    assert "requirements-dev.lock" not in everything_is_old
-
-
 def test_an_old_python_is_refused_in_plain_words() -> None:
     program = shutil.which("make")
     assert program
@@ -99,17 +66,6 @@ def test_group_prints_included_groups_too() -> None:
     command = [sys.executable, str(ROOT / "tools" / "group.py"), "dev"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own tool
     assert {"editables", "pytest"} <= {re.split(r"[^\w-]", line)[0] for line in printed.split("\n")}
-
-
-def test_ci_can_be_run() -> None:
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)
-    assert CI.startswith("#!/usr/bin/env bash\n")
-    subprocess.run(["bash", "-n", ".ci/run"], cwd=ROOT, check=True)  # noqa: S607 - bash of the PATH
-
-
-def test_ci_stops_at_the_first_failure_and_asks_nothing() -> None:
-    assert "\nset -euo pipefail\n" in CI
-    assert "\nexec </dev/null\n" in CI
 
 
 def test_ci_ends_with_what_people_type() -> None:
