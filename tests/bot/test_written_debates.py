@@ -1,0 +1,112 @@
+"""Two whole debates whose replies a person wrote: every kind of sentence said about them is true.
+
+In the one all say yes, at 60 % each; the other is in German, splits, and quotes figures of a
+source.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bot.views.board import board
+from bot.views.verdict import headline
+from core.events import Recorded, event_from_json, fold
+from core.models import Debate
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.report import report
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "written"
+SAME_WEIGHT = "Move to the new office: 3 of 3 agents, 60% on average; Stay where we are: 0, 40%."
+ONE_MODEL = (
+    'One model speaks for all agents, and all put "Move to the new office" first: debating a '
+    "choice with itself seldom helps, so its vote stands."
+)
+SPLIT = 'First answers differ, most about "Vier-Tage-Woche behalten": 40 points apart.'
+
+
+@cache
+def written(name: str) -> Debate:
+    """The debate as its log tells it."""
+    stored = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    assert stored["written"].startswith("By hand")
+    log: Sequence[Recorded] = [
+        Recorded(
+            debate_id=stored["debate_id"],
+            seq=row["seq"],
+            at=datetime.fromisoformat(row["at"]),
+            event=event_from_json(json.dumps(row["event"])),
+        )
+        for row in stored["events"]
+    ]
+    return fold(log)
+
+
+@cache
+def shown(name: str, surface: str) -> str:
+    """What people read of it there."""
+    debate = written(name)
+    assert debate.verdict
+    match surface:
+        case "board":
+            return board(debate).text
+        case "verdict":
+            return headline(debate, debate.verdict).text
+        case "report":
+            return report(debate)
+        case "record":
+            return adr(debate)
+        case _:
+            return decision_text(debate)
+
+
+@pytest.mark.parametrize(
+    ("name", "surface", "words"),
+    [
+        # Agreement at 60 % stays 60 %, is low, and is nowhere unanimity.
+        ("yes_no", "terminal", "Confidence: low (60 of 100)."),
+        ("yes_no", "terminal", f"Vote: {SAME_WEIGHT}"),
+        ("yes_no", "record", SAME_WEIGHT),
+        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, 60% on average"),
+        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, 60% on average"),
+        ("yes_no", "verdict", "low (60 of 100)"),
+        # What it rests on.
+        ("yes_no", "terminal", "mean of 3 ballots from 1 model, whose agreement with itself says"),
+        ("yes_no", "terminal", "first answers lay 0 points apart; no source was given"),
+        # Why there was no debate, and what nobody answered.
+        ("yes_no", "report", ONE_MODEL),
+        ("yes_no", "terminal", "Skipped by dana; assumed: Nobody."),
+        ("yes_no", "board", "*Summary after proposals*"),
+        # A split: who is first, by how much, and where they were before.
+        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, 57% on average; "),
+        ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1, 38%"),
+        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, 57% on average"),
+        ("german", "terminal", "Confidence: low (57 of 100)."),
+        ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
+        ("german", "report", SPLIT),
+        ("german", "terminal", "How it ended: All 3 rounds were held."),
+        # Quotes: each by itself, in its place, found or struck out.
+        ("german", "terminal", "sanken auf 9,8 “in der Probezeit 9,8” (e1, line 2)."),
+        ("german", "report", "“Zwei von 37 Beschäftigten” (e1, line 4)"),
+        ("german", "report", "~~“Kosten steigen um 5 %”~~ (not found in e1)"),
+        ("german", "terminal", "All its verified quotes come from one source: e1."),
+        ("german", "board", "*Summary up to round 3*"),
+        # The judge's own number is a footnote.
+        ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),
+    ],
+)
+def test_what_is_said_is_so(name: str, surface: str, words: str) -> None:
+    assert words in shown(name, surface)
+
+
+@pytest.mark.parametrize("surface", ["board", "verdict", "report", "record", "terminal"])
+def test_what_is_not_so_is_said_nowhere(surface: str) -> None:
+    for words in ("100%", "All agreed at once", "high (", "changed their mind:", "moved by"):
+        assert words not in shown("yes_no", surface)
+        assert words not in shown("german", surface)
+    assert "Stance:" not in shown("german", surface), "what is for programs is in no sentence"
+    assert "verified |" not in shown("german", surface), "a reason is never verified"
