@@ -224,6 +224,23 @@ async def test_a_file_is_uploaded_in_three_steps(
         assert await answer.read() == b"# Decision\n"
 
 
+async def test_files_are_hung_on_a_message_and_stay_when_its_words_change(
+    ws: Workspace, client: Client
+) -> None:
+    sent = await client.chat_postMessage(channel=ws.channel("general").id, text="Decided.")
+    place = {"channel": str(sent["channel"]), "ts": str(sent["ts"])}
+    uploaded = await client.files_upload_v2(filename="report.md", content="# Report")
+    ids = [file["id"] for file in uploaded["files"]]
+    await client.chat_update(**place, text="Decided: yes.", file_ids=ids)
+    await client.chat_update(**place, text="Decided: no.")
+    (message,) = ws.messages("general")
+    assert message["text"] == "Decided: no."
+    assert [file["name"] for file in message["files"]] == ["report.md"]
+    assert (
+        await error_of(client.chat_update(**place, text="x", file_ids=["F0"])) == "file_not_found"
+    )
+
+
 async def test_a_file_that_never_came_cannot_be_shared(client: Client, general: str) -> None:
     begun = await client.files_getUploadURLExternal(filename="a.md", length=3)
     files = [{"id": begun["file_id"], "title": "a"}]
