@@ -35,9 +35,13 @@ def reply(asked: Asked) -> Say:
 def config(folder: Path, url: str, *makers: str) -> None:
     named = ("lab", "ann", "bob")
     servers = ", ".join(f"{{name: {name}, base_url: {url}/v1}}" for name in named)
+    # Servers of this machine are free unless a model of theirs has a price: then the others' are
+    # unknown.
+    prices = ", ".join(f"{name}/dear: {{input: 1, output: 1}}" for name in named)
     agents = ", ".join(f"{{role: sceptic, id: {m}, provider: {m}, model: {m}-1}}" for m in makers)
     (folder / f"{makers[0] if makers else 'debate'}.yaml").write_text(
         f"servers: [{servers}]\ndefault_model: {{provider: lab, model: lab-1}}\n"
+        f"prices: {{{prices}}}\n"
         + (f"agents: [{agents}]\n" if makers else "debate: {rounds: 1}\n"),
         encoding="utf-8",
     )
