@@ -57,8 +57,8 @@ from core.transcript.words import act_words, confidence, name_of, turn_words, wo
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3
-#: What asks no model and is told by its result.
-_SILENT = frozenset({Act.TALLY, Act.GATE, Act.SHADOW_CHOICE})
+#: What is told by its result: it asks no model, or runs beside the rounds.
+_SILENT = frozenset({Act.TALLY, Act.GATE, Act.SHADOW_CHOICE, Act.SUMMARY})
 
 
 class Screen(Protocol):

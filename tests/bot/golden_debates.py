@@ -295,7 +295,8 @@ def as_made_now(stored: Event, made: Event) -> Event:
     How sure all are is told with what each gave, and the confidence is computed from that; notes
     above a verdict tell what failed, and nothing of how the vote came out. A summary does not begin
     with the figures that 0.x put back; they took room at its end: the one made now goes on where
-    the stored one is cut. A finding is resolved only where a changed text shows it.
+    the stored one is cut. A finding is resolved only where a changed text shows it. A decision
+    holds no marks of Markdown.
     """
     if isinstance(stored, ContributionMade) and isinstance(made, ContributionMade):
         changes: dict[str, object] = {
@@ -321,6 +322,7 @@ def as_made_now(stored: Event, made: Event) -> Event:
     if isinstance(stored, VerdictReached) and isinstance(made, VerdictReached):
         fields = ("confidence", "rests_on", "warnings")
         changes = {name: getattr(made.verdict, name) for name in fields}
+        changes["decision"] = stored.verdict.decision.replace("**", "")
         return stored.model_copy(update={"verdict": stored.verdict.model_copy(update=changes)})
     if not isinstance(stored, SummaryMade) or not isinstance(made, SummaryMade):
         return stored
