@@ -19,7 +19,7 @@ from core.acts.request_for import ask_model
 from core.errors import ReplyUnreadable
 from core.events import BallotAbstained, BallotCast
 from core.llm.call import ModelCalls
-from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn
+from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn, turn_of
 from core.request import Effort, Part, PartKind
 from core.rules.formats import critique, review
 from core.rules.formats.registry import format_of
@@ -273,6 +273,11 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
         "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
         "sources": ", ".join(sources_shown(debate)),
+        "answered": any(
+            turn_of(Act.REFINEMENT, made.turn.round, made.turn.target or "").key
+            in debate.contributions
+            for made in movers_shown(debate, turn).values()
+        ),
     }
 
 

@@ -13,7 +13,7 @@ from core.acts.citing import source_parts, struck_parts
 from core.acts.playbook_part import playbook_part
 from core.models import Act, Debate, SourceKind, Turn
 from core.request import Part, PartKind
-from core.rules.formats import panel
+from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
@@ -54,7 +54,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     chooses = turn.act is Act.BALLOT or act.states_stance
     options = options_part(debate) if chooses else ()
     parts = (
-        *_question(debate),
+        *_question(debate, to_list=turn.act in format_of(debate).shows),
         # Blind and final ballots are the same up to here.
         *(replace(option, ends_shared=turn.act is Act.BALLOT) for option in options),
         *_shared_first(*_said_once(history, about)),
@@ -120,15 +120,22 @@ def asked_parts(debate: Debate) -> list[Part]:
     return [*parts, *playbook_part(debate), *source_parts(debate)]
 
 
-def _question(debate: Debate) -> Sequence[Part]:
-    """What every agent sees first, the same text for all."""
+def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
+    """What every agent sees first, the same text for all.
+
+    Args:
+        debate: As it stands.
+        to_list: Whether the findings of a review are listed further down: they are not repeated.
+    """
     parts = asked_parts(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
     lines: list[str] = []
     for item in (item for asked in debate.clarifications.values() for item in asked.items):
         answer = debate.answers.get(item.number)
         said = answer.text if answer else ""
-        lines.append(f"{item.number}. {_inset(item.question)}")
+        finding = review.finding_put(debate, item) if to_list else None
+        question = f"Finding {finding}, listed below" if finding else _inset(item.question)
+        lines.append(f"{item.number}. {question}")
         left = (
             "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
         )

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import options_part, options_shown, told_in_short
-from core.acts.judge import final_positions, last_critiques, last_words
+from core.acts.judge import (
+    final_positions,
+    is_answered,
+    last_critiques,
+    last_words,
+    lost_turns,
+)
 from core.acts.replies import NOBODY, choice_reply
 from core.acts.request_for import ask_model
 from core.events import CrossChecked
@@ -46,7 +52,11 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    return {"options": ", ".join(options_shown(debate))}
+    return {
+        "options": ", ".join(options_shown(debate)),
+        "answered": is_answered(debate),
+        "lost": lost_turns(debate),
+    }
 
 
 declare(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import structlog
 
-from core.acts.act import ActSpec, always, declare
+from core.acts.act import ACTS, ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_shown,
@@ -42,6 +42,7 @@ from core.models import (
     EXAMPLE,
     Act,
     Agent,
+    Contribution,
     Debate,
     EarlierDecision,
     NoteOutcome,
@@ -51,6 +52,7 @@ from core.models import (
     Verdict,
     VerdictSection,
     VerdictSource,
+    turn_of,
 )
 from core.request import Part, PartKind
 from core.rules import voting
@@ -322,7 +324,20 @@ def _by_vote(debate: Debate) -> Sequence[str]:
 
 def last_critiques(debate: Debate) -> Sequence[Part]:
     """The newest critiques of the best positions for the two options that came first."""
-    parts: list[Part] = []
+    return [
+        Part(
+            kind=PartKind.CRITIQUE,
+            label=f"{_name_of(debate, made.turn.agent)} on the position of "
+            f"{_name_of(debate, made.turn.target or '')} in round {made.turn.round}",
+            text=made.text,
+            trim_priority=4,
+        )
+        for made in _newest_critiques(debate)
+    ]
+
+
+def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
+    found = list[Contribution]()
     roster = [agent.id for agent in debate.setup.agents]
     ranked, best = _by_vote(debate), list[str]()
     for score in debate.tally.options if debate.tally else ():
@@ -334,18 +349,38 @@ def last_critiques(debate: Debate) -> Sequence[Part]:
             if made.turn.act is Act.CRITIQUE and made.turn.target == target
         ]
         last = max((made.turn.round for made in about), default=0)
-        parts += [
-            Part(
-                kind=PartKind.CRITIQUE,
-                label=f"{_name_of(debate, made.turn.agent)} on the position of "
-                f"{_name_of(debate, target)} in round {last}",
-                text=made.text,
-                trim_priority=4,
-            )
-            for made in sorted(about, key=lambda one: roster.index(one.turn.agent))
-            if made.turn.round == last
-        ]
-    return parts
+        about.sort(key=lambda made: roster.index(made.turn.agent))
+        found += [made for made in about if made.turn.round == last]
+    return found
+
+
+def is_answered(debate: Debate) -> bool:
+    """Whether a position was refined after the critiques of it that the judge is shown."""
+    keys = (
+        turn_of(Act.REFINEMENT, made.turn.round, made.turn.target or "").key
+        for made in _newest_critiques(debate)
+    )
+    return any(key in debate.contributions for key in keys)
+
+
+def lost_turns(debate: Debate) -> str:
+    """What agents were asked for and failed to give, in words; empty where nothing is missing."""
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    cast = [*debate.ballots.values(), *debate.abstentions.values()]
+    last = max((one.turn.round for one in cast), default=0)
+    turns = [failure.turn for failure in debate.failures.values()]
+    turns += [
+        abstention.turn
+        for abstention in debate.abstentions.values()
+        if abstention.turn.round == last and not abstention.declared
+    ]
+    found = list[str]()
+    for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
+        of = f" of {names[turn.target]}'s" if turn.target in names else ""
+        when = f" in round {turn.round}" if turn.round else ""
+        noun = ACTS[turn.act].noun if turn.act is not Act.BALLOT else "ballot"
+        found.append(f"{names[turn.agent]}'s {noun}{of}{when}")
+    return "; ".join(found)
 
 
 def last_words(debate: Debate) -> Sequence[Part]:
@@ -439,6 +474,8 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "musts": ", ".join(label for label, criterion in criteria.items() if criterion.must),
         "parts": ", ".join(parts_of(playbook)),
         "missing": bool(missing_evidence(debate)),
+        "answered": is_answered(debate),
+        "lost": lost_turns(debate),
     }
 
 

@@ -29,14 +29,20 @@ LENSES: Mapping[Act, tuple[str, str]] = {
     Act.SUMMARY: ("summary", "From this point of view, when you sum up:"),
 }
 _CRITICISMS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
+#: No part of a debate: whoever takes them sees no other agent.
+_OUTSIDE = frozenset({Act.SHADOW, Act.SHADOW_CHOICE, Act.EVALUATION, Act.COMPARISON, Act.RECALL})
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
 
 
 @cache
-def system() -> str:
-    """The instructions every agent gets. Frozen, so that providers can cache them."""
-    return _environment.get_template("system.md.j2").render().strip()
+def system(act: Act | None = None) -> str:
+    """The instructions for every prompt. Frozen, so that providers can cache them.
+
+    Args:
+        act: Of an act outside the debate nothing is said of one.
+    """
+    return _environment.get_template("system.md.j2").render(alone=act in _OUTSIDE).strip()
 
 
 @cache

@@ -12,6 +12,7 @@ from core.acts.context import (
     options_shown,
     parts_for,
 )
+from core.figures import day
 from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
 from core.llm.structured import Check
 from core.models import (
@@ -81,7 +82,8 @@ def request_with(
     values: Mapping[str, object],
 ) -> ModelRequest:
     """What to ask a model about these parts."""
-    text = render.task(turn.act, agent, **values)
+    # Questions say "until March". A call that is repeated asks the same: the last outcome's day.
+    text = f"Today is {day(debate.now)}.\n\n{render.task(turn.act, agent, **values)}"
     if is_to_cite(debate, turn):
         text += "\n\n" + render.citing(
             is_judge=turn.act is Act.SYNTHESIS,
@@ -95,7 +97,7 @@ def request_with(
         model=agent.model,
         act=turn.act,
         role=agent.role,
-        system=render.system(),
+        system=render.system(turn.act),
         parts=(*parts, task),
         delimiter=debate.setup.delimiter,
         max_output_tokens=tokens,

@@ -14,6 +14,7 @@ from core.evidence.citations import checked
 from core.llm.call import ModelCalls
 from core.models import SUMMARIZER, Act, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
 from core.request import Effort, Part, PartKind
+from core.rules.playbook import parts_of
 
 
 class ShadowReply(BaseModel):
@@ -83,6 +84,10 @@ def _parts(debate: Debate, _turn: Turn) -> Sequence[Part]:
     return unmarked(asked_parts(debate))
 
 
+def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    return {"sections": bool(parts_of(debate.setup.playbook))}
+
+
 def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
     """The question, the options, and what one model answered alone."""
     alone = debate.shadow
@@ -104,6 +109,7 @@ declare(
         words=350,
         is_posted=False,
         sees_history=False,
+        values=_values,
         parts=_parts,
         perform=answer,
     ),

@@ -14,7 +14,7 @@ from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.acts.context import parts_for
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
-from core.figures import money, number
+from core.figures import day, money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value, Verdict
 from core.request import ModelRequest, Part, PartKind
@@ -297,12 +297,13 @@ def evaluation_request(
     """What an evaluator is asked: the question, people's answers, the sources, the texts."""
     turn = Turn(act=act, round=0, agent=agent.id)
     criteria = [{"name": one.value, "meaning": MEANINGS[one]} for one in criteria_of(debate)]
-    task = render.task(act, agent, words=0, criteria=criteria)
+    task = f"Today is {day(debate.now)}.\n\n"
+    task += render.task(act, agent, words=0, criteria=criteria)
     return ModelRequest(
         model=agent.model,
         act=act,
         role=agent.role,
-        system=render.system(),
+        system=render.system(act),
         parts=(
             *parts_for(debate, turn),
             *texts,

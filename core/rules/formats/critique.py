@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from core.models import Act, Debate, Turn
 from core.request import Part, PartKind
-from core.rules.formats.shown import critiques, others_unnamed, own_text
+from core.rules.formats.shown import critiques, newest_position, others_unnamed, own_text
 from core.rules.steps import Carried, Format, Step, critics, own, target
 
 NAME = "critique"
@@ -42,6 +42,7 @@ FORMAT = Format(
             position=True,
             is_summed_up=True,
             carries=Carried(own(Act.REFINEMENT, rounds_back=1)),
+            shows=(newest_position("Your last version that was kept"),),
         ),
         Step(
             act=Act.CRITIQUE,

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
 from core.request import Part, PartKind, numbered
 from core.rules.formats.clarifying import answered
-from core.rules.formats.shown import own_text
-from core.rules.steps import Format, Step, everybody, own, single
+from core.rules.formats.shown import newest_position
+from core.rules.steps import Format, Step, everybody, single
 
 NAME = "panel"
 #: The facilitator cannot call the vote before this many rounds.
@@ -113,7 +113,7 @@ FORMAT = Format(
             position=True,
             stance=True,
             # What was said before is shown to voters in short, by the history.
-            shows=(_focus, own_text(own(Act.STATEMENT, rounds_back=1), "Your last statement")),
+            shows=(_focus, newest_position("Your last statement")),
         ),
         Step(
             act=Act.FACILITATION,

@@ -26,9 +26,8 @@ from core.models import (
 )
 from core.request import Part, PartKind
 from core.rules import findings, sources
-from core.rules.formats.shown import own_text
 from core.rules.options import leading
-from core.rules.steps import Format, Step, everybody, own, single
+from core.rules.steps import Format, Step, everybody, single
 
 NAME = REVIEW
 #: Ids of the verdicts, in every review.
@@ -86,8 +85,15 @@ def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Par
 
 def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the agent found itself."""
-    mine = findings.own(debate, turn.agent)
-    lines = [f"f{finding.number}: {findings.told(finding)}" for finding in mine]
+    asked = debate.clarifications.get(ASKING.key)
+    # What the author was asked about stands above, with what came of it.
+    put = {finding_put(debate, item): item.number for item in (asked.items if asked else ())}
+    lines = [
+        f"f{finding.number}: number {put[finding.number]} of what people were asked"
+        if finding.number in put
+        else f"f{finding.number}: {findings.told(finding)}"
+        for finding in findings.own(debate, turn.agent)
+    ]
     return (_listed("Your findings", lines),)
 
 
@@ -140,7 +146,7 @@ FORMAT = Format(
             position=True,
             stance=True,
             is_summed_up=True,
-            shows=(own_text(own(Act.REVIEW), "Your review", trim_priority=2), _own_findings),
+            shows=(_own_findings,),
         ),
     ),
     shows={Act.BALLOT: (standing_findings,), Act.SYNTHESIS: (standing_findings,)},

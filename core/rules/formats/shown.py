@@ -33,6 +33,17 @@ def own_text(
     return show
 
 
+def newest_position(label: str) -> Show:
+    """What the agent stood for last, in whichever earlier round that was."""
+
+    def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+        made = form.positions(debate, turn.round - 1).get(turn.agent) if turn.round > 1 else None
+        text = made.text if made else ""
+        return [Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)] if text else []
+
+    return show
+
+
 def critiques(source: After, label: str) -> Show:
     """What others said about the agent's text, in roster order: "Critique 1 of 3"."""
 

@@ -28,9 +28,9 @@ METHOD = ContextMethod.ROUNDS
 #: After this round the first rounds are shown summed up once more, together.
 META_AFTER = 10
 META_ROUNDS = 5
-META_TOKENS = 200
+META_TOKENS = 500
 #: Tokens a round's summary may have, by the third of the debate the round is in.
-EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 150, 100, 75
+EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 300, 250, 200
 #: Contributions that stand in for a round whose summary failed.
 LAST_CONTRIBUTIONS = 3
 UNAVAILABLE = "[Round summary unavailable]"

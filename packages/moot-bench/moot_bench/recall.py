@@ -240,7 +240,7 @@ def recall_request(
         model=reader.model,
         act=act,
         role=reader.role,
-        system=render.system(),
+        system=render.system(act),
         parts=parts,
         delimiter=delimiter,
         max_output_tokens=ACTS[act].max_tokens,

@@ -38,6 +38,7 @@ VALUES: dict[Act, dict[str, object]] = {
         "letters": "",
         "sources": "e1, e2",
         "review": False,
+        "answered": True,
     },
     Act.REVIEW: {
         "subject": "e1, e2",
@@ -71,13 +72,15 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "parts": "",
             "missing": False,
             "review": False,
+            "answered": True,
+            "lost": "Ann's ballot; Bob's refined proposal in round 2",
         },
-        Act.CROSS_CHECK: {"options": "o1, o2"},
+        Act.CROSS_CHECK: {"options": "o1, o2", "answered": True, "lost": ""},
         Act.FOLLOW_UP: {"words": 200},
     },
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
     "summarizer": {
-        Act.SUMMARY: {"length": "150 tokens", "brief": True, "own": False},
+        Act.SUMMARY: {"length": "300 tokens", "brief": True, "own": False},
         Act.SHADOW_CHOICE: {"options": "o1, o2"},
         Act.OPTIONS: {"labels": "p1, p2, p3", "most": 6},
         Act.FINDINGS: {"labels": "f1, f2, f3"},
@@ -104,7 +107,7 @@ ROLE, ACT = "architect", Act.PROPOSAL
 CASES: list[tuple[str, Act, dict[str, object]]] = [
     *((ROLE, act, values) for act, values in VALUES.items() if act is not ACT),
     *((role, ACT, VALUES[ACT]) for role in ROLES),
-    ("generalist", Act.SHADOW, {"words": 350}),
+    ("generalist", Act.SHADOW, {"words": 350, "sections": True}),
     ("sceptic", Act.RECALL, {}),
     # The vote on a review, and its verdict.
     ("security", Act.BALLOT, {**VALUES[Act.BALLOT], **OF_A_REVIEW}),
@@ -125,12 +128,13 @@ def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, o
     assert not re.search(r"\{\w+\}", text), "a single brace is no template variable"
 
 
-def test_the_system_text_is_as_it_was_approved() -> None:
-    assert render.system() + "\n" == (GOLDEN / "system.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("act", "name"), [(Act.PROPOSAL, "system"), (Act.SHADOW, "system-alone")])
+def test_the_system_text_is_as_it_was_approved(act: Act, name: str) -> None:
+    assert render.system(act) + "\n" == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
 
 
 def test_no_golden_prompt_is_left_over() -> None:
-    expected = {f"{act}-{role}.md" for role, act, _ in CASES} | {"system.md"}
+    expected = {f"{act}-{role}.md" for role, act, _ in CASES} | {"system.md", "system-alone.md"}
 
     assert {path.name for path in GOLDEN.iterdir()} == expected
 
@@ -161,7 +165,7 @@ def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> Non
 @pytest.mark.parametrize(
     ("act", "values", "words"),
     [
-        (Act.PROPOSAL, {"fresh": True}, "Your last version is lost"),
+        (Act.PROPOSAL, {"fresh": True}, "Your last refinement failed"),
         (Act.STATEMENT, {"first": True}, "You have not heard anybody else yet"),
         (Act.STATEMENT, {"closing": True}, "This is your closing statement"),
         (Act.BALLOT, {"before": "", "movers": ""}, '"moved_by": "none".'),

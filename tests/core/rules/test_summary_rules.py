@@ -38,7 +38,7 @@ async def test_the_judge_goes_by_its_own_rules() -> None:
     assert "r1/summary/judge" in debate.summaries
     asked = [request for request in bench.provider.asked(Act.SUMMARY) if request.role == "judge"]
     task = asked[0].parts[-1].text
-    assert task.startswith("For the judge, 900 characters.")
+    assert task.endswith("For the judge, 900 characters.")
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,10 @@ def test_who_is_refused_is_out_and_not_waited_for() -> None:
     assert panel.FORMAT.alive(a_debate(*happened)) == AGENTS[1:]
     assert ready(*happened) == SECOND[1:]
     assert ready(*happened, *said(*SECOND[1:])) == ["r2/facilitation/facilitator"]
+
+
+def test_an_agent_that_missed_its_last_statement_sees_the_one_before() -> None:
+    debate = a_debate(*said(*FIRST), decided(1, NextStep.GO_ON, focus="cost"), *failed(SECOND[1]))
+    shown = panel.FORMAT.shown(debate, turn("r3/statement/security"))
+
+    assert [(part.label, part.text) for part in shown] == [("Your last statement", FIRST[1])]
