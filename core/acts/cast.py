@@ -1,6 +1,6 @@
 """The choice of agents for a question: one cheap call; topics where it fails."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from core.events import AgentsCast
 from core.llm.call import ModelCalls
 from core.models import Act, Cast, Debate, Turn, When
 from core.opening import recast
-from core.request import Effort
+from core.request import Effort, Part, PartKind
 from core.rules import casting
 from core.settings import ROLES, roles_with
 
@@ -81,6 +81,15 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     return AgentsCast(cast=cast)
 
 
+def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
+    """What the sources are called: most of them are still to be read."""
+    titles = [" ".join(reference.title.split()) for reference in debate.setup.references]
+    if not titles:
+        return ()
+    text = "\n".join(f"- {title}" for title in titles)
+    return (Part(kind=PartKind.SOURCE, label="Titles of the sources", text=text),)
+
+
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     who = {role: " ".join(render.persona(role).split()) for role in ROLES}
     more = debate.setup.casting.roles if debate.setup.casting else ()
@@ -104,6 +113,7 @@ declare(
         is_posted=False,
         sees_history=False,
         values=_values,
+        about=_about,
         perform=choose,
     ),
 )

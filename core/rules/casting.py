@@ -1,7 +1,8 @@
 """Who debates a question, where nobody chose: three to five roles, one of them the sceptic (pure).
 
-Topics in the question's words choose first. Where there is a model it is asked too, as the first
-turn of the debate: it names the roles and its reasons, and `held_to_rules` makes a cast of them.
+By its words first: an architect or a generalist, operations, the sceptic, and at most one more.
+Where there is a model it is asked too, as the first turn of the debate: it names the roles and its
+reasons, and `held_to_rules` makes a cast of them.
 Diversity comes from models and evidence; roles see to it that concerns are covered
 (arXiv:2512.05858).
 """
@@ -30,20 +31,27 @@ _READ_CHARS = 4000
 _REASON_CHARS = 120
 #: Words of the question that a reason names.
 _MOST_WORDS = 3
+#: Who weighs the whole: of software, and of everything else.
+_ARCHITECT, _GENERALIST, _OPERATIONS = "architect", "generalist", "operations"
 
 
 @dataclass(frozen=True)
 class _Topic:
     name: str
-    roles: tuple[str, ...]
+    role: str
     words: frozenset[str]
+    is_software: bool = False
 
 
 _TOPICS_TEXT = resources.files("core.rules").joinpath("casting.toml").read_text(encoding="utf-8")
+_TABLE = tomllib.loads(_TOPICS_TEXT)
 _TOPICS = [
-    _Topic(load["name"], tuple(load["roles"]), frozenset(load["words"].split()))
-    for load in tomllib.loads(_TOPICS_TEXT)["topic"]
+    _Topic(row["name"], row["role"], frozenset(row["words"].split()), row.get("is_software", False))
+    for row in _TABLE["topic"]
 ]
+_SOFTWARE = frozenset(_TABLE["software"].split()).union(
+    *(topic.words for topic in _TOPICS if topic.is_software)
+)
 
 
 @dataclass(frozen=True)
@@ -59,27 +67,47 @@ def is_due(debate: Debate) -> bool:
     return debate.setup.casting is not None and not debate.is_done(TURN)
 
 
+def waits_for_models(debate: Debate) -> bool:
+    """Whether the model that chooses is the one that all agents have: without it nobody speaks.
+
+    The choice waits for it then, as the agents would.
+    """
+    cast = debate.setup.casting
+    own = debate.setup.agent(SUMMARIZER).full_name
+    return cast is not None and {choice.full_name for choice in cast.models} == {own}
+
+
 def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
-    """Three to five roles for the topics that the question's words name.
+    """Three or four roles by the question's words, where no model can choose.
 
     Args:
         question: What is asked.
         more: Roles besides the built-in ones; each is a topic of its own, and comes first where
             the question names as many words of it.
     """
-    topics = [_Topic(one.name.lower(), (one.id,), frozenset(one.topics)) for one in more]
     said = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
-    hits = [
-        ([said[one] for one in said if one in topic.words], topic) for topic in (*topics, *_TOPICS)
-    ]
-    found: dict[str, str] = {}
-    for words, topic in sorted(hits, key=lambda hit: -len(hit[0])):
-        if words:
-            # A word tells a topic only perhaps: people see which one it was.
-            named = ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
-            for role in topic.roles:
-                found.setdefault(role, f"The question says {named}: {topic.name}.")
-    return _completed([CastRole(role, reason) for role, reason in found.items()])
+    software = [said[word] for word in said if word in _SOFTWARE]
+    found = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
+    if software:
+        found = [CastRole(_ARCHITECT, f"The question says {_named(software)}: software.")]
+    found.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
+    topics = [_Topic(one.name.lower(), one.id, frozenset(one.topics)) for one in more] + _TOPICS
+    places = list(said)
+    hits = [([word for word in said if word in topic.words], topic) for topic in topics]
+    hits = [(words, topic) for words, topic in hits if words]
+    own = {role.id for role in more}
+    if hits:  # the one named by most words; of several a role of one's own, then the first named
+        words, topic = max(
+            hits, key=lambda hit: (len(hit[0]), hit[1].role in own, -places.index(hit[0][0]))
+        )
+        why = f"The question says {_named([said[word] for word in words])}: {topic.name}."
+        found.insert(0, CastRole(topic.role, why))
+    return _completed(found)
+
+
+def _named(words: Sequence[str]) -> str:
+    """The words, so that people see which ones it was."""
+    return ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
 
 
 def held_to_rules(

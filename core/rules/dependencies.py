@@ -81,6 +81,10 @@ def _beginning(debate: Debate) -> Sequence[str]:
     return [turn.key for turn in (*cast, *sources.with_question(debate))]
 
 
+def _of_casting(debate: Debate, _turn: Turn) -> Sequence[str]:
+    return [turn.key for turn in sources.threads(debate)]
+
+
 def _of_questions(debate: Debate, turn: Turn) -> Sequence[str]:
     return clarifying.dependencies(debate, turn) or _beginning(debate)
 
@@ -166,6 +170,7 @@ def _of_end(debate: Debate, turn: Turn) -> Sequence[str]:
 
 
 _OF_ACT: Mapping[Act, Callable[[Debate, Turn], Sequence[str]]] = {
+    Act.CASTING: _of_casting,
     Act.QUESTIONS: _of_questions,
     Act.CLARIFICATION: _of_questions,
     Act.FINDINGS: _of_findings,

@@ -45,7 +45,8 @@ def ready(debate: Debate) -> Sequence[Turn]:
         return _end(debate)
     reading = sources.unread(debate)
     if casting.is_due(debate):
-        return (casting.TURN, *reading)
+        threads = _undone(debate, sources.threads(debate))  # they may hold what it is about
+        return threads or (casting.TURN, *reading)
     if sources.are_awaited(debate, reading) or review.is_read_first(debate):
         return reading
     if _unreadable(debate):
@@ -104,17 +105,13 @@ def unanswered(debate: Debate) -> Sequence[Turn]:
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
     """Whether turns (of this act) wait for models that are away, as long as there is time.
 
-    What runs beside the debate, the cast, the merging of questions and the facilitator do not: the
-    debate goes on without them. Nor do answers to questions about it: who asks is told that no
-    model can be asked.
+    What runs beside the debate, the merging of questions and the facilitator do not: the debate
+    goes on without them; nor does the choice of agents, unless nobody could speak without its
+    model. Nor do answers to questions about it: who asks is told that no model can be asked.
     """
-    goes_without = act in {
-        *BESIDE,
-        Act.CASTING,
-        Act.CLARIFICATION,
-        Act.FACILITATION,
-        Act.FOLLOW_UP,
-    }
+    goes_without = act in {*BESIDE, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP} or (
+        act is Act.CASTING and not casting.waits_for_models(debate)
+    )
     return not (goes_without or debate.stop or debate.out_of_patience)
 
 

@@ -36,6 +36,12 @@ def unread(debate: Debate) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
+def threads(debate: Debate) -> Sequence[Turn]:
+    """The turns on which conversations that came with the question are read."""
+    numbered = enumerate(debate.setup.references, start=1)
+    return [reading_turn(number) for number, one in numbered if one.kind is SourceKind.THREAD]
+
+
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
     """Whether one of these turns reads what came with the question, or with its thread."""
     awaited = with_question(debate)

@@ -36,7 +36,12 @@ def roles_of(agents: Sequence[str] | None = None) -> tuple[list[str], tuple[str,
 def test_without_a_wish_agents_are_cast_by_the_questions_topics() -> None:
     setup = open_debate(WISH, Settings(), delimiter="ab")
 
-    assert [agent.role for agent in setup.agents] == ["data", "architect", "performance", "sceptic"]
+    assert [agent.role for agent in setup.agents] == [
+        "performance",
+        "architect",
+        "operations",
+        "sceptic",
+    ]
     assert setup.reasons["performance"] == "The question says “Kafka”: load and speed."
     assert setup.casting is None, "without a model nobody else can be asked"
 

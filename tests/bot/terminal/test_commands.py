@@ -176,7 +176,7 @@ def test_agents_chosen_for_the_question_are_told_with_their_reasons(moot: Moot) 
     assert done.stderr.startswith("Models: NO MODEL IS SET UP: ")
     assert "Estimated: " in done.stderr
     assert "Agents, chosen for this question:" in done.stderr
-    why = "The question says “Kafka”, “queue”: load and speed."
+    why = "The question says “Kafka”: load and speed."
     assert f"Performance (offline/offline-checklists): {why}" in done.stderr
     assert "Sceptic (offline/offline-checklists): Looks for what is wrong" in done.stderr
     assert "## Agents, chosen for this question" in report

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.errors import LogBroken, ProviderError, RequestRejected
+from core.errors import LogBroken, ProviderDown, ProviderError, RequestRejected
 from core.estimate import estimate
 from core.events import AgentsCast, ContributionMade, DebateStarted, fold
 from core.models import (
@@ -19,12 +19,15 @@ from core.models import (
     Place,
     PromptText,
     Setup,
+    SourceKind,
+    SourceReference,
     Status,
     Turn,
 )
 from core.opening import DebateRequest, largest, open_debate
 from core.request import ModelRequest
 from core.rules import casting, schedule
+from core.rules.dependencies import dependencies
 from core.rules.gate import in_words
 from core.settings import Settings
 from core.testing import ScriptedProvider, plausible_reply, recorded
@@ -37,7 +40,7 @@ WISH = DebateRequest(
     asked_by=Person(id="U1"),
     place=Place(surface="terminal"),
 )
-BY_TOPICS = ["performance", "architect", "data", "sceptic"]
+BY_TOPICS = ["performance", "architect", "operations", "sceptic"]
 
 
 def a_cast_setup(**changes: object) -> Setup:
@@ -120,12 +123,48 @@ async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: s
     debate = await Bench(answering(reply)).run(a_cast_setup())
 
     assert [agent.id for agent in debate.setup.agents] == BY_TOPICS
-    assert (
-        debate.setup.reasons["performance"] == "The question says “Kafka”, “queue”: load and speed."
-    )
+    assert debate.setup.reasons["performance"] == "The question says “Kafka”: load and speed."
     assert why in debate.setup.warnings[0]
     assert debate.usage.attempts > len(debate.contributions), "what it cost is booked"
     assert debate.status is Status.CONCLUDED
+
+
+@pytest.mark.leaping
+@pytest.mark.parametrize(
+    ("models", "chosen"), [((), ["legal", "data", "sceptic"]), ((ONE, TWO), BY_TOPICS)]
+)
+async def test_the_choice_waits_for_a_model_without_which_nobody_could_speak(
+    models: Sequence[ModelChoice], chosen: Sequence[str]
+) -> None:
+    left, good = [ProviderDown("It is away.")] * 6, naming(["legal", "data", "sceptic"])
+
+    def script(request: ModelRequest) -> str | ProviderError:
+        if request.act is not Act.CASTING:
+            return plausible_reply(request)
+        return left.pop() if left else good
+
+    debate = await Bench(ScriptedProvider(script)).run(a_cast_setup(mixed_models=models))
+
+    assert [agent.id for agent in debate.setup.agents] == chosen
+    assert debate.status is Status.CONCLUDED
+
+
+async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -> None:
+    def given(kind: SourceKind, title: str, text: str) -> SourceReference:
+        return SourceReference(kind=kind, title=title, fetch=text, by=Person(id="U1"))
+
+    plan = given(SourceKind.TEXT, "The plan", "Jobs go to a table.")
+    setup = a_cast_setup().model_copy(update={"references": (plan,)})
+    bench = Bench()
+    await bench.run(setup)
+    (asked,) = bench.provider.asked(Act.CASTING)
+    assert "- The plan" in [part.text for part in asked.parts]
+
+    thread = given(SourceKind.THREAD, "The thread", "x")
+    begun = DebateStarted(setup=setup.model_copy(update={"references": (plan, thread)}))
+    debate = fold(recorded([begun]))
+    (reading,) = schedule.ready(debate)
+    assert reading.key in dependencies(debate, casting.TURN)
 
 
 async def test_a_choice_in_the_log_is_never_made_again() -> None:
