@@ -5,7 +5,7 @@ A ballot says too how likely the voter holds each option the best, and what move
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from typing import Annotated, Any
@@ -118,34 +118,34 @@ def abstains(reply: BallotReply) -> bool:
 
 
 def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[str] = ()) -> str:
-    """What is wrong with the ballot, as a sentence for the model; empty if it is good."""
-    if abstains(reply):
-        return ""
+    """All that is wrong with the ballot, in sentences for the model; empty if it is good."""
+    return "" if abstains(reply) else " ".join(_faults(reply, labels, options))
+
+
+def _faults(reply: BallotReply, labels: Sequence[str], options: Sequence[str]) -> Iterator[str]:
     if sorted(reply.ranking) != sorted(labels):
         missing = [label for label in labels if label not in reply.ranking]
         rest = f" {', '.join(missing)} must be ranked too." if missing else ""
-        return (
+        yield (
             f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
             f"it holds {', '.join(reply.ranking) or 'nothing'}.{rest}"
         )
     if len(reply.reasons) != len(labels):
-        return (
-            f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
-        )
-    unfounded = [label for label, reason in reasons_by_label(reply, labels).items() if not reason]
-    if unfounded:
-        return f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
+        yield f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
+    elif unfounded := [
+        label for label, reason in reasons_by_label(reply, labels).items() if not reason
+    ]:
+        yield f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
+    total = sum(reply.probabilities)
     if len(reply.probabilities) != len(options):
-        return (
+        yield (
             f'"probabilities" must hold {len(options)} numbers, for {", ".join(options)}; '
             f"it holds {len(reply.probabilities)}."
         )
-    total = sum(reply.probabilities)
-    if options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
-        return "Probabilities are from 0 to 100, and 100 together."
-    if options and total > _PERCENT + 1:
-        return f"Probabilities are 100 together; these are {total:g}."
-    return ""
+    elif options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
+        yield "Probabilities are from 0 to 100, and 100 together."
+    elif options and total > _PERCENT + 1:
+        yield f"Probabilities are 100 together; these are {total:g}."
 
 
 def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, str]:

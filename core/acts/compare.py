@@ -1,7 +1,7 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -58,26 +58,30 @@ def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
 
 
 def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
-    """What is wrong with the list, as a sentence for the model; empty if it is good."""
+    """All that is wrong with the list, in sentences for the model; empty if it is good."""
+    return " ".join(_faults(reply, labels))
+
+
+def _faults(reply: OptionsReply, labels: Sequence[str]) -> Iterator[str]:
     names = [name.strip().casefold() for name in reply.options]
     if not all(names):
-        return "Each option needs a name."
+        yield "Each option needs a name."
     if len(set(names)) < len(names):
-        return "Each option must be named once."
+        yield "Each option must be named once."
     if len(names) > MOST_OPTIONS:
-        return f"There can be {MOST_OPTIONS} options at most; there are {len(names)}."
+        yield f"There can be {MOST_OPTIONS} options at most; there are {len(names)}."
     if len(reply.stands_for) != len(labels):
-        return f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.'
-    if names and not all(1 <= number <= len(names) for number in reply.stands_for):
-        return f'Each number of "stands_for" must be from 1 to {len(names)}.'
+        yield f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.'
+    # 0: a position that gives no answer.
+    if names and not all(0 <= number <= len(names) for number in reply.stands_for):
+        yield f'Each number of "stands_for" must be from 1 to {len(names)}, or 0.'
     if reply.kind not in QUESTION_KINDS:
-        return f'"kind" must be one of {", ".join(QUESTION_KINDS)}.'
+        yield f'"kind" must be one of {", ".join(QUESTION_KINDS)}.'
     if reply.kind == _WHETHER and len(names) == 1:
-        return (
+        yield (
             "A question whether to do something has two options at least: to do it and not to do "
             "it, also where no position stands for one of them."
         )
-    return ""
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:

@@ -1,6 +1,6 @@
 """The panel's facilitator: go on, ask people, or vote."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -36,10 +36,14 @@ def facilitation_reply() -> type[FacilitationReply]:
     return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
 
 
-def facilitation_fault(reply: FacilitationReply) -> str | None:
-    """What is wrong with the decision, as a sentence for the model; None if it is good."""
-    steps = [step.value for step in NextStep]
-    if reply.decision in steps:
+def facilitation_fault(reply: FacilitationReply, steps: Sequence[NextStep]) -> str | None:
+    """What is wrong with the decision, as a sentence for the model; None if it is good.
+
+    Args:
+        reply: What it answered.
+        steps: Those that its task leaves open.
+    """
+    if reply.decision in set(NextStep):
         return None
     return f'"decision" must be one of {", ".join(steps)}, not "{reply.decision}".'
 
@@ -59,7 +63,11 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
         return FacilitatorDecided(guidance=by_rule)
     reply, call = await ask_model(
-        calls, debate, turn, facilitation_reply(), check=facilitation_fault
+        calls,
+        debate,
+        turn,
+        facilitation_reply(),
+        check=lambda said: facilitation_fault(said, steps),
     )
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
     asks = reply.decision == NextStep.ASK and bool(question.text)

@@ -23,15 +23,16 @@ def label_in(said: object, labels: Sequence[str]) -> object:
     """The label that a text is or names first, in any case; the text where it is none."""
     if not isinstance(said, str):
         return said
-    known = {label.casefold(): label for label in labels}
+    known = {" ".join(WORD.findall(label.casefold())): label for label in labels}
     bare = " ".join(WORD.findall(said.casefold()))
     if bare in known:
         return known[bare]
-    words = bare.split()
-    if NOBODY in known and words[:1] in ([], ["no"], ["none"], ["null"], ["nobody"], ["nothing"]):
+    first = bare.partition(" ")[0]
+    if NOBODY in known and first in {"", "no", "none", "null", "nobody", "nothing"}:
         return NOBODY
-    found = sorted((words.index(label), known[label]) for label in known if label in words)
-    return found[0][1] if found else said
+    text = f" {bare} "
+    places = {text.find(f" {label} "): label for label in known if f" {label} " in text}
+    return known[places[min(places)]] if places else said
 
 
 def figure_in(said: object) -> object:

@@ -10,7 +10,7 @@ from core.acts.ballot import (
     reasons_by_label,
 )
 from core.acts.compare import options_fault, options_reply
-from core.acts.facilitate import facilitation_reply
+from core.acts.facilitate import FacilitationReply, facilitation_fault, facilitation_reply
 from core.acts.replies import first_sentence, label_in
 from core.acts.verdict_replies import (
     VerdictReply,
@@ -88,6 +88,7 @@ def test_a_long_first_line_is_cut_visibly() -> None:
         (["p1", "p2"], ["a"], "There must be 2 reasons"),
         (["p2", "p1"], ["a", " "], "there is none for p2"),
         (["p2", "p1"], ["", ""], "there is none for p1, p2"),
+        (["p1"], ["a"], "p2 must be ranked too. There must be 2 reasons"),
     ],
 )
 def test_a_ballot_is_a_permutation_with_a_reason_each(
@@ -132,6 +133,8 @@ def test_a_ballot_says_how_likely_each_option_is(shares: list[float], fault: str
         ({"options": list("abcdefg")}, "6 options at most"),
         ({"stands_for": [1]}, "must hold 2 numbers"),
         ({"stands_for": [1, 3]}, "from 1 to 2"),
+        ({"stands_for": [1, 0]}, ""),
+        ({"stands_for": [1], "kind": "?"}, '2 numbers: for p1, p2. "kind" must be'),
         ({"kind": "matter of taste"}, "choice, whether, design, estimate"),
         ({"kind": "whether", "options": ["Yes"], "stands_for": [1, 1]}, "not to do it"),
         ({"kind": "whether"}, ""),
@@ -179,6 +182,21 @@ def test_a_verdict_names_its_option_and_compares_options_by_criteria() -> None:
 )
 def test_a_label_is_read_however_it_is_dressed(said: str, label: str) -> None:
     assert label_in(said, ("p1", "p2", "c1", "c2", "none")) == label
+
+
+@pytest.mark.parametrize(
+    ("said", "step"),
+    [("Go on", "go_on"), ("GO-ON.", "go_on"), ("Let us go on", "go_on"), ("vote now", "vote")],
+)
+def test_a_label_of_two_words_is_read_however_they_are_joined(said: str, step: str) -> None:
+    assert label_in(said, ("go_on", "ask", "vote")) == step
+
+
+def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
+    reply = FacilitationReply(focus="", question="", assumption="", decision="stop")
+    assert facilitation_fault(reply, (NextStep.GO_ON, NextStep.ASK)) == (
+        '"decision" must be one of go_on, ask, not "stop".'
+    )
 
 
 def test_a_near_right_ballot_is_a_ballot() -> None:
