@@ -22,6 +22,7 @@ from core.llm.call import ModelCalls
 from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn, turn_of
 from core.request import Effort, Part, PartKind
 from core.rules.formats import critique, review
+from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
 from core.rules.options import as_shares, leading, options_of
 
@@ -231,7 +232,12 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
         for number, candidate in enumerate(candidates(debate, turn), start=1)
     ]
     critiques = [
-        Part(kind=PartKind.CRITIQUE, label=label, text=contribution.text, trim_priority=3)
+        Part(
+            kind=PartKind.CRITIQUE,
+            label=label,
+            text=in_brief(contribution),
+            trim_priority=3,
+        )
         for label, contribution in movers_shown(debate, turn).items()
         if contribution.turn.act is Act.CRITIQUE
     ]

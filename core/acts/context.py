@@ -47,8 +47,9 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     if act.sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
     about = (act.about or format_of(debate).shown)(debate, turn)
-    if turn.act is Act.CRITIQUE and history and not _shared(history):
-        # An agent's own history is longer than a proposal, and in all its critiques of a round.
+    is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in about)
+    if turn.act is Act.CRITIQUE and history and is_longer and not _shared(history):
+        # An agent's own history is in all its critiques of a round.
         history = [*history[:-1], replace(history[-1], ends_shared=True)]
         about = [replace(part, ends_shared=False) for part in about]
     chooses = turn.act is Act.BALLOT or act.states_stance

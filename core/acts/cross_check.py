@@ -9,7 +9,6 @@ from core.acts.judge import (
     is_answered,
     last_critiques,
     last_words,
-    lost_turns,
 )
 from core.acts.replies import NOBODY, choice_reply
 from core.acts.request_for import ask_model
@@ -17,6 +16,7 @@ from core.events import CrossChecked
 from core.llm.call import ModelCalls
 from core.models import Act, CrossCheck, Debate, Turn
 from core.request import Effort, Part
+from core.rules.degradations import lost_turns
 from core.rules.judging import judge_of
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import structlog
 
-from core.acts.act import ACTS, ActSpec, always, declare
+from core.acts.act import ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_shown,
@@ -57,7 +57,7 @@ from core.models import (
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of
-from core.rules.degradations import degradations
+from core.rules.degradations import degradations, lost_turns
 from core.rules.ending import cut_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
@@ -361,26 +361,6 @@ def is_answered(debate: Debate) -> bool:
         for made in _newest_critiques(debate)
     )
     return any(key in debate.contributions for key in keys)
-
-
-def lost_turns(debate: Debate) -> str:
-    """What agents were asked for and failed to give, in words; empty where nothing is missing."""
-    names = {agent.id: agent.name for agent in debate.setup.agents}
-    cast = [*debate.ballots.values(), *debate.abstentions.values()]
-    last = max((one.turn.round for one in cast), default=0)
-    turns = [failure.turn for failure in debate.failures.values()]
-    turns += [
-        abstention.turn
-        for abstention in debate.abstentions.values()
-        if abstention.turn.round == last and not abstention.declared
-    ]
-    found = list[str]()
-    for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
-        of = f" of {names[turn.target]}'s" if turn.target in names else ""
-        when = f" in round {turn.round}" if turn.round else ""
-        noun = ACTS[turn.act].noun if turn.act is not Act.BALLOT else "ballot"
-        found.append(f"{names[turn.agent]}'s {noun}{of}{when}")
-    return "; ".join(found)
 
 
 def last_words(debate: Debate) -> Sequence[Part]:

@@ -31,6 +31,13 @@ LENSES: Mapping[Act, tuple[str, str]] = {
 _CRITICISMS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 #: No part of a debate: whoever takes them sees no other agent.
 _OUTSIDE = frozenset({Act.SHADOW, Act.SHADOW_CHOICE, Act.EVALUATION, Act.COMPARISON, Act.RECALL})
+#: Their replies argue nothing.
+_SORTING = frozenset(
+    {
+        *(Act.BALLOT, Act.SUMMARY, Act.OPTIONS, Act.FINDINGS, Act.CASTING, Act.CLARIFICATION),
+        *(Act.SHADOW_CHOICE, Act.RECALL),
+    }
+)
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
 
@@ -40,9 +47,11 @@ def system(act: Act | None = None) -> str:
     """The instructions for every prompt. Frozen, so that providers can cache them.
 
     Args:
-        act: Of an act outside the debate nothing is said of one.
+        act: Of an act outside the debate nothing is said of one; of one that only sorts or sums up
+            what others said, nothing of how to argue.
     """
-    return _environment.get_template("system.md.j2").render(alone=act in _OUTSIDE).strip()
+    template = _environment.get_template("system.md.j2")
+    return template.render(alone=act in _OUTSIDE, brief=act in _SORTING).strip()
 
 
 @cache

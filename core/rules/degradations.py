@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
 from core.rules.ending import cut_words
 from core.rules.formats.registry import format_of
+from core.rules.history.told import SAID
 from core.rules.playbook import kinds_words, missing_evidence
 from core.rules.sources import lost
 
@@ -49,6 +50,25 @@ def degradations(debate: Debate) -> Iterator[str]:
         if not one.declared:
             name = debate.setup.agent(one.turn.agent).name
             yield f"{name}'s {which} could not be counted: {one.reason}"
+
+
+def lost_turns(debate: Debate) -> str:
+    """What agents were asked for and failed to give, in words; empty where nothing is missing."""
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    cast = [*debate.ballots.values(), *debate.abstentions.values()]
+    last = max((one.turn.round for one in cast), default=0)
+    turns = [failure.turn for failure in debate.failures.values()]
+    turns += [
+        abstention.turn
+        for abstention in debate.abstentions.values()
+        if abstention.turn.round == last and not abstention.declared
+    ]
+    found = list[str]()
+    for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
+        of = f" of {names[turn.target]}'s" if turn.target in names else ""
+        when = f" in round {turn.round}" if turn.round else ""
+        found.append(f"{names[turn.agent]}'s {SAID.get(turn.act, turn.act.value)}{of}{when}")
+    return "; ".join(found)
 
 
 def tie_break(debate: Debate) -> str:

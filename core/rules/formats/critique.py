@@ -54,8 +54,9 @@ FORMAT = Format(
                 _under_review,
                 own_text(
                     own(Act.CRITIQUE, rounds_back=1),
-                    "Your critique of its earlier version",
+                    "Your critique of its earlier version, in short",
                     kind=PartKind.OTHER,
+                    in_short=True,
                     trim_priority=3,
                 ),
             ),

@@ -1,4 +1,6 @@
-"""A text in short without asking a model: its first paragraphs (pure)."""
+"""A text in short without a model: what it says of itself, or its first paragraphs (pure)."""
+
+from core.models import Contribution
 
 CUT_MARK = " […]"
 #: Characters of another position where it is only shown for comparison.
@@ -19,6 +21,13 @@ def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
         kept = longer
     kept = kept or "".join(text[:room].rsplit(None, 1)[:1])
     return kept.rstrip() + CUT_MARK
+
+
+def in_brief(made: Contribution) -> str:
+    """The answer and points that end a speech; its first paragraphs where it has none."""
+    if not made.points:
+        return first_paragraphs(made.text)
+    return "\n- ".join((made.answer, *made.points))
 
 
 def pointing_up(text: str, above: str) -> str:

@@ -11,12 +11,17 @@ from dataclasses import replace
 
 from core.models import Act, Debate, Turn
 from core.request import Part, PartKind, numbered
-from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.opening_words import in_brief
 from core.rules.steps import After, Format, Show
 
 
 def own_text(
-    source: After, label: str, *, kind: PartKind = PartKind.OWN, trim_priority: int = 1
+    source: After,
+    label: str,
+    *,
+    kind: PartKind = PartKind.OWN,
+    in_short: bool = False,
+    trim_priority: int = 1,
 ) -> Show:
     """What the agent said on an earlier turn; `{letter}` in the label stands for its letter."""
 
@@ -25,7 +30,12 @@ def own_text(
         turns = form.turns_of(turn, source, ())
         made = (debate.contributions.get(one.key) for one in turns)
         return [
-            Part(kind=kind, label=named, text=one.text, trim_priority=trim_priority)
+            Part(
+                kind=kind,
+                label=named,
+                text=in_brief(one) if in_short else one.text,
+                trim_priority=trim_priority,
+            )
             for one in made
             if one
         ]
@@ -70,7 +80,7 @@ def others_unnamed(
             agent: Part(
                 kind=kind,
                 label=label,
-                text=first_paragraphs(made.text) if in_short else made.text,
+                text=in_brief(made) if in_short else made.text,
                 trim_priority=trim_priority,
             )
             for agent, made in form.contributions(debate, act, turn.round).items()
@@ -89,7 +99,7 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
 
     Args:
         act: The step in which they were taken.
-        in_short: Only their first paragraphs.
+        in_short: Only their answers and points.
         or_newest: Of who said nothing in that step, the newest position.
     """
 
@@ -100,7 +110,7 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
             agent: Part(
                 kind=PartKind.POSITION,
                 label=f"Position {debate.setup.letter(agent)}",
-                text=made.text,
+                text=in_brief(made) if in_short else made.text,
                 trim_priority=2,
             )
             for agent, made in said.items()
@@ -108,15 +118,7 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
         shown = in_cache_order(debate, turn.agent, parts)
         if not in_short:
             return shown
-        return [
-            replace(
-                part,
-                text=first_paragraphs(part.text),
-                label=f"{part.label} in short",
-                ends_shared=False,
-            )
-            for part in shown
-        ]
+        return [replace(part, label=f"{part.label} in short", ends_shared=False) for part in shown]
 
     return show
 

@@ -20,6 +20,8 @@ from core.models import (
     turn_of,
 )
 from core.request import Part, PartKind
+from core.rules.formats.opening_words import in_brief
+from core.rules.formats.registry import format_of
 from core.rules.history import full
 from core.rules.history.material import Material, in_characters
 from core.rules.history.rules_in_force import method_of, rules_of
@@ -60,14 +62,27 @@ def material(debate: Debate, turn: Turn) -> Material | None:
     ]
     rules = rules_of(debate, turn.agent)
     found = in_characters(SummaryKind.PERSPECTIVE, "\n\n".join(texts), rules)
-    # The next round's summary is made from the same and one more.
-    is_last = not is_foreseen(debate, turn.round + 1, debate.setup.rounds)
+    # The next round's summary is made from the same and one more; the last round has none.
+    is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
     return replace(found, grows_by=texts, is_last=is_last)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The newest summary of the agent's perspective and what came after it, else all of it."""
+    """The newest summary of the agent's perspective and what came after it, else all of it.
+
+    For a critique: the summary, and the agent's newest position in short.
+    """
     summary = newest(debate, turn.agent, turn.round)
+    parts = list[Part]()
+    if summary:
+        label = "Your debate so far, in short"
+        parts = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)]
+    if turn.act is Act.CRITIQUE:
+        # It is about somebody else's text: the agent needs to know only where it stands itself.
+        made = format_of(debate).positions(debate, turn.round - 1).get(turn.agent)
+        text, label = in_brief(made) if made else "", "Your own position, in short"
+        own = Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4)
+        return [*parts, own] if text else parts
     if summary is None:
         return full.history(debate, turn)
     since = [
@@ -75,7 +90,11 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
         for made in perspective(debate, turn.agent, turn.round)
         if made.turn.round >= summary.turn.round
     ]
-    parts = [Part(kind=PartKind.SUMMARY, label="Your debate so far, in short", text=summary.text)]
+    if turn.act is Act.REFINEMENT:  # what was said of earlier versions is answered in the last one
+        since = [
+            made.model_copy(update={"text": in_brief(made)}) if made.turn.target else made
+            for made in since
+        ]
     if since:
         text = as_text(debate, since, mine=turn.agent)
         parts.append(Part(kind=PartKind.OTHER, label="What came after", text=text, trim_priority=4))
@@ -102,6 +121,10 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     if length < rules_of(debate, turn.agent).threshold:
         return False
     refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
+    if not is_foreseen(debate, turn.round + 1, rounds) and newest(
+        debate, turn.agent, turn.round - 1
+    ):
+        return False  # one turn would read it: the one before and what came since serve
     if debate.is_done(refined):
         return is_foreseen(debate, turn.round, rounds)
     return is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)

@@ -31,6 +31,8 @@ class Material:
     length: str
     #: A prompt of one's own.
     prompt: PromptText | None
+    #: Characters of the whole where `text` holds openings; 0: it is the whole.
+    whole_chars: int = 0
     #: None: the turn fails, and its strategy shows what was to be summed up.
     stand_in: StandIn | None = None
     #: The text in pieces: what is summed up later begins with the same ones, and adds to them.

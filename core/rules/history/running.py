@@ -6,12 +6,18 @@ summaries only where their strategy says so.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.models import SUMMARIZER, Act, ContextMethod, Debate, Turn
+from core.rules.formats.opening_words import first_paragraphs
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import rounds as by_round
 from core.rules.history.material import Material
 from core.rules.history.rules_in_force import method_of
+from core.rules.history.told import as_text, round_of
+
+#: Characters of each text of a round that is summed up for the board alone.
+_OPENING = 500
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -42,6 +48,14 @@ def material(debate: Debate, turn: Turn) -> Material | None:
     if turn.target in format_of(debate).stages:
         texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
         return by_round.of_round(debate, turn.round, list(texts.values()), by_round.METHOD)
+    if turn == by_round.summary_turn(turn.round):  # it stands in for nothing: openings serve
+        whole = round_of(debate, turn.round)
+        said = [
+            made.model_copy(update={"text": first_paragraphs(made.text, _OPENING)})
+            for made in whole
+        ]
+        found = by_round.of_round(debate, turn.round, said, by_round.METHOD)
+        return replace(found, whole_chars=len(as_text(debate, whole)))
     return by_round.material(debate, turn)
 
 

@@ -128,13 +128,22 @@ def test_a_prompt_is_as_it_was_approved(role: str, act: Act, values: dict[str, o
     assert not re.search(r"\{\w+\}", text), "a single brace is no template variable"
 
 
-@pytest.mark.parametrize(("act", "name"), [(Act.PROPOSAL, "system"), (Act.SHADOW, "system-alone")])
+@pytest.mark.parametrize(
+    ("act", "name"),
+    [
+        (Act.PROPOSAL, "system"),
+        (Act.SHADOW, "system-alone"),
+        (Act.BALLOT, "system-brief"),
+    ],
+)
 def test_the_system_text_is_as_it_was_approved(act: Act, name: str) -> None:
     assert render.system(act) + "\n" == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
 
 
 def test_no_golden_prompt_is_left_over() -> None:
-    expected = {f"{act}-{role}.md" for role, act, _ in CASES} | {"system.md", "system-alone.md"}
+    expected = {f"{act}-{role}.md" for role, act, _ in CASES} | {
+        f"system{end}.md" for end in ("", "-alone", "-brief")
+    }
 
     assert {path.name for path in GOLDEN.iterdir()} == expected
 
