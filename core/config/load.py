@@ -261,13 +261,18 @@ def in_words(
     return complaint(where, error)
 
 
-def _served(file: SettingsFile) -> Sequence[ModelChoice]:
-    """Every model that the file says its servers have."""
-    return tuple(
+def _with_servers(base: Settings, file: SettingsFile) -> Settings:
+    """The settings with all models that the file says its servers have, where there is no model."""
+    served = tuple(
         ModelChoice(provider=server.name, model=model)
         for server in file.servers
         for model in server.models
     )
+    named = file.default_model.provider or file.default_model.model
+    if named or not served or base.agent_model.provider != OFFLINE:
+        return base
+    models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
+    return base.model_copy(update=models)
 
 
 class _Filling:
@@ -282,12 +287,8 @@ class _Filling:
 
     def settings(self, file: SettingsFile) -> Settings:
         """The settings of a checked file."""
-        base = self._base
         names_model = bool(file.default_model.provider or file.default_model.model)
-        served = () if names_model or base.agent_model.provider != OFFLINE else _served(file)
-        if served:  # models of its own servers come before no model
-            models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
-            base = base.model_copy(update=models)
+        base = _with_servers(self._base, file)
         agent_model = self._choice(file.default_model, base.agent_model)
         usual_judge = agent_model if names_model else base.judge_model
         judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
