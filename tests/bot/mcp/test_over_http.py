@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -351,30 +351,56 @@ async def test_a_token_is_in_no_log_line(caplog: pytest.LogCaptureFixture) -> No
     assert not [record for record in caplog.records if TOKEN in record.getMessage()]
 
 
-async def test_with_a_token_from_slack_a_debate_is_followed_across_a_restart(
+async def token_of(team: Team, user: str) -> str:
+    """The token that Slack shows to somebody who asks for one."""
+    shown = len(team.told(user))
+    await team.type("token", user=user)
+    told = await team.workspace.wait_for(lambda: team.told(user)[shown:])
+    return re.findall(r"moot_[0-9a-f_]+", told[-1])[0]
+
+
+async def goes_on_until_one_is_revoked(team: Team, tokens: Sequence[str], debate_id: str) -> None:
+    bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
+    async with bot.program(tokens[0]) as dana, bot.program(tokens[1]) as alex:
+        assert (await dana.follows(debate_id))["state"] == "concluded"
+        assert NOT_THERE in await alex.is_refused("get_verdict", debate_id=debate_id)
+        shown = len(team.told("alex"))
+        await team.type("token revoke all", user="alex")
+        await team.workspace.wait_for(lambda: len(team.told("alex")) > shown)
+        with pytest.raises(MCPError):
+            await alex.calls("list_debates")
+        status, _, _ = await bot.posts(LIST_TOOLS, Authorization=f"Bearer {tokens[1]}")
+        assert status == 401
+        assert (await dana.calls("get_verdict", debate_id=debate_id))["decision"]
+    assert fold(await team.moot.store.events(debate_id)).setup.token in tokens[0]
+
+
+async def test_with_tokens_from_slack_two_people_go_on_across_a_restart_until_one_is_revoked(
     tmp_path: Path,
 ) -> None:
+    """One debate is in a private channel: only who is in it sees it, before and after."""
     spec = BotSpec(provider=Held(), token_holds=timedelta(days=1))
-    database = tmp_path / "moot.db"
+    database, room = tmp_path / "moot.db", "board-room"
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
-            await team.type("token", user="dana")
-            told = await workspace.wait_for(lambda: team.told("dana"))
-            token = re.findall(r"moot_[0-9a-f_]+", told[-1])[0]
+            await workspace.channel_action(
+                "dana", "create", name=room, is_private=True, members=["dana"]
+            )
+            await workspace.channel_action("dana", "invite", channel=room, member="moot")
+            tokens = [await token_of(team, user) for user in ("dana", "alex")]
             bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
-            async with bot.program(token) as dana:
-                begun = await dana.calls("start_debate", question=QUESTION, channel=team.channel)
-        # Nothing of the program's session is left, and its debate goes on.
+            async with bot.program(tokens[0]) as dana, bot.program(tokens[1]) as alex:
+                wanted = {"question": QUESTION, "channel": room}
+                debate_id = (await dana.calls("start_debate", **wanted))["debate_id"]
+                assert NOT_THERE in await alex.is_refused("debate_status", debate_id=debate_id)
+            # A program that comes back finds the debate without its id.
+            async with bot.program(tokens[0]) as dana:
+                (listed,) = (await dana.calls("list_debates"))["debates"]
+                assert (listed["debate_id"], listed["state"]) == (debate_id, "running")
+        # Nothing of the programs' sessions is left, and the debate goes on.
         spec = replace(spec, provider=ScriptedProvider())
         async with running_bot(workspace, database=database, spec=spec) as team:
-            bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
-            async with bot.program(token) as dana:
-                assert (await dana.follows(begun["debate_id"]))["state"] == "concluded"
-            debate = fold(await team.moot.store.events(begun["debate_id"]))
-            assert debate.setup.token in token
-            await team.type("token revoke all", user="dana")
-            await workspace.wait_for(lambda: len(team.told("dana")) > len(told))
-            assert (await bot.posts(LIST_TOOLS, Authorization=f"Bearer {token}"))[0] == 401
+            await goes_on_until_one_is_revoked(team, tokens, debate_id)
 
 
 async def test_a_bot_without_mcp_serves_none() -> None:
