@@ -38,8 +38,8 @@ _MISSING = {
     "pin": "The board could not be pinned: {why} The debate goes on.",
 }
 _BOARD_STAYS = (
-    "The board could not be brought up to date: {why} While the debate runs, "
-    "`/debate stop {debate}` ends it."
+    "The board could not be brought up to date: {why} While the debate runs, `stop` alone in a "
+    "line here ends it."
 )
 
 Next = Callable[[], Awaitable[None]]
@@ -165,7 +165,7 @@ def line_about(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | Non
         missing = _BOARD_STAYS if row.key == board else None
     if missing is None or row.key.endswith(_LINE) or "thread_ts" in row.payload:
         return None
-    words = missing.format(why=refusal.words, debate=debate_id)
+    words = missing.format(why=refusal.words)
     return NewPost(
         key=f"{row.key}{_LINE}",
         workspace=row.workspace,

@@ -43,8 +43,8 @@ def not_landed(debate: Debate, undone: str, why: str, *, again_after: float | No
     next_try = (
         f"It is tried again in {duration(again_after)} and then for most of a day."
         if again_after is not None
-        else "It is not tried again by itself: a workspace admin types `/debate doctor retry` once "
-        "this is mended."
+        else "It is not tried again by itself: once this is mended, a workspace admin "
+        "types `/debate doctor retry` in the channel."
     )
     return notice_of(
         f":warning:{who} {literal(undone)} {literal(why[:_MOST_LETTERS])} {next_try} "
