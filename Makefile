@@ -135,7 +135,7 @@ $(BIN)/.python:
 	@$(ALONE) && { test -x $(BIN)/pip || $(PYTHON) -m venv .venv; } && touch $@
 
 $(BIN)/.runtime: requirements.lock requirements-build.lock | $(BIN)/.python
-	$(SAY) "Installing what Moot needs (once, about half a minute)"
+	$(SAY) "Installing what Moot needs (once, one to three minutes)"
 	@$(ALONE) && $(LOCKED) --no-compile -r requirements.lock -r requirements-build.lock && touch $@
 
 $(BIN)/.project: pyproject.toml $(SLACK)/pyproject.toml $(BENCH)/pyproject.toml | $(BIN)/.runtime

@@ -369,7 +369,8 @@ async def show(wanted: Wanted) -> int:
                     "The first begins when you open the page. Type /debate and a question there:"
                 )
         typer.echo(models_in_words(demo.settings))
-        if not demo.fast and demo.settings.agent_model.provider == "offline":
+        is_paced = not demo.fast and not (demo.once and demo.examples)
+        if is_paced and demo.settings.agent_model.provider == "offline":
             typer.echo(
                 "A turn takes a few seconds, as with a model: time to read and steer. "
                 "Without: --fast"
