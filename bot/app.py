@@ -24,6 +24,7 @@ from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
 from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
+from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
@@ -51,6 +52,7 @@ from bot.running.port import Runner
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
+from bot.slack.connection.bursts import Bursts
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.http import FiguresServer, HttpServer, Routes
 from bot.slack.connection.socket import SocketGateway
@@ -230,9 +232,11 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         catch_up = CatchUp(context, parts.pace)
         reminders = ReminderLoop(context.remind)
         app = _listening(parts, installation, context, catch_up)
-        gateway = None
+        bursts, gateway = Bursts(partial(say_too_fast, context)), None
         if parts.slack.app_token:
-            gateway = SocketGateway(app, parts.slack.app_token)
+            gateway = SocketGateway(app, parts.slack.app_token, bursts=bursts)
+        else:
+            app.use(bursts.check)
         health = health_of(
             takes_writes,
             gateway,
@@ -267,7 +271,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             gateway.on_connected = catch_up.look
         # What was started is stopped in the opposite order.
         stopped = (sharing, context.outbox, landing, runner, context.estimates, context.home)
-        for part in (*stopped, catch_up):
+        for part in (*stopped, catch_up, bursts):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
             stack.push_async_callback(server.close)

@@ -54,6 +54,10 @@ TOO_SLOW = (
     "Moot is slow just now. If nothing appears here within a minute, type it again: "
     "`/debate list` shows what was started."
 )
+TOO_FAST = (
+    "You write faster than Moot takes messages of one person: some 30 at once, then one a second. "
+    "The agents did not get what came faster than that; write it again in a minute."
+)
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 NOT_INSTALLED = (
     "Moot is not installed in this workspace, so nothing was done. "

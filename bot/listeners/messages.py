@@ -30,6 +30,7 @@ from bot.slack.payloads import (
     DELETED,
     ChangeEvent,
     ChangeOfMessage,
+    Delivery,
     MessageEvent,
     PostedMessage,
 )
@@ -98,10 +99,11 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     message = event.message
     if not message.is_reply or not await context.access.of(event.team_id).is_person(message):
         return
-    if not await _may_take_part(context, event.team_id, message):
+    debate_id = await debate_of_thread(context, event.team_id, message)
+    if debate_id is None or not await _may_take_part(context, event.team_id, message, debate_id):
         return
     order, rest = await _steering_in(context, event.team_id, message)
-    if order and await _steer(context, event.team_id, message, order):
+    if order and await _steer(context, event.team_id, message, order, debate_id=debate_id):
         message = message.model_copy(update={"text": rest})
     # Slack delivers an order once more, as a mention.
     has_words_for_all = has_words(message.all_text) and not await is_order(
@@ -109,19 +111,18 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     )
     # First the words: what they link to must not take the room of the last note from them.
     is_heard = not has_words_for_all or await _take(
-        context, event.team_id, message, context.answer.reply
+        context, event.team_id, message, context.answer.reply, debate_id=debate_id
     )
-    await _take_evidence(context, event.team_id, message, has_links=is_heard)
+    await _take_evidence(context, event.team_id, message, debate_id, has_links=is_heard)
 
 
-async def _may_take_part(context: ListenerContext, team: str, message: PostedMessage) -> bool:
+async def _may_take_part(
+    context: ListenerContext, team: str, message: PostedMessage, debate_id: str
+) -> bool:
     """Whether a reply reaches the agents; tell somebody of another organisation, once a debate.
 
     A reply whose author Slack does not say of is taken: it costs nothing, and would be lost.
     """
-    debate_id = await debate_of_thread(context, team, message)
-    if debate_id is None:
-        return True
     try:
         await context.check_taking_part(message.user, place(team, message.channel))
     except SlackSilent:
@@ -134,7 +135,12 @@ async def _may_take_part(context: ListenerContext, team: str, message: PostedMes
 
 
 async def _take_evidence(
-    context: ListenerContext, team: str, message: PostedMessage, *, has_links: bool
+    context: ListenerContext,
+    team: str,
+    message: PostedMessage,
+    debate_id: str,
+    *,
+    has_links: bool,
 ) -> None:
     """Take the files of a reply, and what it links to, as evidence, with notes of their own.
 
@@ -142,12 +148,10 @@ async def _take_evidence(
         context: What listeners work with.
         team: The workspace.
         message: The reply.
+        debate_id: The debate of its thread.
         has_links: Whether its links count: those in words that were refused do not.
     """
     if not message.files and not (has_links and links_in(message.text)):
-        return
-    debate_id = await debate_of_thread(context, team, message)
-    if debate_id is None:
         return
     by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
     origin, was_taken = note_id(message.channel, message.ts), True
@@ -180,10 +184,11 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
 
     Its files are taken, too, where nobody listened when it was written, and links that are new.
     """
-    if not await _may_take_part(context, team, message):
+    debate_id = await debate_of_thread(context, team, message)
+    if debate_id is None or not await _may_take_part(context, team, message, debate_id):
         return
-    is_heard = await _take(context, team, message, context.answer.edit)
-    await _take_evidence(context, team, message, has_links=is_heard)
+    is_heard = await _take(context, team, message, context.answer.edit, debate_id=debate_id)
+    await _take_evidence(context, team, message, debate_id, has_links=is_heard)
 
 
 def _root_deleted(change: ChangeOfMessage) -> str:
@@ -231,15 +236,14 @@ async def _take(
     team: str,
     message: PostedMessage,
     record: Callable[[PersonsReply], Awaitable[ReplyOutcome]],
+    *,
+    debate_id: str,
 ) -> bool:
     """Record what somebody wrote in a debate's thread, and say what only they need to know.
 
     Returns:
         Whether it was not refused.
     """
-    debate_id = await debate_of_thread(context, team, message)
-    if debate_id is None:
-        return True
     reply = await _reply_of(context, team, message, debate_id)
     try:
         outcome = await record(reply)
@@ -298,16 +302,18 @@ async def _steering_in(
 
 
 async def _steer(
-    context: ListenerContext, team: str, message: PostedMessage, order: Steering
+    context: ListenerContext,
+    team: str,
+    message: PostedMessage,
+    order: Steering,
+    *,
+    debate_id: str,
 ) -> bool:
     """Do what a line in a running debate's thread says, as the board's button of that name does.
 
     Returns:
-        Whether the message is in the thread of a debate that ran when it came.
+        Whether the debate ran when it came.
     """
-    debate_id = await debate_of_thread(context, team, message)
-    if debate_id is None:
-        return False
     key = f"{note_id(message.channel, message.ts)}/steer"
     if await context.posts.row_by_key(key):
         return True  # delivered again
@@ -375,6 +381,22 @@ async def debate_of_thread(
             return found
         await context.clock.sleep(_LOOK_SECONDS)
     raise BoardUnknownYet
+
+
+async def say_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> None:
+    """Tell the author of an event, once an hour, that messages in a debate's thread were left out.
+
+    What was left out elsewhere nobody would have taken.
+    """
+    change = ChangeEvent.model_validate(body).change
+    team, said = Delivery.model_validate(body).team_id, change.edited or change.deleted
+    message = said or MessageEvent.model_validate(body).message
+    if not message.is_reply or not await context.access.of(team).is_person(message):
+        return
+    if debate_id := await debate_of_thread(context, team, message):
+        key = f"{debate_id}/{message.user}/fast/{context.clock.now():%Y%m%d%H}"
+        told = {"text": answers.TOO_FAST}
+        await whisper(context, team, message, told, key=key, debate_id=debate_id)
 
 
 async def say_broken(

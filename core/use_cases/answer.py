@@ -76,8 +76,7 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(said.debate_id)
         if debate.status is not Status.RUNNING:
-            taken = _was_taken(debate, said.origin)
-            return ReplyOutcome.TAKEN if taken else ReplyOutcome.AFTER_END
+            return self._after_end(debate, said)
         if said.origin in debate.withdrawn:
             return ReplyOutcome.TAKEN  # it was deleted before it was heard
         if not said.edited and said.origin in debate.edits:
@@ -113,8 +112,7 @@ class AnswerQuestions:
         """
         debate = await self.facts.debate(said.debate_id)
         if debate.status is not Status.RUNNING:
-            is_news = bool(said.text) and not _was_taken(debate, said.origin)
-            return ReplyOutcome.AFTER_END if is_news else ReplyOutcome.TAKEN
+            return self._after_end(debate, said) if said.text else ReplyOutcome.TAKEN
         if not _was_taken(debate, said.origin):
             return await self.reply(said)  # refused before, or never heard
         if said.origin in debate.withdrawn or debate.edits.get(said.origin, "") > said.edited:
@@ -221,6 +219,18 @@ class AnswerQuestions:
         skipped = PersonsReply(debate_id=debate_id, by=by, origin=origin)
         await self.form(skipped, [GivenAnswer(number, "") for number in numbers])
 
+    def _after_end(self, debate: Debate, said: PersonsReply) -> ReplyOutcome:
+        """What becomes of a reply that came after the end.
+
+        Raises:
+            NotesFull: Its author said too much within an hour, and is told no more for now.
+        """
+        if _was_taken(debate, said.origin):
+            return ReplyOutcome.TAKEN
+        self.note.check_pace(debate.id, said.by)
+        self.note.count(debate.id, said.by)
+        return ReplyOutcome.AFTER_END
+
     async def _record(
         self, debate: Debate, said: PersonsReply, given: GivenAnswer, *, corrects: bool = False
     ) -> bool:
@@ -240,6 +250,9 @@ class AnswerQuestions:
         # The first answer has the question's own key, so that of two at once one is the first.
         is_first = f"answer/{number}" not in debate.times
         change = _change(said)
+        if not is_first:
+            self.note.check_pace(debate.id, said.by)
+            self.note.count(debate.id, said.by)
         was_note = any(note.id == said.origin for note in debate.notes)
         is_whole = not _answered_by(debate, said.origin)
         answer = Answer(

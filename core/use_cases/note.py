@@ -63,9 +63,7 @@ class AddNote:
                 return True
             check_size(text, self.bounds)
             check_notes(debate, self.bounds)
-            now = self.facts.clock.now()
-            times = self._times.get((debate_id, author.id), deque())
-            check_notes_of(times, now, self.bounds)
+            self.check_pace(debate_id, author)
             after = len(debate.contributions)
             note = Note(
                 id=note_id,
@@ -76,9 +74,23 @@ class AddNote:
                 change=change,
             )
             await self.facts.record(debate_id, NoteAdded(note=note))
-            times.append(now)
-            self._times[debate_id, author.id] = times
+            self.count(debate_id, author)
         return True
+
+    def check_pace(self, debate_id: str, author: Person) -> None:
+        """Make sure that a person may say one more thing to a debate now.
+
+        Raises:
+            NotesFull: They may not; says until when.
+        """
+        times = self._times.get((debate_id, author.id), deque())
+        check_notes_of(times, self.facts.clock.now(), self.bounds)
+
+    def count(self, debate_id: str, author: Person) -> None:
+        """Remember that a person said something to a debate."""
+        times = self._times.get((debate_id, author.id), deque())
+        times.append(self.facts.clock.now())
+        self._times[debate_id, author.id] = times
 
     async def link(
         self,
@@ -131,11 +143,14 @@ class AddNote:
 
         Raises:
             BadInput: It is too long.
+            NotesFull: Its author has said too much within an hour.
         """
         known = next((note for note in debate.all_notes if note.id == note_id), None)
         if known is None or debate.status is not Status.RUNNING:
             return
         check_size(text, self.bounds)
         if known.text != redact(text):
+            self.check_pace(debate.id, known.author)
+            self.count(debate.id, known.author)
             changed = NoteChanged(note=note_id, text=redact(text), change=change)
             await self.facts.record(debate.id, changed)

@@ -2,19 +2,25 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bot.settings import BotSettings
+from bot.slack.connection.bursts import EVENTS_AT_ONCE
 from bot.testing import BotSpec, Team, team_at_work
-from core.errors import BadInput
+from core.errors import BadInput, NotesFull
+from core.events import DebateFailed
 from core.models import Person, Place
 from core.opening import DebateRequest
 from core.ports import DebateEntry, DebateFilter
 from core.testing import ScriptedProvider
+from core.use_cases.answer import PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds, check_context, check_room, check_size
+from core.use_cases.note import AddNote
+from tests.security.sending import http_team
 
 BOUNDS = Bounds(
     debates_per_person=2,
@@ -169,6 +175,51 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
     assert len(debate.notes) == 2
     # Each is told once, however much they write; where an hour ends meanwhile, twice.
     assert len(team.told("alex")) <= 2
+
+
+@pytest.mark.parametrize("http", [False, True])
+async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once(
+    *, http: bool
+) -> None:
+    spec = BotSpec(rounds=1, http=http)
+    async with http_team(spec) if http else team_at_work(spec=spec) as team:
+        board = await team.debate(QUESTION)
+        await team.wait_for_end(board)
+        before, deliveries = len(team.told()), len(team.workspace.deliveries)
+        for number in range(EVENTS_AT_ONCE * 3):
+            await team.say(f"{number}: " + "words " * 500, board)
+        typed = [team.type(f"Choice {number}: tabs or spaces?") for number in range(15)]
+        await asyncio.gather(*typed)
+        await team.type("Rust or Go?", user="alex")
+        made = team.workspace.deliveries
+        await team.workspace.wait_for(
+            lambda: sum(one.acked for one in made[deliveries:]) >= EVENTS_AT_ONCE * 3 + 16
+        )
+        await team.workspace.wait_for(lambda: any("write faster" in one for one in team.told()))
+
+        told = [one for one in team.told()[before:] if "begins" not in one]
+        assert [one for one in made[deliveries:] if not one.acked] == []
+        assert "begins" in team.told("alex")[-1]
+        assert sum("do not read" in one for one in told) == 1
+        assert sum("write faster" in one for one in told) <= 2  # two where an hour ends meanwhile
+        assert 0 < sum("more than 10 commands" in one for one in told) <= 5
+
+
+async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: Team) -> None:
+    context = team.moot.context
+    note = AddNote(facts=context.answer.facts, bounds=Bounds(notes_per_person_hour=2))
+    answer = replace(context.answer, note=note)
+    board = await team.debate(QUESTION)
+    await team.workspace.wait_for(team.told)
+    [found] = await team.moot.store.find(DebateFilter())
+    await context.answer.facts.record(found.debate_id, DebateFailed(reason="over"))
+    said = [
+        PersonsReply(debate_id=found.debate_id, by=ASKER, text="Why?", origin=f"{board}{number}")
+        for number in range(3)
+    ]
+    assert [await answer.reply(one) for one in said[:2]] == [ReplyOutcome.AFTER_END] * 2
+    with pytest.raises(NotesFull, match="2 notes to this debate within an hour"):
+        await answer.reply(said[2])
 
 
 def test_the_bounds_hold_in_the_running_program() -> None:

@@ -6,14 +6,19 @@ die with the connection (bolt-python issue 1529), so we check both ourselves.
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.log import logger
+from bot.slack.connection.bursts import Bursts
 from bot.slack.connection.identity import open_socket
 
 _log = logger(__name__)
@@ -33,6 +38,19 @@ def _tasks_of(client: Any) -> set[asyncio.Future[Any]]:
     return {task for task in tasks if task is not None}
 
 
+class _BoundedHandler(AsyncSocketModeHandler):
+    """Hands to Bolt what does not come too fast."""
+
+    bursts: Bursts
+
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:
+        """Take a request, or answer at once that it is not taken."""
+        if refused := self.bursts.refusal(cast("dict[str, Any]", req.payload)):
+            await send_async_response(client, req, refused, time.time())
+        else:
+            await super().handle(client, req)
+
+
 class SocketGateway:
     """Holds the connection for as long as the bot runs."""
 
@@ -41,6 +59,7 @@ class SocketGateway:
         app: AsyncApp,
         app_token: str,
         *,
+        bursts: Bursts | None = None,
         watch_seconds: float = WATCH_SECONDS,
     ) -> None:
         """Keep what to connect with.
@@ -48,12 +67,14 @@ class SocketGateway:
         Args:
             app: Takes what Slack sends.
             app_token: Opens connections.
+            bursts: Says what comes too fast.
             watch_seconds: Between two looks at the connection.
         """
         self._app = app
         self._app_token = app_token
+        self._bursts = bursts or Bursts()
         self._watch_seconds = watch_seconds
-        self._handler: AsyncSocketModeHandler | None = None
+        self._handler: _BoundedHandler | None = None
         self._watch: asyncio.Task[None] | None = None
         #: Called after each new connection: events may have been missed before it.
         self.on_connected: Callable[[], None] = lambda: None
@@ -68,9 +89,10 @@ class SocketGateway:
         # The SDK would try a refused token for ever.
         address = await open_socket(self._app.client, self._app_token)
         quiet = logging.getLogger("slack_sdk.socket_mode")
-        self._handler = AsyncSocketModeHandler(
+        self._handler = _BoundedHandler(
             self._app, self._app_token, logger=quiet, ping_interval=PING_SECONDS
         )
+        self._handler.bursts = self._bursts
         self._handler.client.proxy = self._app.client.proxy
         self._handler.client.wss_uri = address
         self._handler.client.message_listeners.append(self._hear_hello)
