@@ -3,6 +3,8 @@
 # MOOT_BEHIND_TLS=true in .env, or Moot does not start. Socket Mode needs neither (docs/deploy.md).
 # It has no demonstration: the local Slack is a package of its own and is not copied.
 # Writes only to /data, so `docker run --read-only --tmpfs /tmp` works.
+# The base image has a version and no digest: a digest ties it to one architecture's build of one day,
+# without Debian's security updates since. To pin it: --build-arg PYTHON=VERSION@sha256:DIGEST.
 ARG PYTHON=3.11.14-slim-bookworm
 
 FROM python:${PYTHON} AS build

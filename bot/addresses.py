@@ -4,6 +4,7 @@ import ipaddress
 import re
 import socket
 import unicodedata
+from stringprep import in_table_b1
 from urllib.parse import urlsplit
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -24,8 +25,9 @@ _METADATA = frozenset(
 #: What Python calls global though no host of the public network is there: protocol assignments and
 #: relays of 6to4 (RFC 6890, RFC 7526).
 _RESERVED = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "192.88.99.0/24")))
-#: All IPv6 addresses that are given to hosts of the public network (RFC 4291).
-_UNICAST = ipaddress.IPv6Network("2000::/3")
+#: All IPv6 addresses that are given to hosts of the public network (RFC 4291), and those of them
+#: that are for documents only (RFC 9637).
+_UNICAST, _WRITTEN = map(ipaddress.IPv6Network, ("2000::/3", "3fff::/20"))
 #: Networks whose addresses end in an IPv4 address: NAT64 (RFC 6052, RFC 8215), and the old form
 #: `::127.0.0.1`, but for `::` and `::1`.
 _WRAPPING = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
@@ -50,7 +52,7 @@ def is_public(address: Ip) -> bool:
     if str(inner) in _METADATA or not inner.is_global or inner.is_multicast:
         return False
     if isinstance(inner, ipaddress.IPv6Address):
-        return inner in _UNICAST
+        return inner in _UNICAST and inner not in _WRITTEN
     return not any(inner in network for network in _RESERVED)
 
 
@@ -71,6 +73,8 @@ def fault_of(url: str, *, link_local: bool = False) -> str:
         return "it is no address"
     if parts.scheme not in _SCHEMES or not host or re.search(r"\s|\\", url):
         return "it begins with http:// or https:// and a host"
+    if "%" in parts.netloc.partition("]")[2 if "[" in parts.netloc else 0]:
+        return "signs of a host are not written with %"
     if "@" in parts.netloc:
         return "a name or password does not belong in it"
     found = _ip(host)
@@ -93,7 +97,8 @@ def sends_openly(url: str) -> bool:
 def _plain(host: str) -> str:
     """A host as resolvers read it: digits in circles and wide letters are plain ones."""
     plain = unicodedata.normalize("NFKC", host).replace(_FULL_STOP, ".")
-    return plain.casefold().rstrip(".")
+    # Resolvers take soft hyphens, joiners and the like for nothing (RFC 3454, table B.1).
+    return "".join(sign for sign in plain if not in_table_b1(sign)).casefold().rstrip(".")
 
 
 def _unwrapped(address: Ip) -> Ip:

@@ -194,7 +194,7 @@ class EvidenceLimits(Value):
     file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")
     pages: int = Field(default=500, ge=1, description="Pages or slides read of one file.")
     characters: int = Field(default=400_000, ge=1, description="Characters kept of one source.")
-    seconds: Seconds = Field(default=10.0, description="Computing time for one file.")
+    seconds: Seconds = Field(default=10.0, description="Seconds that reading one file may take.")
     memory_bytes: int = Field(
         default=1_500_000_000, ge=300_000_000, description="Memory for reading one file, in bytes."
     )

@@ -66,7 +66,7 @@ class FileReader:
             "characters": limits.characters,
         }
         seconds = limits.seconds
-        allowance = Allowance(memory=limits.memory_bytes, cpu=seconds, whole=2 * seconds)
+        allowance = Allowance(memory=limits.memory_bytes, cpu=seconds, whole=seconds)
         async with self._gate.entered(f"{place.workspace}/{place.channel}" if place else ""):
             try:
                 written = await run("file", order, allowance, does="reads files", content=content)

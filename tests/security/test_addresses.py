@@ -39,6 +39,9 @@ METADATA = [
     "http://169\u3002254\uff61169\uff0e254/",
     "http://\uff11\uff16\uff19.254.169.254/",
     "http://metadata。google。internal/",
+    "http://169.254.16\u00ad9.254/",
+    "http://169.254.169\u200b.254/",
+    "http://meta\u2060data.google.internal/",
 ]
 FINE = [
     "https://api.openai.com/v1",
@@ -59,6 +62,8 @@ STRANGE = [
     "http://a\\@169.254.169.254/",
     "https://models.example:port/",
     "http://[::1",
+    "http://169.254.169%2e254/",
+    "http://%31%36%39.254.169.254/",
 ]
 ANYWHERE = ".".join("0000")
 SECRET = "0123456789abcdef0123456789abcdef"

@@ -1,7 +1,9 @@
 """Links: allowed hosts only, public addresses only, bounded, over real HTTP on the loopback."""
 
+import asyncio
 import ipaddress
-from collections.abc import AsyncGenerator
+import socket
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
@@ -16,6 +18,7 @@ from core.models import Person, Place, SourceKind, SourceReference
 from core.rules.sources import page_reference
 
 PLACE = Place(surface="terminal")
+_NOT_PUBLIC = "its address is not public"
 
 
 def loopback(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
@@ -162,7 +165,31 @@ def test_the_query_of_a_page_is_used_for_its_fetch_only() -> None:
 async def test_no_private_address_is_called_however_it_is_reached(url: str) -> None:
     host = url[7:].rstrip("/").strip("[]")
     told = await refusal(FetchLinks([host]), url)
-    assert told in {"its address is not public", "the page cannot be reached"}
+    assert told in {_NOT_PUBLIC, "the page cannot be reached"}
+
+
+async def test_a_name_is_checked_each_time_it_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = [["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1", "169.254.169.254"], ["::ffff:10.0.0.1"]]
+    looked_up, seen = list[str](), list[str]()
+
+    async def getaddrinfo(host: str, port: int, **_: object) -> Sequence[object]:
+        looked_up.append(host)
+        found = answers[len(looked_up) - 1]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+
+    async with a_site(seen) as url:
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
+        page = url.replace("localhost", "changes.test") + "/page"
+        fetch = FetchLinks(["changes.test"], may_call=loopback)
+        assert (await fetched(fetch, page)).content == b"<h1>Load</h1>"
+        for _ in answers[1:]:
+            assert await refusal(fetch, page) in {_NOT_PUBLIC, "the page cannot be reached"}
+        monkeypatch.undo()
+
+    # What was looked up is what is called: nobody looks the name up a second time in between.
+    assert (looked_up, seen) == (["changes.test"] * len(answers), ["/page"])
 
 
 @pytest.mark.parametrize(
@@ -182,7 +209,17 @@ def test_public_is_what_everybody_can_reach(public: str) -> None:
     [
         *("127.0.0.1", "10.1.1.1", "192.168.0.1", "100.64.0.1", "169.254.1.1", "224.0.0.1"),
         *("192.0.0.192", "192.0.0.8", "192.88.99.1", "168.63.129.16", "240.0.0.1"),
-        *("::", "::1", "fd00::1", "fe80::1", "fec0::1", "ff02::1", "2001:db8::1", "4000::1"),
+        *(
+            "::",
+            "::1",
+            "fd00::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "2001:db8::1",
+            "4000::1",
+            "3fff::1",
+        ),
         *("::127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1"),
         *("2002:7f00:1::", "2002:a83f:8110::", "::a83f:8110"),
     ],

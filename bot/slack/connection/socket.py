@@ -19,7 +19,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.log import logger
 from bot.slack.connection.bursts import Bursts
-from bot.slack.connection.identity import open_socket
+from bot.slack.connection.identity import AT_START, open_socket
 
 _log = logger(__name__)
 
@@ -87,7 +87,7 @@ class SocketGateway:
             MootError: Slack cannot be reached.
         """
         # The SDK would try a refused token for ever.
-        address = await open_socket(self._app.client, self._app_token)
+        address = await open_socket(self._app.client, self._app_token, AT_START)
         quiet = logging.getLogger("slack_sdk.socket_mode")
         self._handler = _BoundedHandler(
             self._app, self._app_token, logger=quiet, ping_interval=PING_SECONDS

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
-from bot.slack.connection.identity import identify
+from bot.slack.connection.identity import AT_START, identify
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import Tokens, token_tables
 from bot.slack.manifest import manifest
@@ -55,7 +55,7 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
     """
     async with slack_session() as session:
         client = slack_client(access.bot_token, access.api_url, session)
-        identity = await identify(client)
+        identity = await identify(client, AT_START)
         # Bolt by itself asks for this anew at the first request, and drops the request where Slack
         # does not answer: acknowledged, and nobody has heard of it.
         authorized = AuthorizeResult(

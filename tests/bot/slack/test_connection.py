@@ -10,10 +10,11 @@ from aiohttp.test_utils import TestServer
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.client import slack_client
-from bot.slack.connection.identity import identify, open_socket
+from bot.slack.connection.identity import AT_START, identify, open_socket
 from bot.slack.connection.socket import SocketGateway
 from bot.testing import quick_workspace
 from core.errors import ConfigurationBroken, MootError
+from core.retry import RetryPolicy
 from slack_on_loopback import Workspace, run_workspace
 
 
@@ -97,6 +98,18 @@ async def test_who_we_are_is_asked_once_the_token_is_good(workspace: Workspace):
     identity = await identify(client)
     assert identity.team_id == workspace.state.team_id
     assert identity.user_id == workspace.app.bot_user
+
+
+async def test_a_slack_that_is_away_for_a_moment_does_not_end_the_start(workspace: Workspace):
+    retries = RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.0)
+    client = slack_client(workspace.bot_token, workspace.api_url)
+    for method in ("auth.test", "apps.connections.open"):
+        workspace.faults.drop_before(method)
+        workspace.faults.server_error(method)
+    assert (await identify(client, retries)).user_id == workspace.app.bot_user
+    assert await open_socket(client, workspace.app_token, retries)
+    with pytest.raises(ConfigurationBroken):
+        await identify(slack_client("xoxb-wrong", workspace.api_url), AT_START)
 
 
 async def test_a_connection_that_breaks_is_no_matter_of_configuration(workspace: Workspace):
