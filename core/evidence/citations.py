@@ -8,11 +8,13 @@ of the sources, and with nothing else.
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from functools import lru_cache
+from itertools import accumulate, islice, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
@@ -44,6 +46,8 @@ _OF_SOURCES = _citation("[ed]")
 #: people and models call a risk or a requirement.
 _OF_RECORD = _citation("[ed]|(?-i:r)")
 _RECORD = "r"
+#: Where the end of a line divides a word, or stands between two.
+_DIVIDED = re.compile(r"[-\u2010][ \t]{0,9}\n\s{0,9}")
 #: Where a quote leaves words out.
 _GAP = re.compile(
     rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}|[{_DOUBLE}]\s{{0,9}}[,;]\s{{0,9}}[{_DOUBLE}]"
@@ -172,10 +176,15 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     made = list[Citation]()
 
     def shown(found: Found) -> str:
-        citation = check(found.source, found.words, sources)
+        # What is shown is what was checked: on one line, with no word divided.
+        forms = (_DIVIDED.sub("", found.words), found.words)
+        lines = dict.fromkeys(" ".join(form.split()) for form in forms)
+        checks = [check(found.source, line, sources) for line in lines]
+        verified = (tried for tried in checks if tried.status is CitationStatus.VERIFIED)
+        citation = next(verified, checks[-1])
         made.append(citation)
-        words = " ".join(found.words.replace('"', "'").split())
-        quote = f'[{found.source}: "{words}"]' if found.words else f"[{found.source}]"
+        words = citation.words.replace('"', "'")
+        quote = f'[{found.source}: "{words}"]' if words else f"[{found.source}]"
         if citation.status is CitationStatus.VERIFIED:
             return quote
         return f"~~{quote}~~ (not found in {found.source})"
@@ -341,14 +350,25 @@ def _is_harmless(there: Sequence[str], said: Sequence[str]) -> bool:
 
 def _with_lost_letters(wanted: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
     """The first and last word of a quote in a text some of whose letters were lost, by number."""
-    there = source.joined.split()
-    bare = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in there[first:])} "
+    there, bare, starts = _bare(source.joined)
     needle = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in wanted)} "
-    position = bare.find(needle)
+    position = bare.find(needle, starts[first] - 1)
     while position >= 0:
-        begin = first + bare.count(" ", 0, position)
+        begin = bisect_left(starts, position + 1)
         pairs = zip(there[begin : begin + len(wanted)], wanted, strict=True)
         if all(word == said or LOST_LETTER in word for word, said in pairs):
             return begin, begin + len(wanted) - 1
         position = bare.find(needle, position + 1)
     return None
+
+
+@lru_cache(maxsize=4)
+def _bare(joined: str) -> tuple[Sequence[str], str, Sequence[int]]:
+    """Words of a text; the same without ligatures, joined by spaces, and where each begins in it.
+
+    A reply may have a hundred quotes of one source.
+    """
+    there = joined.split()
+    bare = [_LIGATURE.sub("", word) or LOST_LETTER for word in there]
+    starts = array("I", accumulate((len(word) + 1 for word in bare[:-1]), initial=1))
+    return there, f" {' '.join(bare)} ", starts

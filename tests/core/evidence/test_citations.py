@@ -265,6 +265,17 @@ def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
     assert checked(shown, SOURCES) == (shown, citations)
 
 
+@pytest.mark.parametrize(
+    "quote", ["pay  1,000\n$ a day", "for a well-\nknown", "the effi-\ncient team"]
+)
+def test_a_quote_over_several_lines_stays_verified_when_it_is_checked_again(quote: str) -> None:
+    sources = [a_source(1, "We pay 1,000 $ a day for a well-known office and the efficient team.")]
+    shown, citations = checked(f'So [e1: "{quote}"].', sources)
+
+    assert citations[0].status is CitationStatus.VERIFIED
+    assert checked(shown, sources) == (shown, citations)
+
+
 def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:
     assert check("e2", "latency of 45 ms", SOURCES).fault == "e2 does not say so; e1 does"
 
