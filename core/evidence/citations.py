@@ -50,7 +50,8 @@ _RECORD = "r"
 _DIVIDED = re.compile(r"[-\u2010][ \t]{0,9}\n\s{0,9}")
 #: Where a quote leaves words out.
 _GAP = re.compile(
-    rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}|[{_DOUBLE}]\s{{0,9}}[,;]\s{{0,9}}[{_DOUBLE}]"
+    rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}"
+    rf"|[{_DOUBLE}{_SINGLE}]\s{{0,9}}[,;]\s{{0,9}}[{_DOUBLE}{_SINGLE}]"
 )
 #: A quote with fewer letters and digits says nothing.
 _SHORTEST = 3
@@ -178,13 +179,12 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     def shown(found: Found) -> str:
         # What is shown is what was checked: on one line, with no word divided.
         forms = (_DIVIDED.sub("", found.words), found.words)
-        lines = dict.fromkeys(" ".join(form.split()) for form in forms)
+        lines = dict.fromkeys(" ".join(form.replace('"', "'").split()) for form in forms)
         checks = [check(found.source, line, sources) for line in lines]
         verified = (tried for tried in checks if tried.status is CitationStatus.VERIFIED)
         citation = next(verified, checks[-1])
         made.append(citation)
-        words = citation.words.replace('"', "'")
-        quote = f'[{found.source}: "{words}"]' if words else f"[{found.source}]"
+        quote = f'[{found.source}: "{citation.words}"]' if citation.words else f"[{found.source}]"
         if citation.status is CitationStatus.VERIFIED:
             return quote
         return f"~~{quote}~~ (not found in {found.source})"

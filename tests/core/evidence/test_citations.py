@@ -266,7 +266,14 @@ def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "quote", ["pay  1,000\n$ a day", "for a well-\nknown", "the effi-\ncient team"]
+    "quote",
+    [
+        "pay  1,000\n$ a day",
+        "for a well-\nknown",
+        "the effi-\ncient team",
+        'th"e efficient',
+        'we pay", "efficient team',
+    ],
 )
 def test_a_quote_over_several_lines_stays_verified_when_it_is_checked_again(quote: str) -> None:
     sources = [a_source(1, "We pay 1,000 $ a day for a well-known office and the efficient team.")]
