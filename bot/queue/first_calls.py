@@ -102,6 +102,18 @@ class FirstCalls:
         if rendered is None:
             await self.outgoing.posts.fail(row, "There is nothing to show any more.")
             return 0.0
+        return await self._send_rendered(lane, row, rendered, target, beneath=beneath)
+
+    async def _send_rendered(
+        self,
+        lane: str,
+        row: PostRow,
+        rendered: Rendered,
+        target: PostRow | None,
+        *,
+        beneath: Mapping[str, Any],
+    ) -> float:
+        """Make the call of a row whose content and place are known."""
         outgoing = self.outgoing
         workspace = await outgoing.clients.of(row.workspace)
         content = {**row.payload, **rendered.contents[row.key]}

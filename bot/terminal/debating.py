@@ -245,13 +245,8 @@ def _question(asked: DebateCommand) -> str:
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    if typed is not None and _is_file(typed):
-        if not sys.stdin.isatty():
-            raise BadInput(
-                f"{typed} is a file. To debate the question in it: --problem-file {typed}"
-            )
-        if confirm(f"{typed} is a file. Debate the question in it?", err=True):
-            typed, file = None, Path(typed)
+    if typed is not None and (meant := _file_meant(typed)):
+        typed, file = None, meant
     from_input = _INPUT in (typed, str(file))
     if from_input and asked.diff == _INPUT:
         raise BadInput("Standard input holds the question or the diff, not both.")
@@ -267,12 +262,22 @@ def _question(asked: DebateCommand) -> str:
     return text
 
 
-def _is_file(typed: str) -> bool:
-    """Whether what was typed as the question is the name of a file."""
+def _file_meant(typed: str) -> Path | None:
+    """The file that was typed in place of a question, where the person says so.
+
+    Raises:
+        BadInput: Nobody can be asked.
+    """
     try:
-        return len(typed.split()) == 1 and typed != _INPUT and Path(typed).is_file()
+        is_file = len(typed.split()) == 1 and typed != _INPUT and Path(typed).is_file()
     except OSError:  # longer than a name can be
-        return False
+        is_file = False
+    if not is_file:
+        return None
+    if not sys.stdin.isatty():
+        raise BadInput(f"{typed} is a file. To debate the question in it: --problem-file {typed}")
+    wanted = confirm(f"{typed} is a file. Debate the question in it?", err=True)
+    return Path(typed) if wanted else None
 
 
 def _typed_in() -> str:

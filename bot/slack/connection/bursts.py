@@ -28,9 +28,10 @@ _TOO_MANY_COMMANDS = (
     "Type it again in a few seconds."
 )
 _JSON: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
-#: People whose pace is known, and seconds between two tries to tell one of them.
+#: People whose pace is known; seconds between two tries to tell one of them in a thread, and how
+#: many are told at the same moment.
 _PEOPLE_KNOWN = 1000
-_TELL_SECONDS = 10.0
+_TELL_SECONDS, _TOLD_AT_ONCE = 10.0, 20
 
 Body = Mapping[str, Any]
 
@@ -52,7 +53,7 @@ class Bursts:
         self._tell, self._now = tell, now
         #: By kind and person, when they will have waited for all that was taken.
         self._due = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
-        self._told = Recent[tuple[str, str], float](_PEOPLE_KNOWN)
+        self._told = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
         self._telling = set[asyncio.Task[None]]()
 
     def refusal(self, body: Body) -> BoltResponse | None:
@@ -72,7 +73,7 @@ class Bursts:
         if not who[1] or self._is_within((kind, *who), most):
             return None
         if kind == "events":
-            self._begin_to_tell(who, body)
+            self._begin_to_tell((*who, _thread(event)), body)
             return BoltResponse(status=200)
         if kind == "commands":
             answer = json.dumps({"response_type": "ephemeral", "text": _TOO_MANY_COMMANDS})
@@ -102,9 +103,11 @@ class Bursts:
         self._due[whose] = due
         return True
 
-    def _begin_to_tell(self, who: tuple[str, str], body: Body) -> None:
+    def _begin_to_tell(self, who: tuple[str, str, str], body: Body) -> None:
         now = self._now()
-        if self._tell is None or self._told.get(who, -_TELL_SECONDS) + _TELL_SECONDS > now:
+        if self._tell is None or len(self._telling) >= _TOLD_AT_ONCE:
+            return
+        if self._told.get(who, -_TELL_SECONDS) + _TELL_SECONDS > now:
             return
         self._told[who] = now
         task = asyncio.create_task(self._told_by(self._tell, body))
@@ -116,6 +119,12 @@ class Bursts:
             await tell(body)
         except Exception as error:  # noqa: BLE001 - the next one tells it
             _log.warning("a person was not told", reason=type(error).__name__)
+
+
+def _thread(event: Mapping[str, Any]) -> str:
+    """The thread in which something was written or changed; empty: in none."""
+    changed = event.get("message")
+    return str(event.get("thread_ts") or (is_object(changed) and changed.get("thread_ts")) or "")
 
 
 def _takes_away(event: Mapping[str, Any]) -> bool:

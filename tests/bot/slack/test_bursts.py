@@ -83,4 +83,7 @@ async def test_who_is_left_out_is_told_once_in_a_while_though_telling_fails_once
             bursts.refusal(event())
         await asyncio.sleep(0)
     assert len(told.told) == 2
+    bursts.refusal(event(thread_ts="1.2"))  # in another thread nobody has told them
+    await asyncio.sleep(0)
+    assert len(told.told) == 3
     await bursts.close()
