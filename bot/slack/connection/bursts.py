@@ -72,7 +72,7 @@ class Bursts:
         who = installation_of(body).workspace, person_of(body).id
         if not who[1] or self._is_within((kind, *who), most):
             return None
-        if kind == "events":
+        if is_object(event):
             self._begin_to_tell((*who, _thread(event)), body)
             return BoltResponse(status=200)
         if kind == "commands":
