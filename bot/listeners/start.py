@@ -197,14 +197,14 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
     Raises:
         BadInput: Whoever used the shortcut may not see that debate.
     """
-    message = used.message
-    if message.user != (await context.clients.of(used.team_id)).identity.user_id:
-        return ""
-    here = Channel(used.team_id, used.channel_id)
-    # A file's message has no row of its own: its thread says which debate it is of.
-    debate_id = await context.posts.debate_of_post(
-        here, message.ts
-    ) or await context.posts.debate_of_thread(here, message.thread_ts or message.ts)
+    message, here = used.message, Channel(used.team_id, used.channel_id)
+    # Only the bot's own posts have rows; one in an agent's name has no user.
+    debate_id = await context.posts.debate_of_post(here, message.ts)
+    identity = (await context.clients.of(used.team_id)).identity
+    if not debate_id and message.user == identity.user_id:
+        # A file's message has no row of its own: its thread says which debate it is of.
+        thread = message.thread_ts or message.ts
+        debate_id = await context.posts.debate_of_thread(here, thread)
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
