@@ -45,8 +45,10 @@ export function emoji(name, ctx, unicode) {
       role: "img",
       "aria-label": base.replaceAll("_", " "),
       title: `:${name}:`,
+      // Drawn by the style sheet: a letter as text would be part of what a button is called.
+      "data-letter": shown === symbol ? null : shown,
     },
-    shown,
+    shown === symbol ? symbol : null,
   );
 }
 
