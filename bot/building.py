@@ -347,12 +347,15 @@ async def load_settings(
 def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
     """Return records of models at servers of this machine: they cost nothing, unless priced."""
     priced = {key.partition("/")[0] for key in settings.prices} | {*settings.prices}
+    # A price by a model's name alone may be that of any server which lists no models.
+    by_model = any("/" not in key for key in settings.prices)
     return [
         # Any model, but not the server as such: it takes as many calls at once as are set.
         {"provider": server.name, "match": "?*", "local": True}
         for server in settings.servers
         if is_loopback(urlsplit(server.base_url).hostname or "")
         and priced.isdisjoint({server.name, *server.models})
+        and (server.models or not by_model)
     ]
 
 
