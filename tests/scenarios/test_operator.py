@@ -31,7 +31,7 @@ def environment(workspace: Workspace) -> dict[str, str]:
 
 
 @pytest.mark.slow
-async def test_the_command_warns_of_what_the_settings_leave_out_and_of_no_model_alone(
+async def test_the_command_warns_that_no_model_is_set_up_and_not_of_a_right_file(
     tmp_path: Path,
 ):
     (tmp_path / "moot.yaml").write_text(SETTINGS, encoding="utf-8")
@@ -57,5 +57,5 @@ async def test_the_command_warns_of_what_the_settings_leave_out_and_of_no_model_
     lines = [json.loads(line) for line in logged.decode().splitlines()]
     assert printed.startswith(b"NO MODEL IS SET UP")
     assert process.returncode == 0
-    assert [line["event"] for line in lines if line["level"] != "info"] == ["settings", "models"]
+    assert [line["event"] for line in lines if line["level"] != "info"] == ["models"]
     assert {"running", "ended"} <= {line["event"] for line in lines}
