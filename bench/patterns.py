@@ -33,8 +33,6 @@ from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
 from bot.debate_page.html import html
-from bot.debate_page.html import line as html_line
-from bot.listeners.answers import without_marks
 from bot.listeners.typed import (
     has_question_mark,
     is_greeted,
@@ -43,7 +41,6 @@ from bot.listeners.typed import (
     steering,
     word_count,
 )
-from bot.slack import typed_text
 from bot.slack.ids import addressed, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
     bare_gist,
@@ -55,19 +52,14 @@ from bot.slack.mrkdwn.split import split
 from bot.slack.payloads import plain as unescaped
 from bot.slack.typed_text import readable
 from bot.terminal.screen import news
-from bot.views.fold import pieces_of
 from bot.views.message import pages
 from bot.views.start_form import question_in
-from core.acts.citing import look_up_in, without_quotes
 from core.acts.replies import first_sentence
 from core.acts.short_form import read_short_form
 from core.acts.summarise import cut
 from core.acts.verdict_replies import VerdictReply
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
 from core.events import ContributionMade, DebateStarted, fold
-from core.evidence.citations import lines_of
-from core.evidence.search import stems, terms
-from core.evidence.words import words_of
 from core.llm import quoting
 from core.llm.prices import estimate_tokens, size_of
 from core.llm.providers.error_bodies import read_body, wait_in_words
@@ -84,9 +76,6 @@ from core.opening import check_question, find_agent, find_playbook
 from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
-from core.rules.formats.clarifying import normalised
-from core.rules.formats.opening_words import first_paragraphs, pointing_up
-from core.rules.options import is_stance_line, short_name, without_stance
 from core.settings import Settings
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
@@ -98,7 +87,6 @@ from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed
 from core.transcript.report import report
 from core.transcript.words import nested, quoted
 from core.use_cases.choices import cost_cap
-from core.use_cases.recall import asks_what_was_decided
 from core.use_cases.reply_parsing import answer_in, parse_reply
 
 #: Packages whose patterns and functions meet text of others; the local Slack gets it from bots.
@@ -597,26 +585,6 @@ def _named(find: Callable[[str, Settings], object]) -> Callable[[str], object]:
 
 #: Functions that take text of people, models or servers, each as a function of that text alone.
 FUNCTIONS: Mapping[str, Callable[[str], object]] = {
-    "bot.debate_page.html.line": html_line,
-    "bot.listeners.answers.without_marks": without_marks,
-    "bot.slack.typed_text.addressed": typed_text.addressed,
-    "bot.slack.typed_text.has_words": typed_text.has_words,
-    "bot.slack.typed_text.links_in": typed_text.links_in,
-    "bot.slack.typed_text.told_bot": lambda text: typed_text.told_bot(text, "U1"),
-    "bot.views.fold.pieces_of": lambda text: pieces_of("a", text),
-    "core.acts.citing.look_up_in": look_up_in,
-    "core.acts.citing.without_quotes": without_quotes,
-    "core.evidence.citations.lines_of": lambda text: lines_of(text[:1200], text),
-    "core.evidence.search.stems": stems,
-    "core.evidence.search.terms": terms,
-    "core.evidence.words.words_of": words_of,
-    "core.rules.formats.clarifying.normalised": normalised,
-    "core.rules.formats.opening_words.first_paragraphs": first_paragraphs,
-    "core.rules.formats.opening_words.pointing_up": lambda text: pointing_up(text, "a b. c"),
-    "core.rules.options.is_stance_line": is_stance_line,
-    "core.rules.options.short_name": short_name,
-    "core.rules.options.without_stance": without_stance,
-    "core.use_cases.recall.asks_what_was_decided": asks_what_was_decided,
     "core.llm.reply_faults.is_refusal": is_refusal,
     "core.llm.reply_faults.repeats_itself": repeats_itself,
     "core.llm.reply_faults.without_preamble": without_preamble,

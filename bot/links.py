@@ -35,7 +35,7 @@ _VIEWERS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"https://github\.com/([^/?#]+/[^/?#]+)/(?:blob|raw)/([^?#]+)"),
         r"https://raw.githubusercontent.com/\1/\2",
     ),
-    (re.compile(r"(https://[^/?#]+/[^?#]+)/-/blob/([^?#]+)"), r"\1/-/raw/\2"),
+    (re.compile(r"(https://[^/?#\s]{1,200}/[^?#\s]{1,300})/-/blob/([^?#]+)"), r"\1/-/raw/\2"),
     (re.compile(r"(https://bitbucket\.org/[^/?#]+/[^/?#]+)/src/([^?#]+)"), r"\1/raw/\2"),
     (re.compile(r"(https://codeberg\.org/[^/?#]+/[^/?#]+)/src/([^?#]+)"), r"\1/raw/\2"),
 )
