@@ -53,16 +53,16 @@ async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
 
 
 @pytest.mark.slow
-async def test_sixty_notes_delay_no_verdict():
+async def test_many_notes_delay_no_verdict():
     """Each gets a reaction, and here one takes five seconds of Slack's pace."""
     models = ScriptedProvider()
     models.hold(Act.CRITIQUE)
     spec = BotSpec(provider=models, pace=replace(FAST, react=5))
     async with team_at_work(spec=spec) as team:
         board = await team.debate(QUESTION)
-        for number in range(60):
+        for number in range(25):
             await team.say(f"Mind point {number}.", board)
-        await team.wait_for_log(board, lambda debate: len(debate.notes) == 60)
+        await team.wait_for_log(board, lambda debate: len(debate.notes) == 25)
         models.let_go()
         debate_id = debate_of(team.thread(board)[0])
         await team.workspace.wait_for(
