@@ -19,7 +19,7 @@ from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Say
 from tests.vendors.server import Vendor
 
-DOCUMENT = ROOT / "docs/decisions/0035-a-program-asks-again-instead-of-waiting.md"
+DOCUMENT = ROOT / "docs/decisions/0035-mcp-tools-return-at-once.md"
 #: What agents find in it, whose finding it is, and what its author writes instead.
 LOCK = "Who does not get it reads, and takes it later"
 BELOW = "and sources lie below it"
