@@ -36,10 +36,12 @@ def buttons(team: Team, board: str) -> Sequence[str]:
     return [element["text"]["text"] for elements in found for element in elements]
 
 
-async def board_saying(team: Team, board: str, words: str) -> Message:
+async def board_saying(team: Team, board: str, *words: str) -> Message:
+    """Wait until the board has all these words at once; return its message."""
+
     def found() -> Any:
         root = team.thread(board)[0]
-        return root if words in root["text"] else None
+        return root if all(text in root["text"] for text in words) else None
 
     return await team.workspace.wait_for(found, timeout=300)
 

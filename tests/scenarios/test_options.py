@@ -89,8 +89,10 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert rounds_held(debate) == 2
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(one.event, DebateWanted) for one in log) == 1
-        shown = (await board_saying(team, board, "wanted the debate all the same"))["text"]
-        assert shown.startswith("The agents' verdict")
+        # The board is edited after the verdict is posted: both stand there once it is up to date.
+        text = "wanted the debate all the same"
+        root = await board_saying(team, board, "The agents' verdict", text)
+        assert root["text"].startswith("The agents' verdict")
         assert "Debate anyway" not in buttons(team, board)
         old = await the_post(team, board, "headline", "Counts no more")
         assert buttons_of(old) == []
