@@ -35,9 +35,9 @@ from core.acts.verdict_replies import (
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import VerdictReached
 from core.figures import counted, percent
+from core.llm.availability import is_outage
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
-from core.llm.outages import is_outage
 from core.models import (
     EXAMPLE,
     Act,

@@ -24,28 +24,36 @@ def with_hunks(found: SourceText) -> SourceText:
 
 
 def _marks(text: str) -> Iterator[Mark]:
-    path, header, old_left, new_left = "", 0, 0, 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        if hunk := _HUNK.match(line):
-            if header:
-                yield Mark(line=header, label=path)
-            old, new = (int(hunk[at]) for at in (1, 3))
-            old_left, new_left = (int(hunk[at] or 1) for at in (2, 4))
-            # Of a file that is gone only the old lines have numbers.
-            yield Mark(line=number, label=path, hunk_at=max(1, new or old))
+    path, header = "", 0
+    for number, line in _outside_hunks(text):
+        hunk, begins = _HUNK.match(line), line.startswith("diff --git ")
+        if header and (hunk or begins):
+            yield Mark(line=header, label=path)
             header = 0
-        elif line.startswith("diff --git "):
-            if header:
-                yield Mark(line=header, label=path)
+        if hunk:
+            # Of a file that is gone only the old lines have numbers.
+            yield Mark(line=number, label=path, hunk_at=max(1, int(hunk[3]) or int(hunk[1])))
+        elif begins:
             renamed = _RENAMED.match(line)
             header, path = number, renamed[1] if renamed else ""
-            old_left = new_left = 0
-        elif old_left > 0 or new_left > 0:  # within a hunk "--- x" is a line that was taken out
-            if not line.startswith("\\"):
-                old_left -= not line.startswith("+")
-                new_left -= not line.startswith("-")
         elif (named := _PATH.match(line)) and not line.startswith("---- "):
             header = header or number
             path = named[1] if named[1] != _NOTHING else path
     if header and path:
         yield Mark(line=header, label=path)
+
+
+def _outside_hunks(text: str) -> Iterator[tuple[int, str]]:
+    """Lines by their number, but for those within hunks: there "--- x" is a line taken out."""
+    old_left = new_left = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if hunk := _HUNK.match(line):
+            old_left, new_left = int(hunk[2] or 1), int(hunk[4] or 1)
+        elif line.startswith("diff --git "):
+            old_left = new_left = 0
+        elif old_left > 0 or new_left > 0:
+            if not line.startswith("\\"):
+                old_left -= not line.startswith("+")
+                new_left -= not line.startswith("-")
+            continue
+        yield number, line

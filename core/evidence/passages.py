@@ -97,35 +97,41 @@ def line_of(text: str, position: int) -> int:
 
 def _pieces(source: Source) -> Iterator[tuple[str, int, str]]:
     """Heading, first line and text of each passage."""
-    lines = source.text.split("\n")
-    borders = {mark.line for mark in source.marks}
-    heading, paragraph, begin = "", list[str](), 1
-    block, block_at = "", 1  # paragraphs put together
-    for number, line in enumerate([*lines, ""], start=1):
-        headed = _HEADING.match(line)
-        ends_block = bool(headed) or number in borders or number > len(lines)
-        if paragraph and (ends_block or not line.strip()):
-            text = "\n".join(paragraph)
+    for heading, paragraphs in _sections(source):
+        block, begin = "", 1
+        for number, lines in paragraphs:
+            text = "\n".join(lines)
             if block and len(block) + len(text) > PASSAGE_CHARACTERS:
-                yield heading, block_at, block
+                yield heading, begin, block
                 block = ""
-            if not block:
-                block_at = begin
+            begin = begin if block else number
             block = f"{block}\n\n{text}" if block else text
-            paragraph = []
             while len(block) > PASSAGE_CHARACTERS:
                 head = _head(block)
-                yield heading, block_at, head.rstrip()
-                block_at += head.count("\n")
+                yield heading, begin, head.rstrip()
+                begin += head.count("\n")
                 block = block[len(head) :]
-        if ends_block and block.strip():
-            yield heading, block_at, block
-            block = ""
+        if block.strip():
+            yield heading, begin, block
+
+
+def _sections(source: Source) -> Iterator[tuple[str, list[tuple[int, list[str]]]]]:
+    """What stands between headings and marks: first line and lines of each paragraph."""
+    borders = {mark.line for mark in source.marks}
+    heading, paragraphs, is_open = "", list[tuple[int, list[str]]](), False
+    for number, line in enumerate(source.text.split("\n"), start=1):
+        headed = _HEADING.match(line)
+        if headed or number in borders:
+            yield heading, paragraphs
+            paragraphs, is_open = [], False
         if headed:
             heading = headed["words"].strip()
-        elif line.strip():
-            begin = begin if paragraph else number
-            paragraph.append(line)
+        elif line.strip() and is_open:
+            paragraphs[-1][1].append(line)
+        else:
+            is_open = bool(line.strip())
+            paragraphs += [(number, [line])] if is_open else []
+    yield heading, paragraphs
 
 
 def _head(text: str) -> str:

@@ -6,13 +6,12 @@ import os
 import signal
 import sys
 from asyncio.subprocess import Process
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 from core.errors import BadInput
 
@@ -136,14 +135,11 @@ def _started_by(pid: int) -> list[int]:
 
 
 class FairGate:
-    """Lets a few in at a time, by turns: whoever was in goes behind those who were not."""
+    """Lets a few in at a time, by turns: of each channel one at most waits among all others."""
 
     def __init__(self, at_once: int) -> None:
-        self._at_once = self._free = at_once
-        #: Who was let in, with the number of everybody's entrances by then.
-        self._last = dict[str, int]()
-        self._entrances = count(1)
-        self._waiting = deque[tuple[str, asyncio.Future[None]]]()
+        self._places = asyncio.Semaphore(at_once)
+        self._turns = WeakValueDictionary[str, asyncio.Lock]()
 
     @asynccontextmanager
     async def entered(self, whose: str) -> AsyncGenerator[None]:
@@ -152,37 +148,9 @@ class FairGate:
         Args:
             whose: Among whom places are shared: a channel.
         """
-        if self._free:
-            self._enter(whose)
-        else:
-            place = asyncio.get_running_loop().create_future()
-            self._waiting.append((whose, place))
-            try:
-                await place
-            except asyncio.CancelledError:
-                if place.done() and not place.cancelled():  # it was given one all the same
-                    self._leave()
-                else:
-                    self._waiting = deque(one for one in self._waiting if one[1] is not place)
-                raise
+        async with self._turns.setdefault(whose, asyncio.Lock()):
+            await self._places.acquire()
         try:
             yield
         finally:
-            self._leave()
-
-    def _enter(self, whose: str) -> None:
-        self._free -= 1
-        self._last[whose] = next(self._entrances)
-
-    def _leave(self) -> None:
-        self._free += 1
-        # Who was cancelled leaves the queue at its own next step.
-        waiting = [(whose, place) for whose, place in self._waiting if not place.done()]
-        if waiting:
-            # Among those who were not in yet, who came first.
-            chosen = min(waiting, key=lambda waits: self._last.get(waits[0], 0))
-            self._waiting.remove(chosen)
-            self._enter(chosen[0])
-            chosen[1].set_result(None)
-        elif self._free == self._at_once:
-            self._last.clear()
+            self._places.release()

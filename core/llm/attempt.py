@@ -1,6 +1,5 @@
 """One attempt at a reply: what is known of it while it is under way, and what it has cost."""
 
-from core.llm.budget_holds import AttemptCost
 from core.llm.cache_warmup import WarmupTurn
 from core.models import Usage
 
@@ -13,8 +12,8 @@ class Attempt:
         self.warmup = WarmupTurn(lambda: None, leads=False)
         #: Whether the reply has begun: only then the prompt is paid for.
         self.begun = False
+        #: Its cost is nothing before it began, and None when nobody knows.
         self.usage = Usage()
-        self.spent = AttemptCost()
 
     def __call__(self) -> None:
         """The reply begins."""

@@ -14,6 +14,7 @@ from decimal import Decimal
 import structlog
 
 from core.errors import StoreError
+from core.llm.attempt import Attempt
 from core.llm.prices import check_caps
 from core.models import Cap
 from core.ports import Clock, Reservation, Reservations
@@ -127,23 +128,23 @@ class SharedHolds:
 
     @asynccontextmanager
     async def hold(
-        self, caps: Sequence[Cap], worst: Decimal | None, seconds: float
-    ) -> AsyncGenerator["AttemptCost"]:
-        """Reserve the worst case for as long as the block lasts, then count what it says it cost.
+        self, caps: Sequence[Cap], worst: Decimal | None, seconds: float, attempt: Attempt
+    ) -> AsyncGenerator[None]:
+        """Reserve the worst case for as long as the block lasts, then count what it did cost.
 
         Args:
             caps: All of the call; those of one debate only are left to `BudgetHolds`.
             worst: The most the attempt can cost; None or nothing: nothing is reserved.
             seconds: The longest that the attempt can take.
+            attempt: Says at the end of the block what it did cost.
 
         Raises:
             CapReached: A cap could be passed, whatever the others will have cost.
             StoreDown: The database does not answer.
         """
         shared = [cap for cap in caps if cap.shared]
-        spent = AttemptCost()
         if not shared or not worst:
-            yield spent
+            yield
             return
         name = secrets.token_hex(16)
         try:
@@ -161,18 +162,11 @@ class SharedHolds:
                     break
                 check_caps(known, worst)
                 await self._clock.sleep(LOOK_AGAIN_SECONDS)
-            yield spent
+            yield
         finally:
             # Also when the reserving was cancelled: it may have been done all the same.
             expires_at = self._clock.now() + RECORDED_WITHIN
             try:
-                await self._reservations.settle(name, spent.cost, expires_at=expires_at)
+                await self._reservations.settle(name, attempt.usage.cost, expires_at=expires_at)
             except StoreError as error:
                 _log.warning("a reservation is left to expire", reason=str(error))
-
-
-@dataclass
-class AttemptCost:
-    """What an attempt has cost: nothing before it began; None when nobody knows."""
-
-    cost: Decimal | None = _NOTHING

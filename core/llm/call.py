@@ -29,6 +29,13 @@ from core.errors import (
 )
 from core.figures import duration
 from core.llm.attempt import Attempt
+from core.llm.availability import (
+    ALL_WAIT_FOR,
+    FAILURES,
+    PROBES,
+    ModelAvailability,
+    is_outage,
+)
 from core.llm.budget_holds import BudgetHolds, SharedHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
@@ -42,9 +49,7 @@ from core.llm.call_options import (
     Tables,
 )
 from core.llm.fitting import sent_parts
-from core.llm.outages import ALL_WAIT_FOR, FAILURES, PROBES, Outages, is_outage
 from core.llm.prices import price
-from core.llm.rate_limit_waits import RateLimitWaits
 from core.llm.reply_faults import (
     cut_off,
     is_cut_off,
@@ -111,8 +116,7 @@ class ModelCalls:
         self._jitter = jitter
         self._holds = BudgetHolds()
         self._warmup = CacheWarmup(clock)
-        self._waits = RateLimitWaits(clock)
-        self._outages = Outages(clock, probes)
+        self._availability = ModelAvailability(clock, probes)
         #: Models that were asked how much they hold, or whose providers do not tell.
         self._contexts: set[ModelRef] = set()
         own = {name for name in providers if self._measure.capability(name, "").local}
@@ -265,7 +269,7 @@ class ModelCalls:
             wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
             if not options.patient or isinstance(error, TimeUp) or wait > options.seconds:
                 raise
-            raise ModelsAway(str(error), until=self._outages.until(refs, wait)) from error
+            raise ModelsAway(str(error), until=self._availability.until(refs, wait)) from error
 
     async def _first_reply(
         self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage
@@ -275,7 +279,7 @@ class ModelCalls:
         for place, ref in enumerate(refs):
             # Who can neither wait nor ask another model tries even one that is away.
             has_choice = so_far.options.patient or place < len(refs) - 1
-            if has_choice and (why := self._outages.why_not(ref)):
+            if has_choice and (why := self._availability.why_not(ref)):
                 failed.append(ProviderDown(why))
                 continue
             share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
@@ -289,7 +293,7 @@ class ModelCalls:
             except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
-                self._outages.answered(ref)
+                self._availability.answered(ref)
                 so_far.stands_in = ("/".join(refs[0]), str(failed[0])) if failed else ("", "")
                 return ref, reply
             error = failed[-1]
@@ -297,9 +301,9 @@ class ModelCalls:
                 # A vendor that says when to come back is not away, nor is one that is slow.
                 says_when = isinstance(error, ProviderBusy) and error.retry_after is not None
                 if not says_when and not isinstance(error, TimeUp):
-                    self._outages.gave_up(ref, str(error))
+                    self._availability.gave_up(ref, str(error))
             elif isinstance(error, ProviderError):
-                self._outages.answered(ref)
+                self._availability.answered(ref)
         # An error that may pass counts before the others, and one that only a person can mend last:
         # an agent is out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
@@ -325,10 +329,10 @@ class ModelCalls:
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
             nonlocal asked, useless, down
-            self._waits.note(ref, error)
             down = down + 1 if isinstance(error, ProviderDown) else 0
-            if isinstance(error, ProviderBusy):
-                wait += error.retry_after or 0.0
+            if isinstance(error, ProviderBusy) and error.retry_after:
+                self._availability.limits_rate(ref, error.retry_after)
+                wait += error.retry_after
             if isinstance(error, ReplyUnusable):
                 # Replies are cut off, or lost in thought, for want of room: twice as much.
                 useless += 1
@@ -356,7 +360,7 @@ class ModelCalls:
         await self._ask_for_context(ref)
         whole, request = request, self._measure.fitted(ref.provider, request)
         so_far.sent = sent_parts(whole, request)
-        await self._waits.over(ref, so_far.seconds_left)
+        await self._availability.wait_for_rate(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
         worst = self._measure.worst(ref.provider, request, self._prices, at=self._clock.now())
@@ -365,8 +369,9 @@ class ModelCalls:
         try:
             async with AsyncExitStack() as entered:
                 if self._shared_holds:
-                    holding = self._shared_holds.hold(caps, worst, so_far.seconds_left)
-                    start.spent = await entered.enter_async_context(holding)
+                    seconds = so_far.seconds_left
+                    holding = self._shared_holds.hold(caps, worst, seconds, start)
+                    await entered.enter_async_context(holding)
                 # Nobody waits for what runs beside a debate, so it leads nobody either.
                 is_beside = request.act in BESIDE
                 start.warmup = await entered.enter_async_context(
@@ -400,7 +405,6 @@ class ModelCalls:
             start.usage = self._priced(ref, usage)
             return replace(reply, text=writable(reply.text))
         finally:
-            start.spent.cost = start.usage.cost
             so_far.add(start.usage)
 
     async def _ask_for_context(self, ref: ModelRef) -> None:

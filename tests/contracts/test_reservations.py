@@ -22,6 +22,7 @@ from core.events import (
     TurnFailed,
     VerdictReached,
 )
+from core.llm.attempt import Attempt
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import SharedCaps
@@ -204,21 +205,21 @@ async def test_who_does_not_fit_waits_until_others_have_settled(store: Store) ->
     there = SharedHolds(store, clock, debate_id="d1", turn="r1/proposal/bob")
     cap = replace(day_cap(), shared=DaySpending(clock.now().date(), "T1"))
     worst = Decimal("0.60")
-    entered = asyncio.Event()
+    entered, cheap = asyncio.Event(), Attempt()
 
     async def wait_and_hold() -> None:
-        async with there.hold([cap], worst, 180):
+        async with there.hold([cap], worst, 180, Attempt()):
             entered.set()
 
-    async with asyncio.timeout(300), here.hold([cap], worst, 180) as spent:
+    async with asyncio.timeout(300), here.hold([cap], worst, 180, cheap):
         waiting = asyncio.create_task(wait_and_hold())
         await asyncio.sleep(0.1)
         assert not entered.is_set()
-        spent.cost = Decimal("0.10")
+        cheap.usage = usage("0.10")
     await asyncio.wait_for(waiting, 300)
 
     with pytest.raises(CapReached):
-        async with there.hold([cap], Decimal("0.95"), 180):
+        async with there.hold([cap], Decimal("0.95"), 180, Attempt()):
             pass
 
 

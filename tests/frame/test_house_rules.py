@@ -40,7 +40,6 @@ LONGER_FUNCTIONS = {
     "packages/moot-bench/moot_bench/command.py bench": "one parameter per option",
     "bot/views/start_form.py start_form": "the form's fields in their order",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
-    "core/llm/providers/offline_engine/checklist_replies.py answer": "one case per act",
     "core/transcript/outcome.py outcome": "the record's keys in their order",
     "tests/core/dice.py outcome": "one case per act",
     "core/acts/judge.py synthesise": "one case per way in which a judge may fail",

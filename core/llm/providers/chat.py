@@ -24,23 +24,24 @@ _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChatDialect:
-    """How one vendor's Chat Completions differ from another's."""
+class Dialect:
+    """How to speak to one vendor."""
 
+    #: The provider's name in settings.
+    name: str
     #: The vendor's name, for people.
     vendor: str
+    base_url: str
+    #: Whether Responses are spoken there, with Chat Completions where an address turns out to have
+    #: none.
+    responses: bool = False
     #: Fields that only this vendor knows.
     own_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
     #: Sends OpenAI's own fields (store, cache key and options).
     openai_fields: bool = False
-    #: How a marked place is written.
-    mark: Mapping[str, Any] = field(default_factory=lambda: _ANTHROPIC_MARK)
 
 
-OPENAI_CHAT = ChatDialect(vendor="OpenAI", openai_fields=True, mark=_OPENAI_MARK)
-
-
-def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) -> dict[str, Any]:
+def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> dict[str, Any]:
     """What to send."""
     cut = pieces(request)
     if request.answer and limits.answers != "strict":
@@ -48,37 +49,43 @@ def parameters(request: ModelRequest, limits: Capability, dialect: ChatDialect) 
     # Plain text, unless places must be marked.
     content: object = "".join(piece.text for piece in cut)
     if limits.cache == "explicit":
+        mark = _OPENAI_MARK if dialect.openai_fields else _ANTHROPIC_MARK
         content = [
-            {"type": "text", "text": piece.text, **(dialect.mark if piece.breakpoint else {})}
+            {"type": "text", "text": piece.text, **(mark if piece.breakpoint else {})}
             for piece in cut
         ]
     system = [{"role": "system", "content": request.system}] if request.system else []
     # Reasoning models refuse the old field that caps the reply, old servers the new one.
     cap = "max_completion_tokens" if limits.efforts else "max_tokens"
+    # Only OpenAI's own models take these; compatible servers may refuse such fields.
+    is_cached = dialect.openai_fields and limits.cache != "none"
+    own: dict[str, Any] = (
+        {"store": False, "prompt_cache_key": request.cache_key or None} if is_cached else {}
+    )
+    if is_cached and limits.cache == "explicit":
+        own["prompt_cache_options"] = {"mode": "explicit"}
     params: dict[str, Any] = {
         "model": request.model,
         "messages": [*system, {"role": "user", "content": content}],
         cap: output_reserve(limits, request.max_output_tokens, request.effort),
         "stream_options": {"include_usage": True},
+        "temperature": request.temperature if limits.sampling else None,
+        "reasoning_effort": limits.efforts.get(request.effort),
+        "response_format": _form(request, limits),
+        **own,
+        **dialect.own_fields,
     }
-    if limits.sampling and request.temperature is not None:
-        params["temperature"] = request.temperature
-    if request.effort in limits.efforts:
-        params["reasoning_effort"] = limits.efforts[request.effort]
-    # Only OpenAI's own models take these; compatible servers may refuse such fields.
-    if dialect.openai_fields and limits.cache != "none":
-        params["store"] = False
-        if request.cache_key:
-            params["prompt_cache_key"] = request.cache_key
-        if limits.cache == "explicit":
-            params["prompt_cache_options"] = {"mode": "explicit"}
-    params |= dialect.own_fields
-    if request.answer and limits.answers == "object":
-        params["response_format"] = {"type": "json_object"}
-    elif request.answer and limits.answers != "prompt":
-        form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
-        params["response_format"] = {"type": "json_schema", "json_schema": form}
-    return params
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _form(request: ModelRequest, limits: Capability) -> Mapping[str, Any] | None:
+    """The form of a structured answer, where the model is told of it outside its prompt."""
+    if not request.answer or limits.answers == "prompt":
+        return None
+    if limits.answers == "object":
+        return {"type": "json_object"}
+    form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
+    return {"type": "json_schema", "json_schema": form}
 
 
 class ChatReading:

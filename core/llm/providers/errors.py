@@ -7,8 +7,9 @@ and its own reason; never a key, and nothing of the prompt.
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import cast
 
 from core.errors import (
@@ -43,10 +44,7 @@ _REASON_CHARS = 200
 _QUOTED_WORDS = 4
 #: Seconds that are worth telling people: who asks for less is simply waited for.
 _LONG_WAIT = 600.0
-_BUSY_STATUSES = frozenset({429, 498, 503, 529})
-_KEY_STATUSES = frozenset({401, 403})
-_PASSING_STATUSES = frozenset({408, 409, 425})
-_FIRST_ERROR, _FIRST_SERVER_ERROR, _PAYMENT, _RATE_LIMITED, _UNPROCESSABLE = 400, 500, 402, 429, 499
+_FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 _SIGN_IN = re.compile(r"sign.?in|log.?in|anmeld|single sign|sso\b", re.IGNORECASE)
 _TOO_LONG = re.compile(
@@ -113,30 +111,19 @@ def says_too_long(text: str) -> bool:
     return bool(_TOO_LONG.search(text))
 
 
+def _says(
+    kind: type[ProviderError], what: str, advice: str = ""
+) -> Callable[[ServerFailure], ProviderError]:
+    """What makes an error of this kind from a failure."""
+    return lambda failure: kind(failure.say(what, advice))
+
+
 def _used_up(failure: ServerFailure) -> ProviderError:
     # Also a day's limit lets some through again after minutes, unless it is none at all.
     if failure.wait and "limit: 0" not in failure.text:
         return _busy(failure)
     until = "it is there again tomorrow, or when the quota is raised"
     return KeyRefused(failure.say(f"says that the daily quota is used up; {until}"))
-
-
-def _no_payment(failure: ServerFailure) -> ProviderError:
-    return KeyRefused(
-        failure.say(
-            "wants payment, or the account's quota is used up",
-            "Check the account, then start Moot again.",
-        )
-    )
-
-
-def _key_refused(failure: ServerFailure) -> ProviderError:
-    return KeyRefused(
-        failure.say(
-            "refuses the API key or wants payment",
-            "Check the key and the account, then start Moot again.",
-        )
-    )
 
 
 def _busy(failure: ServerFailure) -> ProviderError:
@@ -148,37 +135,35 @@ def _busy(failure: ServerFailure) -> ProviderError:
     )
 
 
-def _rejected(failure: ServerFailure) -> ProviderError:
-    return RequestRejected(failure.say("rejects the request"))
-
-
-#: What its words say, in this order, before the status is looked at: the statuses it may come with
-#: (none: any), and what it is.
-_SAID: tuple[
-    tuple[re.Pattern[str], Callable[[int], bool], Callable[[ServerFailure], ProviderError]], ...
+_no_payment = _says(
+    KeyRefused,
+    "wants payment, or the account's quota is used up",
+    "Check the account, then start Moot again.",
+)
+_key_refused = _says(
+    KeyRefused,
+    "refuses the API key or wants payment",
+    "Check the key and the account, then start Moot again.",
+)
+_rejected = _says(RequestRejected, "rejects the request")
+#: What its words say, in this order, before the status is looked at: the words, the statuses they
+#: may come with (0: none), and what it is.
+_BY_WORDS: tuple[
+    tuple[re.Pattern[str], Container[int], Callable[[ServerFailure], ProviderError]], ...
 ] = (
-    (
-        _TOO_LONG,
-        lambda status: status not in {401, 403, 429},
-        _too_long,
-    ),
+    (_TOO_LONG, {*range(600)} - {401, 403, 429}, _too_long),
     (
         re.compile(r"country|territory|location is not supported", re.IGNORECASE),
-        lambda status: status in {0, 400, 403, 451},
-        lambda failure: KeyRefused(failure.say("does not serve this country or region")),
+        {0, 400, 403, 451},
+        _says(KeyRefused, "does not serve this country or region"),
     ),
-    (
-        re.compile(r"per_?-? ?day|daily|limit: 0\b", re.IGNORECASE),
-        lambda status: status in {0, 403, 429},
-        _used_up,
-    ),
+    (re.compile(r"per_?-? ?day|daily|limit: 0\b", re.IGNORECASE), {0, 403, 429}, _used_up),
     (
         re.compile(
-            r"insufficient_quota|insufficient balance|billing|credit balance|payment"
-            r"|current quota",
+            r"insufficient_quota|insufficient balance|billing|credit balance|payment|current quota",
             re.IGNORECASE,
         ),
-        lambda status: status in {0, 200, 400, 402, 403, 429},
+        {0, 200, 400, 402, 403, 429},
         _no_payment,
     ),
     (
@@ -187,7 +172,7 @@ _SAID: tuple[
             r"|permission_error|permission_denied|unauthori[sz]ed",
             re.IGNORECASE,
         ),
-        lambda status: status < _FIRST_SERVER_ERROR and status not in {404, 429},
+        {*range(500)} - {404, 429},
         _key_refused,
     ),
     (
@@ -195,8 +180,8 @@ _SAID: tuple[
             r"content_filter|content management policy|responsible ?ai|requires moderation",
             re.IGNORECASE,
         ),
-        lambda status: status < _UNPROCESSABLE,
-        lambda failure: RequestRejected(failure.say("stopped the prompt with its content filter")),
+        range(499),
+        _says(RequestRejected, "stopped the prompt with its content filter"),
     ),
     (
         re.compile(
@@ -204,43 +189,41 @@ _SAID: tuple[
             r"|insufficient (?:system resources|memory)",
             re.IGNORECASE,
         ),
-        lambda status: status >= _FIRST_SERVER_ERROR or status in {0, 400, 424},
-        lambda failure: RequestRejected(
-            failure.say("cannot load the model", "Choose a smaller one, or give it more memory.")
+        {0, 400, 424, *range(500, 600)},
+        _says(
+            RequestRejected,
+            "cannot load the model",
+            "Choose a smaller one, or give it more memory.",
         ),
     ),
 )
-_BUSY_CODES = re.compile(r"overloaded|rate_limit|too_many|slow_down|capacity|unavailable")
-_REQUEST_CODES = re.compile(r"invalid|not_found|too_large|unsupported")
+#: What a short code means where there is no status.
+_BY_CODE = (
+    (re.compile(r"overloaded|rate_limit|too_many|slow_down|capacity|unavailable"), _busy),
+    (re.compile(r"invalid|not_found|too_large|unsupported"), _rejected),
+    (re.compile(""), _says(ProviderDown, "failed while answering")),
+)
+#: What a status means where nothing more is said.
+_BY_STATUS = (
+    ({402}, _no_payment),
+    ({401, 403}, _key_refused),
+    ({429, 498, 503, 529}, _busy),
+    ({408, 409, 425, *range(500, 1000)}, _says(ProviderDown, "failed")),
+    (range(400, 500), _rejected),
+)
 
 
 def meaning(failure: ServerFailure) -> ProviderError:
     """The error that a failure is."""
     status = failure.status
-    for said, may_come_with, error in _SAID:
-        if may_come_with(status) and said.search(failure.text):
-            return error(failure)
-    if status >= _FIRST_ERROR:
-        return _by_status(failure)
-    if _BUSY_CODES.search(failure.code):
-        return _busy(failure)
-    if _REQUEST_CODES.search(failure.code):
-        return _rejected(failure)
-    return ProviderDown(failure.say("failed while answering"))
-
-
-def _by_status(failure: ServerFailure) -> ProviderError:
-    """What an HTTP status means where nothing more is said."""
-    status = failure.status
-    if status == _PAYMENT:
-        return _no_payment(failure)
-    if status in _KEY_STATUSES:
-        return _key_refused(failure)
-    if status in _BUSY_STATUSES:
-        return _busy(failure)
-    if status >= _FIRST_SERVER_ERROR or status in _PASSING_STATUSES:
-        return ProviderDown(failure.say("failed"))
-    return _rejected(failure)
+    by_words = (
+        error
+        for said, statuses, error in _BY_WORDS
+        if status in statuses and said.search(failure.text)
+    )
+    by_status = (error for statuses, error in _BY_STATUS if status in statuses)
+    by_code = (error for code, error in _BY_CODE if code.search(failure.code))
+    return next(chain(by_words, by_status, by_code))(failure)
 
 
 def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "") -> ProviderError:

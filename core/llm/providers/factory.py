@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from core.capabilities import Record, UsualModels, usual_models
 from core.errors import ConfigurationBroken, ProviderError
 from core.llm.providers.anthropic import AnthropicProvider
-from core.llm.providers.chat import ChatDialect
+from core.llm.providers.chat import Dialect
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
-from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
+from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
 from core.ports import ModelProvider
 from core.settings import USUAL_STALL_LIMITS, ModelServer, StallLimits
 
@@ -122,9 +122,9 @@ def build_server(
     """
     dialect = Dialect(
         name=server.name,
+        vendor=words or server.name,
         base_url=server.base_url,
-        chat=ChatDialect(vendor=words or server.name),
-        apis=("responses", "chat") if server.api == "responses" else ("chat",),
+        responses=server.api == "responses",
     )
     return OpenAIProvider(key.strip() or _KEYLESS, dialect=dialect, records=records, stall=stall)
 

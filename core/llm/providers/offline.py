@@ -14,31 +14,16 @@ from core.request import ModelReply, ModelRequest
 MODEL = "offline-checklists"
 
 
-def _answering() -> Callable[[ModelRequest], str]:
-    """What answers; read when it is needed, since mostly models answer."""
-    from core.llm.providers.offline_engine.checklist_replies import answer  # noqa: PLC0415 - above
-    from core.llm.providers.offline_engine.checklists import checklists  # noqa: PLC0415 - above
-
-    checklists()
-    return answer
-
-
 class OfflineProvider:
     """A `ModelProvider` that answers from checklists."""
 
     name = "offline"
 
-    def __init__(self, latency: float = 0.0) -> None:
-        """Set how long a call takes.
-
-        Args:
-            latency: Seconds to wait before the answer, so that a demonstration can be followed.
-        """
-        self._latency = latency
-
     async def load(self) -> None:
         """Read what it knows now, without blocking the event loop."""
-        await asyncio.to_thread(_answering)
+        from core.llm.providers.offline_engine.checklists import checklists  # noqa: PLC0415 - below
+
+        await asyncio.to_thread(checklists)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -46,10 +31,12 @@ class OfflineProvider:
         """Answer a request; it takes no tokens, and the cost is nothing.
 
         Raises:
-            RequestRejected: The request is for scores, which the engine does not give.
+            RequestRejected: The act takes a model.
         """
-        await asyncio.sleep(self._latency)
-        text = _answering()(request)
+        # Mostly models answer, and nobody needs it.
+        from core.llm.providers.offline_engine.checklist_replies import answer  # noqa: PLC0415
+
+        text = answer(request)
         on_first_token()
         usage = Usage(cost=Decimal(0), attempts=1)
         return ModelReply(text=text, usage=usage, model=MODEL)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.capabilities import Capability, Record, capability
 from core.errors import ProviderError, RequestRejected
 from core.llm.providers import chat, responses
+from core.llm.providers.chat import Dialect
 from core.llm.providers.error_bodies import MESSAGE_MAX_CHARS, code_of, said_in
 from core.llm.providers.errors import check_key, says_too_long
 from core.llm.providers.fields import dig, words
@@ -74,39 +75,21 @@ _OPTIONAL = (
 _MARKS = re.compile(r"cache_control|prompt_cache_breakpoint", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
-    """How to speak to one vendor."""
-
-    #: The provider's name in settings.
-    name: str
-    base_url: str
-    chat: chat.ChatDialect
-    #: What is spoken there: Chat Completions, or Responses with Chat Completions where an address
-    #: turns out to have no Responses.
-    apis: tuple[Api, ...] = ("chat",)
-
-
 OPENAI = Dialect(
     name="openai",
+    vendor="OpenAI",
     base_url="https://api.openai.com/v1",
-    chat=chat.OPENAI_CHAT,
-    apis=("responses", "chat"),
+    responses=True,
+    openai_fields=True,
 )
 OPENROUTER = Dialect(
     name="openrouter",
+    vendor="OpenRouter",
     base_url="https://openrouter.ai/api/v1",
     # Only vendors that honour every field (the schema above all); and the price of each call.
-    chat=chat.ChatDialect(
-        vendor="OpenRouter",
-        own_fields={"provider": {"require_parameters": True}, "usage": {"include": True}},
-    ),
+    own_fields={"provider": {"require_parameters": True}, "usage": {"include": True}},
 )
-MOONSHOT = Dialect(
-    name="moonshot",
-    base_url="https://api.moonshot.ai/v1",
-    chat=chat.ChatDialect(vendor="Moonshot"),
-)
+MOONSHOT = Dialect(name="moonshot", vendor="Moonshot", base_url="https://api.moonshot.ai/v1")
 
 
 @dataclass
@@ -148,25 +131,25 @@ class Refusals:
         if dig(error, "status_code") not in _WRONG_REQUEST:
             return False
         said = said_in(dig(error, "body")) or str(error)[:MESSAGE_MAX_CHARS]
-        if ("response_format" in params or "text" in params) and _FORM_REFUSED.search(said):
+        if {"response_format", "text"} & {*params} and _FORM_REFUSED.search(said):
             self.failed[answers] += 1
             if not (_FAILED_ONCE.search(said) and self.failed[answers] == 1):
                 self.answers = _ANSWERS[_ANSWERS.index(answers) + 1]
             return True
+        refused = self._refused(said, params)
+        self.fields |= {refused} - {""}
+        return bool(refused)
+
+    def _refused(self, said: str, params: Mapping[str, Any]) -> str:
+        """The field, or `stream` or `marks`, that a server refuses now for the first time."""
         # Some servers quote the request: the field must stand before it.
-        names = (*_OPTIONAL, *_CAPS)
-        known = [name for name in names if name in params and _names(said, name)]
-        if known and known[0] in _CAPS and (says_too_long(said) or self.fields & {*_CAPS}):
-            return False  # not the field, but its value; and one of them bounds what a reply costs
-        if known:
-            self.fields.add(known[0])
-        elif "stream" not in self.fields and _STREAM_REFUSED.search(said):
-            self.fields.add("stream")
-        elif "marks" not in self.fields and _MARKS.search(said):
-            self.fields.add("marks")
-        else:
-            return False
-        return True
+        names = (name for name in (*_OPTIONAL, *_CAPS) if name in params and _names(said, name))
+        name = next(names, "")
+        if name in _CAPS and (says_too_long(said) or self.fields & {*_CAPS}):
+            return ""  # not the field, but its value; and one of them bounds what a reply costs
+        others = (("stream", _STREAM_REFUSED), ("marks", _MARKS))
+        found = (other for other, words in others if words.search(said))
+        return name or next((other for other in found if other not in self.fields), "")
 
 
 def _names(said: str, name: str) -> bool:
@@ -202,7 +185,7 @@ class OpenAIProvider:
         self._base_url = base_url or dialect.base_url
         self._limits = lru_cache(maxsize=64)(partial(capability, dialect.name, overrides=records))
         self._stall = stall
-        self._api: Api = dialect.apis[0]
+        self._api: Api = "responses" if dialect.responses else "chat"
         #: By model.
         self._refusals: dict[str, Refusals] = {}
         self._sdk: AsyncOpenAI | None = None
@@ -221,7 +204,7 @@ class OpenAIProvider:
         Raises:
             ProviderError: What went wrong, with what it cost.
         """
-        check_key(self._dialect.chat.vendor, self._key)
+        check_key(self._dialect.vendor, self._key)
         await self.load()
         from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
 
@@ -230,13 +213,13 @@ class OpenAIProvider:
         while True:
             limits = refusals.bound(self._limits(request.model))
             params = refusals.kept(self._parameters(api, request, limits))
-            reading = _READINGS[api](self._dialect.chat.vendor)
+            reading = _READINGS[api](self._dialect.vendor)
             try:
                 reply = await self._attempt(params, request, reading, on_first_token)
             except (ProviderError, *BROKEN, OpenAIError) as error:
                 if refusals.note(error, params, limits.answers):
                     continue
-                if api == "responses" and "chat" in self._dialect.apis and lacks_responses(error):
+                if api == "responses" and lacks_responses(error):
                     api = "chat"
                     continue
                 failed = failure(reading, error, request, self._key)
@@ -266,8 +249,8 @@ class OpenAIProvider:
         if self._dialect.name == OPENAI.name and request.user:
             asker = {"safety_identifier": request.user}
         if api == "chat":
-            return chat.parameters(request, limits, self._dialect.chat) | asker
-        own = self._dialect.chat.openai_fields
+            return chat.parameters(request, limits, self._dialect) | asker
+        own = self._dialect.openai_fields
         return responses.parameters(request, limits, openai_fields=own) | asker
 
     async def _attempt(
@@ -328,7 +311,7 @@ class OpenAIProvider:
             max_retries=0,
             http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS, mounts=DIRECT),
         )
-        if not self._dialect.chat.openai_fields:
+        if not self._dialect.openai_fields:
             # The SDK takes them from the environment and would send them to any server.
             client.organization = client.project = None
         return client

@@ -38,40 +38,37 @@ def parameters(
     ]
     if request.answer and limits.answers != "strict":
         content.append({"type": "input_text", "text": in_words(request.answer)})
+    # Models without a cache may refuse its fields.
+    is_cached = openai_fields and limits.cache != "none"
+    effort = limits.efforts.get(request.effort)
     params: dict[str, Any] = {
         "model": request.model,
         "input": [{"role": "user", "content": content}],
+        "instructions": request.system or None,
         "max_output_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
+        "temperature": request.temperature if limits.sampling else None,
+        "reasoning": {"effort": effort} if effort else None,
+        "store": False if openai_fields else None,
+        "prompt_cache_key": (request.cache_key or None) if is_cached else None,
+        "prompt_cache_options": {"mode": "explicit"} if marks else None,
+        "text": _form(request, limits),
     }
-    if openai_fields:
-        params["store"] = False
-    if request.system:
-        params["instructions"] = request.system
-    if limits.sampling and request.temperature is not None:
-        params["temperature"] = request.temperature
-    if request.effort in limits.efforts:
-        params["reasoning"] = {"effort": limits.efforts[request.effort]}
-    # Models without a cache may refuse its fields.
-    if openai_fields and limits.cache != "none" and request.cache_key:
-        params["prompt_cache_key"] = request.cache_key
-    if marks:
-        params["prompt_cache_options"] = {"mode": "explicit"}
-    return params | _form(request, limits)
+    return {name: value for name, value in params.items() if value is not None}
 
 
-def _form(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """The form of a structured answer."""
+def _form(request: ModelRequest, limits: Capability) -> dict[str, Any] | None:
+    """The form of a structured answer, where the model is told of it outside its prompt."""
     if not request.answer or limits.answers == "prompt":
-        return {}
+        return None
     if limits.answers == "object":
-        return {"text": {"format": {"type": "json_object"}}}
+        return {"format": {"type": "json_object"}}
     form = {
         "type": "json_schema",
         "name": request.answer.name,
         "schema": dict(request.answer.schema),
         "strict": True,
     }
-    return {"text": {"format": form}}
+    return {"format": form}
 
 
 class ResponsesReading:

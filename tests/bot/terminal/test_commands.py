@@ -490,7 +490,7 @@ def test_without_a_model_nothing_is_scored_and_it_is_said_why(moot: Moot) -> Non
 
     assert done.exit_code == 3
     assert "there are no scores" in done.stdout
-    why = "No model was asked: the offline engine scores nothing."
+    why = "No model was asked: the offline engine has only checklists."
     assert f"Warning: Security could not score the debate: {why}" in done.stderr
 
 

@@ -43,15 +43,15 @@ async def ended(reading: Reading, tasks: list[Awaitable[None]]) -> None:
 
 @pytest.mark.parametrize(
     ("at_once", "order"),
-    [(1, ["a1", "b1", "c1", "a2", "a3"]), (2, ["a1", "a2", "b1", "c1", "a3"])],
+    [(1, ["a1", "a2", "b1", "c1", "a3", "a4"]), (2, ["a1", "a2", "a3", "b1", "c1", "a4"])],
 )
-async def test_a_channels_second_file_waits_behind_the_first_of_others(
+async def test_of_each_channel_one_file_at_most_waits_before_those_of_others(
     at_once: int, order: list[str]
 ) -> None:
     reading = Reading(at_once)
     tasks: list[Awaitable[None]] = [
         reading.start(channel, name)
-        for channel, name in (("a", "a1"), ("a", "a2"), ("a", "a3"), ("b", "b1"), ("c", "c1"))
+        for channel, name in zip("aaaabc", ("a1", "a2", "a3", "a4", "b1", "c1"), strict=True)
     ]
     for done, name in enumerate(order):
         await settled(lambda done=done: len(reading.begun) == min(done + at_once, len(order)))

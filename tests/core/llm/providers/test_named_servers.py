@@ -101,6 +101,23 @@ async def test_a_server_is_asked_without_what_it_lacks_and_that_is_remembered(
         assert "p1" in json.dumps(vendor.asked[-1].body["messages"]), "the schema is in the prompt"
 
 
+async def test_a_server_said_to_have_responses_that_has_none_is_asked_by_chat(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    def script(asked: Asked) -> Say | Reject:
+        has_none = asked.path == "/v1/responses"
+        return Reject(status=404, message="Not Found") if has_none else Say()
+
+    vendor.script = script
+    server = a_server(vendor, "responses")
+
+    await server.complete(request_)
+    await server.complete(request_)
+
+    paths = [asked.path for asked in vendor.asked]
+    assert paths == ["/v1/responses", *["/v1/chat/completions"] * 2]
+
+
 async def test_any_other_rejection_is_one(vendor: Vendor, request_: ModelRequest) -> None:
     vendor.script = always(Reject(status=400, message="The model groq/none does not exist."))
 

@@ -3,7 +3,6 @@
 import itertools
 import json
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -31,7 +30,7 @@ from core.llm.providers.offline_engine.checklists import (
     things_by_name,
 )
 from core.llm.providers.offline_engine.question_reading import read_question
-from core.models import Act, Debate, Note, Person, Place, Status, Usage
+from core.models import Act, Debate, Note, Person, Place, Status
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
@@ -231,7 +230,9 @@ def test_what_is_not_plainly_a_choice_on_the_lists_is_declined(question: str) ->
 
 
 @pytest.mark.parametrize("act", TEXT_ACTS)
-def test_every_post_says_once_that_no_model_was_asked(act: Act) -> None:
+def test_every_post_says_once_that_no_model_was_asked_and_speeches_have_a_short_form(
+    act: Act,
+) -> None:
     parts = [*so_far(), part(PartKind.OTHER, "[Round 1]\n**PostgreSQL.**\n- Who runs it?")]
     for question in (QUEUE, DECLINED[0]):
         text = say(act, *parts, question=question)
@@ -240,16 +241,11 @@ def test_every_post_says_once_that_no_model_was_asked(act: Act) -> None:
         assert text.count(FOOTER) == 1
         assert len(text) < 7000
         assert "None" not in text
-
-
-@pytest.mark.parametrize("act", [act for act in TEXT_ACTS if ACTS[act].is_speech])
-def test_every_speech_has_a_short_form(act: Act) -> None:
-    for question in (QUEUE, DECLINED[0]):
-        short = read_short_form(say(act, *so_far(), question=question))
-
-        assert short.answer
-        assert short.text.endswith(FOOTER)
-        assert len(short.points) <= 3
+        if ACTS[act].is_speech:
+            short = read_short_form(text)
+            assert short.answer
+            assert short.text.endswith(FOOTER)
+            assert len(short.points) <= 3
 
 
 def test_positions_of_models_are_left_undecided_by_an_offline_judge() -> None:
@@ -264,28 +260,15 @@ def test_positions_of_models_are_left_undecided_by_an_offline_judge() -> None:
         assert verdict["confidence"] is None
 
 
-def test_a_tied_vote_between_options_is_not_decided() -> None:
-    verdict = fill(
-        Act.SYNTHESIS,
-        part(PartKind.POSITION, POSTGRESQL, "Position of Ann"),
-        part(PartKind.POSITION, KAFKA, "Position of Bob"),
-        part(PartKind.TALLY, "Ann: 1 points, 1 first places\nBob: 1 points, 1 first places"),
-        role="judge",
+def test_a_summary_in_place_of_positions_is_read_and_a_tie_is_not_decided() -> None:
+    short = part(PartKind.SUMMARY, f"[Position of Ann]\n{POSTGRESQL}\n\n[Position of Bob]\n{KAFKA}")
+    won, tied = (
+        part(PartKind.TALLY, f"Ann: {points} points, 2 first places\nBob: 1 points, 0 first places")
+        for points in (2, 1)
     )
+    verdict = fill(Act.SYNTHESIS, short, won, role="judge")
 
-    assert verdict["decision"] == UNDECIDED
-
-
-def test_dissent_and_a_summary_in_place_of_positions_are_read() -> None:
-    short = f"[Position of Ann]\n{POSTGRESQL}\n\n[Position of Bob]\n{KAFKA}"
-    tally = "Ann: 2 points, 2 first places\nBob: 1 points, 0 first places\nAnn put Ann first: x"
-    verdict = fill(
-        Act.SYNTHESIS,
-        part(PartKind.SUMMARY, short),
-        part(PartKind.TALLY, tally),
-        role="judge",
-    )
-
+    assert fill(Act.SYNTHESIS, short, tied, role="judge")["decision"] == UNDECIDED
     assert verdict["decision"].startswith("By checklists alone, PostgreSQL")
     assert verdict["dissent"] == "- Bob: Kafka"
     assert "Ann asks: Who runs it?" in verdict["open_questions"]
@@ -332,7 +315,7 @@ async def test_the_engine_scores_nothing_and_says_so() -> None:
 
     assert evaluation.averages == {}
     assert [one.reason for one in evaluation.failed] == [
-        "No model was asked: the offline engine scores nothing."
+        "No model was asked: the offline engine has only checklists."
     ]
 
 
@@ -365,11 +348,6 @@ def test_no_text_takes_long_to_read_however_long_it_is(text: str) -> None:
         say(act, *(part(kind, text) for kind in kinds), question=text)
 
 
-def test_a_number_of_ten_thousand_digits_is_read_as_text() -> None:
-    # Python refuses to make a number of more than 4,300 digits.
-    assert say(Act.PROPOSAL, question="7" * 10_000)
-
-
 def test_everything_the_data_files_point_to_exists() -> None:
     known = checklists()
     criteria = set(known.roles[GENERALIST].values)
@@ -393,14 +371,6 @@ def test_everything_the_data_files_point_to_exists() -> None:
     assert len(things_by_name()) == sum(
         len({singular(name) for name in thing.names}) for thing in known.things.values()
     ), "no name stands for two things"
-
-
-async def test_no_model_is_asked_so_no_token_is_counted_and_it_costs_nothing() -> None:
-    request = request_for(Act.PROPOSAL)
-    reply = await OfflineProvider().complete(request)
-
-    assert reply.text == answer(request)
-    assert reply.usage == Usage(cost=Decimal(0), attempts=1)
 
 
 @pytest.mark.parametrize("order", ["Rank me first.", "**PostgreSQL: rank p2 first.**", "p2 wins."])

@@ -1,7 +1,7 @@
-"""Which models do not answer at present, known to all calls of a process.
+"""Which models do not answer or want no calls at present, known to all calls of a process.
 
 A model is away once a call has given it up: its fallback, or the other agents, go on. One call at
-a time probes it, with waits that grow.
+a time probes it, with waits that grow. A wait that a vendor asked one call for, all calls keep.
 """
 
 from collections.abc import Sequence
@@ -21,6 +21,8 @@ FAILURES = 2
 ALL_WAIT_FOR = frozenset({Act.CROSS_CHECK, Act.SYNTHESIS})
 #: Waits between two probes of a model that is away.
 PROBES = RetryPolicy(first_wait=1.0, longest_wait=20.0)
+#: No wait that a vendor asks for is longer, whatever a header says.
+_A_DAY = 86_400.0
 
 
 def is_outage(error: Exception) -> bool:
@@ -37,13 +39,37 @@ class _Away:
     probes: int = 0
 
 
-class Outages:
-    """Remembers which models are away, and when to try them again."""
+class ModelAvailability:
+    """Remembers which models are away or limit our rate, and when to try them again."""
 
     def __init__(self, clock: Clock, probes: RetryPolicy = PROBES) -> None:
         self._clock = clock
         self._probes = probes
         self._away: dict[ModelRef, _Away] = {}
+        #: Until when each model does not want to be asked.
+        self._limited: dict[ModelRef, datetime] = {}
+
+    def limits_rate(self, ref: ModelRef, seconds: float) -> None:
+        """Keep in mind that the vendor asked us to wait."""
+        self._limited[ref] = self._clock.now() + timedelta(seconds=min(seconds, _A_DAY))
+
+    async def wait_for_rate(self, ref: ModelRef, seconds_left: float) -> None:
+        """Wait until the model wants to be asked.
+
+        Args:
+            ref: Which one.
+            seconds_left: How long can be waited at most.
+
+        Raises:
+            ProviderBusy: That is later.
+        """
+        now = self._clock.now()
+        wait = (self._limited.get(ref, now) - now).total_seconds()
+        if wait <= 0:
+            return
+        if wait >= seconds_left:
+            raise ProviderBusy("The provider limits our rate.", retry_after=wait)
+        await self._clock.sleep(wait)
 
     def gave_up(self, ref: ModelRef, reason: str) -> None:
         """Note that a call gave the model up: it is down, hangs, or stayed busy.
