@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from core.clock import SystemClock
-from core.events import DebateWanted, OptionEdited
+from core.events import DebateWanted
 from core.models import (
     Act,
     GateReason,
-    OptionChange,
-    OptionEdit,
     Person,
     QuestionKind,
     Setup,
@@ -19,9 +17,7 @@ from core.models import (
     When,
 )
 from core.request import ModelRequest, PartKind
-from core.rules.gate import closing_gate, gate_after
-from core.rules.mind_changes import mind_changes
-from core.rules.options import NONE_OF_THESE, by_option, options_of
+from core.rules.gate import closing_gate
 from core.rules.schedule import rounds_held
 from core.settings import Settings
 from core.testing import (
@@ -147,29 +143,6 @@ async def test_the_skipped_debate_is_held_after_its_verdict_when_somebody_wants_
     assert {"tally", "tally/2", "verdict", "verdict/2", "end", "end/2"} <= debate.times.keys()
 
 
-async def test_a_split_that_closes_ends_the_rounds() -> None:
-    bench = Bench(ScriptedProvider(a_script(SPLIT)))
-    debate = await bench.run(a_gated_setup())
-
-    ended = closing_gate(debate)
-    assert ended
-    assert (ended.reason, ended.turn.round) == (GateReason.AGREED, 1)
-    assert set(ended.moved) == {"security", "simplicity"}
-    assert rounds_held(debate) == 1
-    moves = mind_changes(debate)
-    assert [(move.voter, move.before, move.after) for move in moves] == [
-        ("security", "o2", "o1"),
-        ("simplicity", "o2", "o1"),
-    ]
-    assert all(
-        move.moved_by and not move.moved_by.startswith(f"r1/critique/{move.voter}")
-        for move in moves
-    )
-    assert debate.tally
-    assert debate.tally.options[0].first_choices == 3
-    assert by_option(debate)["o1"] == ["architect", "security", "simplicity"]
-
-
 async def test_a_deadlock_goes_to_the_vote() -> None:
     bench = Bench(ScriptedProvider(a_script(STUCK)))
     debate = await bench.run(a_gated_setup())
@@ -201,62 +174,3 @@ async def test_a_close_vote_is_judged_twice_and_disagreement_costs_confidence(
     verdict = debate.verdict
     assert verdict
     assert any("another order" in words for words in verdict.rests_on) is swapped
-
-
-async def test_an_option_that_people_add_is_on_the_final_ballot() -> None:
-    bench = Bench(ScriptedProvider(a_script(SPLIT), latency=0.01))
-    await bench.start(a_gated_setup())
-    edit = OptionEdit(change=OptionChange.ADD, name="a file", by=DANA, origin="v1")
-    added = OptionEdited(edit=edit)
-    await bench.store.append(DEBATE, added, at=SystemClock().now())
-    debate = await bench.engine.run(DEBATE)
-
-    names = [item.name for item in options_of(debate).items]
-    assert names == ["Kafka", "PostgreSQL", NONE_OF_THESE, "a file"]
-    final = bench.provider.asked(Act.BALLOT)[-1]
-    assert list(options_in(final)) == ["o1", "o2", "o3", "t1"]
-    assert debate.tally
-    assert {score.option for score in debate.tally.options} == {"o1", "o2", "o3", "t1"}
-
-
-async def test_a_panel_that_nobody_moves_is_closed_without_asking_its_facilitator() -> None:
-    bench = Bench(ScriptedProvider(a_script(STUCK)))
-    debate = await bench.run(a_gated_setup("panel", rounds=7))
-
-    assert [request.act for request in bench.provider.requests].count(Act.FACILITATION) == 1
-    ended = closing_gate(debate)
-    assert ended
-    assert (ended.reason, ended.turn.round) == (GateReason.DEADLOCK, 2)
-    assert rounds_held(debate) == 3, "two rounds and the closing statements"
-
-
-@pytest.mark.parametrize("shares", [(60, 40), (40, 60), (51, 49)])
-async def test_doubts_about_what_all_answer_are_no_unanimity(shares: tuple[int, int]) -> None:
-    """All drafts say yes; ballots of 60 % and 40 % stay what they are, and it is debated."""
-    sure: Mapping[str, int] = dict(zip(("architect", "security"), shares, strict=True))
-
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.OPTIONS:
-            stands_for = [1 for part in request.parts if part.kind is PartKind.CANDIDATE]
-            options = {"options": ["Yes", "No"], "stands_for": stands_for, "kind": "whether"}
-            return json.dumps(options)
-        reply = plausible_reply(request)
-        if request.act is not Act.BALLOT:
-            return reply
-        share = sure.get(request.role, 90)
-        return json.dumps(json.loads(reply) | {"probabilities": [share, 0, 100 - share]})
-
-    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
-
-    assert [item.name for item in options_of(debate).items] == ["Yes", "No", NONE_OF_THESE]
-    cast = [
-        ballot
-        for ballot in debate.ballots.values()
-        if ballot.voter in sure and not ballot.turn.round
-    ]
-    assert [one.probabilities["o1"] for one in cast] == [sure[one.voter] / 100 for one in cast]
-    gate = gate_after(debate, 0)
-    assert gate
-    assert gate.reason is GateReason.SPLIT
-    assert debate.verdict
-    assert (debate.verdict.confidence or 0) < 80, "not high"

@@ -2,27 +2,23 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
 import pytest
 
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
-from core.engine import PROOF_SECONDS, Engine
+from core.engine import Engine
 from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
 from core.events import (
     ContributionMade,
-    DebateConcluded,
     DebateFailed,
     DebateStarted,
     DebateWanted,
     Event,
     FollowUpAsked,
-    NoteAdded,
-    Recorded,
     StopRequested,
-    TurnFailed,
     fold,
 )
 from core.llm.call import ModelCalls
@@ -30,7 +26,6 @@ from core.models import (
     Act,
     Debate,
     FollowUp,
-    Note,
     Person,
     Status,
     Stop,
@@ -72,17 +67,6 @@ PLAIN_WORDS = (
 )
 
 
-async def test_a_debate_runs_from_question_to_verdict() -> None:
-    bench = Bench()
-    debate = await bench.run(a_setup(rounds=2))
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert debate.verdict.decision == "Use PostgreSQL."
-    assert not debate.verdict.partial
-    assert isinstance(bench.sink.events[-1].event, DebateConcluded)
-
-
 async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed() -> None:
     bench = Bench()
     ended = await bench.run(a_setup(rounds=1))
@@ -104,30 +88,6 @@ async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed()
     assert not schedule.ready(debate)
 
 
-async def test_three_agents_and_three_rounds_take_exactly_the_turns_of_the_format() -> None:
-    bench = Bench()
-    debate = await bench.run(a_setup(rounds=3))
-    asked = {act: len(bench.provider.asked(act)) for act in Act}
-
-    assert (asked[Act.PROPOSAL], asked[Act.CRITIQUE], asked[Act.REFINEMENT]) == (3, 18, 9)
-    assert (asked[Act.BALLOT], asked[Act.SYNTHESIS]) == (6, 1)  # ballots: blind and final
-    carried = debate.contributions["r2/proposal/architect"]
-    assert (carried.carried_from, carried.call) == ("r1/refinement/architect", None)
-
-
-async def test_every_prompt_holds_the_question_and_the_notes_known_by_then() -> None:
-    bench = Bench()
-    await bench.start()
-    note = Note(id="n", author=DANA, text="We have two people on call.")
-    await bench.store.append(DEBATE, NoteAdded(note=note), at=LoopClock().now())
-    await bench.engine.run(DEBATE)
-
-    for request in bench.provider.requests:
-        texts = {part.kind: part.text for part in request.parts}
-        assert "Kafka or PostgreSQL" in texts[PartKind.QUESTION]
-        assert "two people on call" in texts[PartKind.NOTES]
-
-
 async def test_agents_are_never_named_to_one_another() -> None:
     bench = Bench()
     await bench.run()
@@ -146,28 +106,6 @@ async def test_drafts_are_made_in_isolation() -> None:
         assert {part.kind for part in request.parts} == {PartKind.QUESTION, PartKind.TASK}
 
 
-async def test_a_critique_does_not_wait_for_a_slow_third_proposal() -> None:
-    release = asyncio.Event()
-
-    class Slow(ScriptedProvider):
-        async def complete(
-            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-        ):
-            if request.role == "simplicity" and request.act is Act.PROPOSAL:
-                await release.wait()
-            return await super().complete(request, on_first_token)
-
-    bench = Bench(provider=Slow())
-    await bench.start()
-    running = asyncio.create_task(bench.engine.run(DEBATE))
-    await bench.provider.until_asked(Act.CRITIQUE, times=2)
-
-    roles = {request.role for request in bench.provider.asked(Act.CRITIQUE)}
-    assert {"architect", "security"} == roles
-    release.set()
-    assert (await running).status is Status.CONCLUDED
-
-
 def failing_when(
     condition: Callable[[ModelRequest], bool],
 ) -> Callable[[ModelRequest], str | ProviderError]:
@@ -181,48 +119,6 @@ def failing_when(
     return script
 
 
-async def test_one_dead_agent_does_not_end_the_debate() -> None:
-    bench = Bench(ScriptedProvider(failing_when(lambda request: request.role == "security")))
-    debate = await bench.run()
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert any("Only 2 of 3 agents" in warning for warning in debate.verdict.warnings)
-    assert not any("security" in key for key in debate.contributions)
-    assert debate.tally
-    assert debate.tally.voters == ("architect", "simplicity")
-
-
-async def test_a_failed_critique_is_missing_and_nothing_else() -> None:
-    def is_one_critique(request: ModelRequest) -> bool:
-        return request.act is Act.CRITIQUE and request.role == "security"
-
-    bench = Bench(ScriptedProvider(failing_when(is_one_critique)))
-    debate = await bench.run(a_setup(rounds=1))
-
-    assert {"r1/critique/security/architect", "r1/critique/security/simplicity"} == set(
-        debate.failures
-    )
-    assert len(debate.contributions) == 3 + 4 + 3
-
-
-async def test_a_failed_refinement_means_a_fresh_proposal_with_a_warning() -> None:
-    failed: list[ModelRequest] = []
-
-    def is_first_refinement(request: ModelRequest) -> bool:
-        wanted = request.act is Act.REFINEMENT and request.role == "security" and not failed
-        if wanted:
-            failed.append(request)
-        return wanted
-
-    bench = Bench(ScriptedProvider(failing_when(is_first_refinement)))
-    debate = await bench.run(a_setup(rounds=2))
-    fresh = debate.contributions["r2/proposal/security"]
-
-    assert fresh.call
-    assert fresh.warnings == ("The last refinement is missing; this is a fresh proposal.",)
-
-
 async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
     bench = Bench(
         ScriptedProvider(failing_when(lambda request: request.role in {"security", "simplicity"}))
@@ -233,24 +129,6 @@ async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
     assert debate.verdict
     assert debate.verdict.partial
     assert not bench.provider.asked(Act.REFINEMENT)
-
-
-async def test_without_any_position_the_debate_fails_and_says_why() -> None:
-    bench = Bench(ScriptedProvider(failing_when(lambda _: True)))
-    debate = await bench.run()
-
-    assert debate.status is Status.FAILED
-    assert "The request is refused." in debate.failure
-    assert isinstance(bench.sink.events[-1].event, DebateFailed)
-
-
-async def test_without_a_judge_the_winning_position_stands_and_says_so() -> None:
-    bench = Bench(ScriptedProvider(failing_when(lambda request: request.role == "judge")))
-    debate = await bench.run()
-
-    assert debate.verdict
-    assert debate.verdict.source is VerdictSource.WINNER
-    assert "No judge gave a verdict" in debate.verdict.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -297,24 +175,6 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
     assert reached.decision == first_sentence(best.text)
     assert "No judge gave a verdict" in reached.warnings[0]
     assert "".join(section.text for section in reached.sections) == told
-
-
-async def test_an_unreadable_ballot_is_repaired_once_then_an_abstention() -> None:
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.BALLOT and request.role == "security":
-            return '{"ranking": ["p1"], "reasons": [], "confidence": 1}'
-        return plausible_reply(request)
-
-    bench = Bench(ScriptedProvider(script))
-    debate = await bench.run(a_setup(rounds=1))
-    ballots = [
-        request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
-    ]
-
-    assert len(ballots) == 4, "two for the blind ballot, two for the final one"
-    assert debate.tally
-    assert debate.tally.abstained == ("security",)
-    assert debate.tally.voters == ("architect", "simplicity")
 
 
 async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
@@ -370,23 +230,6 @@ async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repa
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
     shares = {"o1": 0.8, "o2": 0.1, "o3": 0.1}
     assert [ballot.probabilities for ballot in cast] == ([shares, shares] if mended else [])
-
-
-async def test_a_stop_keeps_what_is_there_and_writes_a_partial_verdict() -> None:
-    bench = Bench(ScriptedProvider(latency=0.02))
-    await bench.start(a_setup(rounds=3))
-    engine = bench.engine
-    running = asyncio.create_task(engine.run(DEBATE))
-    await bench.provider.until_asked(Act.CRITIQUE)
-    await bench.store.append(DEBATE, StopRequested(stop=Stop(by=DANA)), at=LoopClock().now())
-    assert engine.wake(DEBATE)
-    debate = await running
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert debate.verdict.partial
-    assert "Dana stopped the debate" in debate.verdict.warnings[0]
-    assert debate.tally is None
 
 
 class Line(InMemoryStore):
@@ -446,26 +289,6 @@ async def test_a_debate_out_of_time_goes_to_the_vote() -> None:
     assert debate.verdict.partial
 
 
-async def test_after_a_crash_no_recorded_call_is_made_again() -> None:
-    bench = Bench(ScriptedProvider(latency=0.005))
-    await bench.start(a_setup(rounds=2))
-    for _ in range(40):
-        running = asyncio.create_task(bench.engine.run(DEBATE))
-        done, _ = await asyncio.wait([running], timeout=0.012)
-        if done:
-            break
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-    await bench.engine.run(DEBATE)
-    log = await bench.store.events(DEBATE)
-    debate = fold(log)
-
-    assert debate.status is Status.CONCLUDED
-    assert len({recorded.event.key for recorded in log}) == len(log)
-    published = [recorded.seq for recorded in bench.sink.events]
-    assert list(range(1, len(log) + 1)) == list(dict.fromkeys(published))
-
-
 async def test_a_restart_asks_only_for_what_is_missing() -> None:
     first = Bench()
     await first.run(a_setup(rounds=1))
@@ -492,16 +315,6 @@ async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None
     with pytest.raises(RunLost):
         await running
     assert len(await bench.store.events(DEBATE)) == 1
-
-
-async def test_a_failed_turn_is_booked_with_what_it_cost() -> None:
-    bench = Bench(ScriptedProvider(failing_when(lambda request: request.role == "security")))
-    debate = await bench.run(a_setup(rounds=1))
-    events = [recorded.event for recorded in bench.sink.events]
-    failures = [event.failure for event in events if isinstance(event, TurnFailed)]
-
-    assert [failure.usage.input_tokens for failure in failures] == [100]
-    assert debate.usage.attempts == len(bench.provider.requests)
 
 
 class TakenOver(ScriptedProvider):
@@ -534,64 +347,6 @@ async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line(seconds: f
     with pytest.raises(RunLost):
         await engine.run(DEBATE)
     assert len(provider.requests) == 1  # three agents were ready to speak
-
-
-class FrozenWhileAsked(InMemoryStore):
-    """Says that a run holds its debate; by the time that is heard, another one has taken it."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        super().__init__()
-        self._clock = clock
-
-    async def check_run(self, run: RunToken) -> None:
-        await super().check_run(run)
-        await self.claim(DEBATE)
-        self._clock.advance(60)
-
-
-class Hurrying(ManualClock):
-    """Between two looks at it more time passes than a proof is good for."""
-
-    def now(self) -> datetime:
-        self.advance(2 * PROOF_SECONDS)
-        return super().now()
-
-
-class CountingReads(InMemoryStore):
-    """A log that takes a moment to write, as on a disk, and counts how often it is read."""
-
-    reads = 0
-
-    async def append(
-        self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
-    ) -> Appended:
-        """Write it a moment later."""
-        await asyncio.sleep(0)
-        return await super().append(debate_id, event, at=at, run=run)
-
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
-        """Count it."""
-        self.reads += 1
-        return await super().events(debate_id, after=after)
-
-
-async def test_a_run_reads_its_log_once_while_nobody_else_writes() -> None:
-    store = CountingReads()
-    debate = await Bench(store=store).run(a_setup(rounds=1))
-
-    assert debate.status is Status.CONCLUDED
-    assert store.reads == 1
-
-
-async def test_a_run_that_was_frozen_while_it_proved_itself_asks_nothing() -> None:
-    clock, sink, provider = Hurrying(), RecordingSink(), ScriptedProvider()
-    store, turns = FrozenWhileAsked(clock), Turns(ModelCalls({"scripted": provider}, clock))
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
-
-    with pytest.raises(RunLost):
-        await engine.run(DEBATE)
-    assert provider.requests == []
 
 
 async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() -> None:

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from bot.terminal.dry_run import dry_run_lines
 from core.config.playbooks import built_in, read_playbook
-from core.errors import BadInput
 from core.estimate import estimate
 from core.events import ClarificationsClosed, DebateStarted, SourceRead, fold
 from core.llm.prompt_text import prompt_text
@@ -26,7 +24,6 @@ from core.models import (
     SourceKind,
     SourceReference,
     Status,
-    When,
 )
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest
@@ -43,7 +40,6 @@ from core.testing import (
 )
 from tests.core.bench import DEBATE, Bench
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "playbooks"
 DANA = Person(id="U1", name="Dana")
 PROPOSAL = "We take Alpha. Beta is switched off on the day Alpha goes live."
 CHOICE = ModelChoice(provider="scripted", model="scripted-1")
@@ -105,36 +101,6 @@ def with_source(setup: Setup, title: str, text: str) -> Debate:
     return fold(recorded([DebateStarted(setup=whole), SourceRead(source=read)]))
 
 
-@pytest.mark.parametrize("playbook", built_in().values(), ids=lambda one: one.name)
-async def test_each_playbooks_debate_comes_to_a_verdict_with_all_its_parts(
-    playbook: Playbook,
-) -> None:
-    debate = await held(opened(playbook))
-
-    verdict = debate.verdict
-    assert verdict
-    assert debate.status is Status.CONCLUDED
-    assert [section.title for section in verdict.sections] == [
-        one.title for one in playbook.verdict
-    ]
-    assert {criterion.criterion for criterion in verdict.criteria} == {
-        criterion.name for criterion in playbook.criteria
-    }
-    musts = {criterion.name for criterion in playbook.criteria if criterion.must}
-    assert musts <= {requirement.text for requirement in verdict.requirements}
-    asked = next(iter(debate.clarifications.values())).items
-    standing = len(playbook.questions)
-    assert [one.question for one in asked[:standing]] == [
-        question.question for question in playbook.questions
-    ]
-    if playbook.format == REVIEW:
-        assert asked[standing:] == (), "the proposal is there, whatever kind it is of"
-        assert not any(one.name in said for one in playbook.evidence for said in verdict.warnings)
-    else:
-        assert all(one.name in asked[-1].question for one in playbook.evidence)
-        assert all(one.name in verdict.warnings[0] for one in playbook.evidence)
-
-
 async def test_a_criterion_of_a_corrected_review_stands_under_the_verdict_that_holds() -> None:
     def lenient(request: ModelRequest) -> str:
         if request.act is Act.REVIEW:
@@ -164,29 +130,6 @@ async def test_nobody_is_asked_about_a_proposal_that_cannot_be_read() -> None:
     assert bench.provider.requests == []
 
 
-def test_a_review_by_a_playbook_without_a_proposal_is_refused_with_how_to_give_one() -> None:
-    playbook = built_in()["rfc-review"]
-    settings = Settings(agent_model=CHOICE, playbooks={playbook.name: playbook})
-    asks = DebateRequest(
-        question="Should we take Alpha?",
-        asked_by=DANA,
-        place=Place(surface="slack"),
-        playbook="rfc-review",
-    )
-
-    with pytest.raises(BadInput) as refused:
-        open_debate(asks, settings, delimiter="d41d8c")
-
-    ways = (
-        "mention Moot with the file",
-        "Sources",
-        "Context",
-        "--source FILE",
-        "Over MCP: sources",
-    )
-    assert all(way in str(refused.value) for way in ways)
-
-
 @pytest.mark.parametrize("playbook", built_in().values(), ids=lambda one: one.name)
 def test_a_dry_run_shows_what_the_playbook_has_models_told(playbook: Playbook) -> None:
     setup = opened(playbook.model_copy(update={"rounds": 1}))
@@ -196,25 +139,6 @@ def test_a_dry_run_shows_what_the_playbook_has_models_told(playbook: Playbook) -
     assert all(f"{criterion.name}: {criterion.meaning}" in shown for criterion in playbook.criteria)
     assert all(f"{one.title}: {one.asks}" in shown for one in playbook.verdict)
     assert all(question.question in shown for question in playbook.questions)
-
-
-async def test_what_agents_and_judge_read_is_as_it_was_approved() -> None:
-    bench = Bench()
-    always = built_in()["vendor-choice"].model_copy(update={"when": When.ALWAYS, "rounds": 1})
-    await held(opened(always), bench)
-
-    for act in (Act.PROPOSAL, Act.SYNTHESIS):
-        text = prompt_text(bench.provider.asked(act)[0]).partition("<<<")[2]
-        assert text == (GOLDEN / f"{act}.md").read_text(encoding="utf-8")
-
-
-async def test_a_playbook_without_questions_and_evidence_waits_for_nobody() -> None:
-    plain = built_in()["architecture-decision"].model_copy(update={"questions": (), "evidence": ()})
-
-    debate = await Bench().run(opened(plain))
-
-    assert debate.status is Status.CONCLUDED
-    assert not debate.clarifications
 
 
 @pytest.mark.parametrize(
@@ -259,17 +183,6 @@ async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:
     left_out = "Ranking of the vendors, Cost over three years, How to leave"
     assert f"The verdict lacks sections of its playbook: {left_out}." in verdict.warnings
     assert "~~" in verdict.sections[0].text, "its quotes are checked like all others"
-
-
-async def test_a_running_debate_keeps_its_playbook_whatever_becomes_of_the_file() -> None:
-    first = built_in()["build-or-buy"]
-    setup = opened(first)
-    changed = first.model_copy(update={"title": "Changed", "questions": ()})
-    assert opened(changed).playbook != setup.playbook
-
-    log = recorded([DebateStarted(setup=Setup.model_validate_json(setup.model_dump_json()))])
-
-    assert fold(log).setup.playbook == first
 
 
 async def test_a_hostile_playbook_stays_within_its_quotes() -> None:

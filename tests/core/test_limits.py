@@ -3,18 +3,13 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from core.events import (
-    ClarificationAnswered,
     ClarificationsOpened,
-    ContributionMade,
     DebateFailed,
-    DebatePaused,
-    DebateResumed,
-    DebateStarted,
     Event,
     FollowUpAsked,
     Recorded,
@@ -24,14 +19,10 @@ from core.events import (
 from core.models import (
     ENGINE,
     Act,
-    Answer,
     Clarification,
     Clarifications,
-    Clarifying,
-    Contribution,
     Debate,
     FollowUp,
-    Limits,
     Person,
     Setup,
     Status,
@@ -40,7 +31,6 @@ from core.models import (
     Usage,
 )
 from core.request import ModelReply, ModelRequest
-from core.rules import schedule
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
@@ -81,74 +71,6 @@ async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> 
     assert debate.status is Status.CONCLUDED
     assert debate.failures["r1/critique/security/architect"].reason == "The round's time was up."
     assert debate.verdict
-
-
-async def test_the_judge_is_not_bound_by_the_last_rounds_time() -> None:
-    class Slow(ScriptedProvider):
-        async def complete(
-            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-        ) -> ModelReply:
-            if request.act in {Act.SYNTHESIS, Act.BALLOT}:
-                await asyncio.sleep(0.7)
-            return await super().complete(request, on_first_token)
-
-    debate = await Bench(Slow()).run(limited(round_seconds=0.6))
-
-    assert debate.verdict
-    assert debate.verdict.decision == "Use PostgreSQL."
-    assert not debate.failures
-
-
-def a_log(*steps: tuple[float, Event], setup: Setup | None = None) -> Debate:
-    """A debate whose events came so many seconds after its start."""
-    start: tuple[float, Event] = (0, DebateStarted(setup=setup or a_setup()))
-    return fold(
-        Recorded(DEBATE, seq, START + timedelta(seconds=after), event)
-        for seq, (after, event) in enumerate([start, *steps], start=1)
-    )
-
-
-def said(number: int, agent: str) -> Event:
-    turn = Turn(act=Act.PROPOSAL, round=number, agent=agent)
-    return ContributionMade(contribution=Contribution(turn=turn, text="x"))
-
-
-def test_time_the_bot_was_down_counts_as_one_turn_at_most() -> None:
-    limits = Limits(turn_seconds=100)
-    setup = a_setup().model_copy(update={"limits": limits})
-
-    assert a_log((10, said(1, "architect")), (9999, said(1, "security")), setup=setup).worked == 110
-
-
-async def test_people_get_their_time_to_answer_back_after_a_pause() -> None:
-    bench = Bench()
-    await bench.start(a_setup().model_copy(update={"clarifying": Clarifying(enabled=True)}))
-    waiting = await bench.engine.run(DEBATE)
-    before = schedule.due(waiting)
-    await bench.add(DebatePaused(by=DANA, origin="1"))
-    await asyncio.sleep(0.05)
-    await bench.add(DebateResumed(by=DANA, origin="2"))
-    after = schedule.due(await bench.engine.run(DEBATE))
-
-    assert before
-    assert after
-    assert after - before >= timedelta(seconds=0.05)
-
-
-async def test_waiting_for_answers_leaves_the_first_round_its_whole_time() -> None:
-    setup = limited(round_seconds=0.5, debate_seconds=5)
-    bench = Bench()
-    await bench.start(setup.model_copy(update={"clarifying": Clarifying(enabled=True)}))
-    parked = await bench.engine.run(DEBATE)
-    await asyncio.sleep(0.7)
-    for item in parked.open_clarifications:
-        await bench.add(
-            ClarificationAnswered(answer=Answer(number=item.number, text="ten", by=DANA))
-        )
-    debate = await bench.engine.run(DEBATE)
-
-    assert debate.status is Status.CONCLUDED
-    assert not debate.failures
 
 
 @pytest.mark.parametrize(
@@ -257,14 +179,3 @@ async def test_a_question_left_open_at_the_end_keeps_nobody_awake_while_an_answe
     assert debate.open_clarifications
     assert debate.follow_up_answers
     assert store.looks - before < 20
-
-
-async def test_a_question_whose_time_is_over_keeps_nobody_awake_while_turns_are_taken() -> None:
-    store = Looking()
-    bench = Bench(Thinking(Act.PROPOSAL), store)
-    await bench.start()
-    await bench.add(a_question_whose_time_is_over())
-    debate = await bench.engine.run(DEBATE)
-
-    assert debate.verdict
-    assert store.looks < 100

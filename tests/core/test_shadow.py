@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,13 +11,9 @@ import pytest
 from bot.presenter.posts import posts_of
 from bot.terminal.screen import news, phase_line, status_line
 from bot.views.board import board
-from core.acts.take import Turns
 from core.capabilities import Price
-from core.clock import SystemClock
-from core.engine import Engine
 from core.errors import RequestRejected
 from core.events import ShadowAnswered, VerdictReached, fold
-from core.llm.call import ModelCalls, Tables
 from core.llm.mixing import dearest
 from core.models import (
     BESIDE,
@@ -31,8 +26,7 @@ from core.models import (
 )
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
-from core.rules import schedule, shadow
-from core.rules.dependencies import dependencies
+from core.rules import shadow
 from core.settings import Settings
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
 from core.transcript.adr import adr
@@ -40,10 +34,9 @@ from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.transcript.record import SEALED, record_json
 from core.transcript.report import report
-from core.transcript.single_answer import single_answer_section, single_answer_words
+from core.transcript.single_answer import single_answer_words
 from core.use_cases.choices import Choices, with_choices
 from tests.core.bench import DEBATE, Bench
-from tests.core.dice import Luck, Play
 
 #: Stands in every text of the single answer, and nowhere else.
 MARK = "zyxwv"
@@ -149,15 +142,6 @@ async def test_where_it_takes_another_option_its_own_words_are_quoted() -> None:
     )
 
 
-async def test_its_cost_is_told_by_itself_and_is_in_the_total() -> None:
-    bench, debate = await held()
-
-    own = shadow.spent(debate)
-    assert own.attempts == 2
-    assert debate.usage.attempts == len(bench.provider.requests)
-    assert "The single answer of scripted/scripted-1 cost" in single_answer_section(debate)
-
-
 # --- It disturbs nobody -----------------------------------------------------------------------
 
 
@@ -204,56 +188,6 @@ async def test_nothing_waits_for_it() -> None:
     assert not debate.failures
     assert "after all else was done" in debate.shadow_fault
     assert {Act.SHADOW, Act.SHADOW_CHOICE} < BESIDE
-
-
-@dataclass
-class Priced(Bench):
-    """The same with a model of a known price."""
-
-    @property
-    def engine(self) -> Engine:
-        prices = {"scripted-1": Price(input=Decimal(5), output=Decimal(25))}
-        clock = SystemClock()
-        calls = ModelCalls({"scripted": self.provider}, clock, tables=Tables(prices=prices))
-        return Engine(store=self.store, turns=Turns(calls), sink=self.sink, clock=clock)
-
-
-async def test_where_the_cap_is_tight_it_is_left_out_and_the_debate_goes_on() -> None:
-    setup = with_shadow()
-    limits = setup.limits.model_copy(update={"debate_cost": Decimal("0.25")})
-    bench = Priced(ScriptedProvider(answering()))
-    debate = await bench.run(setup.model_copy(update={"limits": limits}))
-
-    assert not bench.provider.asked(Act.SHADOW)
-    assert "cap" in debate.shadow_fault
-    assert not debate.out_of_money
-    assert debate.status is Status.CONCLUDED
-    roomy = Priced(ScriptedProvider(answering()))
-    assert (await roomy.run(setup)).shadow
-
-
-@pytest.mark.parametrize("form", ["critique", "council", "panel"])
-@pytest.mark.parametrize("seed", range(12))
-def test_however_a_debate_goes_it_goes_the_same_without(form: str, seed: int) -> None:
-    """Whatever fails, and whoever steers: no other turn comes sooner, later or not at all."""
-    luck = Luck(seed=seed, failing=0.1 * (seed % 3), disturbed=0.05 * (seed % 2))
-    setup = with_shadow(format=form)
-    play = Play(setup, luck)
-    while True:
-        ready = schedule.ready(play.debate)
-        for turn in ready:
-            missing = [
-                key for key in dependencies(play.debate, turn) if key not in play.debate.times
-            ]
-            assert turn.agent != SHADOW or not missing
-        bare = {"shadow_agent": None}
-        alone = replace(play.debate, setup=play.debate.setup.model_copy(update=bare))
-        without = [turn for turn in ready if turn.agent != SHADOW]
-        assert without == list(schedule.ready(alone))
-        assert schedule.conclusion(play.debate) == schedule.conclusion(alone)
-        if not play.step():
-            break
-    assert not [key for key in play.debate.failures if "shadow" in key]
 
 
 # --- When there is one ------------------------------------------------------------------------

@@ -8,13 +8,12 @@ import pytest
 
 from core.errors import RunLost, StoreDown
 from core.events import (
-    ClarificationsOpened,
     ContributionMade,
     FollowUpAsked,
     Recorded,
     fold,
 )
-from core.models import Act, Clarifying, Debate, FollowUp, Person, Status, Turn
+from core.models import Act, Debate, FollowUp, Person, Turn
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.telling import MOST_AGAIN, News, Telling
@@ -112,37 +111,6 @@ class CountingMarks(InMemoryStore):
         await super().mark_published(debate_id, seq)
 
 
-async def test_a_slow_sink_does_not_keep_a_debate_from_its_verdict() -> None:
-    sink = Slow()
-    bench = Bench(sink=sink)
-    run = asyncio.create_task(bench.run(a_setup(rounds=1)))
-    await asyncio.sleep(600)  # models that answer at once have long done so
-
-    assert fold(await bench.store.events(DEBATE)).status is Status.CONCLUDED
-    assert not run.done()
-
-    assert not any(isinstance(event.event, ContributionMade) for event in sink.events)
-    sink.go_on.set()
-    debate = await run
-    assert sink.heard == list(range(1, debate.seq + 1))
-    assert await bench.store.published(DEBATE) == debate.seq
-
-
-async def test_a_sink_that_hangs_keeps_no_question_open_beyond_its_time() -> None:
-    sink = Slow(ClarificationsOpened)
-    bench = Bench(sink=sink)
-    asking = Clarifying(enabled=True, wait_seconds=60)
-    run = asyncio.create_task(
-        bench.run(a_setup(rounds=1).model_copy(update={"clarifying": asking}))
-    )
-    await asyncio.sleep(600)
-
-    assert fold(await bench.store.events(DEBATE)).status is Status.CONCLUDED
-    assert not run.done()
-    sink.go_on.set()
-    await run
-
-
 async def test_what_is_owed_an_answer_is_not_noted_as_told() -> None:
     bench = Bench()
     debate = await bench.run(a_setup(rounds=1))
@@ -211,20 +179,6 @@ async def test_a_run_that_has_lost_its_debate_tells_no_more() -> None:
     with pytest.raises(RunLost):
         await run
     assert sink.heard == [*heard, heard[-1] + 1]  # which it had in hand
-
-
-async def test_what_a_sink_has_not_taken_comes_again_and_nothing_before_it() -> None:
-    sink = Failing(seq=14, times=3)
-    bench = Bench(sink=sink)
-    await bench.start(a_setup(rounds=1))
-    for _ in range(3):
-        with pytest.raises(StoreDown, match="the disk is full"):
-            await bench.engine.run(DEBATE)
-        assert await bench.store.published(DEBATE) == 13
-
-    debate = await bench.engine.run(DEBATE)
-    assert debate.status is Status.CONCLUDED
-    assert [event.seq for event in sink.events] == list(range(1, debate.seq + 1))
 
 
 async def test_a_sink_that_fails_ends_the_run_while_models_are_silent() -> None:

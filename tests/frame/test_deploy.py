@@ -13,10 +13,8 @@ import jsonschema
 import pytest
 import yaml
 
-from bot.cli import exit_code
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, variables
-from bot.slack.connection.http import EVENTS_PATH, HEALTH_PATH, READY_PATH
-from core.errors import BadInput, ConfigurationBroken
+from bot.slack.connection.http import EVENTS_PATH
 from tests.frame.files import ROOT, modules, read
 
 DOCKERFILE = re.sub(r"\\\n", " ", read("Dockerfile"))
@@ -26,7 +24,6 @@ POSTGRES: dict[str, Any] = COMPOSE["services"]["postgres"]
 OBJECTS: list[dict[str, Any]] = list(yaml.safe_load_all(read("deploy/kubernetes.yaml")))
 DEPLOYMENT, POLICY, SERVICE = OBJECTS
 POD: dict[str, Any] = DEPLOYMENT["spec"]["template"]["spec"]
-CONTAINER: dict[str, Any] = POD["containers"][0]
 MANIFEST: dict[str, Any] = yaml.safe_load(read("manifest.yaml"))
 HTTP_MANIFEST: dict[str, Any] = yaml.safe_load(read("manifest.http.yaml"))
 SCHEMA: dict[str, Any] = json.loads(read("tests/frame/slack_schema/manifest.schema.1.0.0.json"))
@@ -38,14 +35,6 @@ STOP_SECONDS = 10
 
 def entry_point() -> list[str]:
     return json.loads(re.findall(r"^ENTRYPOINT (.+)$", DOCKERFILE, re.MULTILINE)[0])
-
-
-def image_command() -> list[str]:
-    return json.loads(re.findall(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)[-1])
-
-
-def image_user() -> str:
-    return re.findall(r"^USER (\S+)", DOCKERFILE, re.MULTILINE)[-1]
 
 
 @pytest.mark.parametrize(
@@ -66,36 +55,6 @@ def test_the_entry_point_passes_words_on_and_leaves_no_shell_behind() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - the image's own
         said, _ = process.communicate(timeout=300)
     assert said.splitlines() == [str(process.pid), "two words"]
-
-
-def test_no_variable_of_the_image_is_emptied_by_a_copied_env_file() -> None:
-    """What `docker run --env-file` sets wins over the image, also where it is empty."""
-    named = set(re.findall(r"\b(MOOT_[A-Z_]+)=", DOCKERFILE.partition("\nFROM python")[2]))
-    # Their defaults come to the same in a container: the work folder, the port, and JSON where
-    # there is no terminal. The entry point sees to the host.
-    assert named == {"MOOT_DATABASE", "MOOT_HOST", "MOOT_PORT", "MOOT_LOG_FORMAT"}
-    assert re.findall(r"^WORKDIR (\S+)", DOCKERFILE, re.MULTILINE)[-1] == "/data"
-
-
-def test_the_image_takes_the_mode_that_the_tokens_are_for() -> None:
-    assert image_command() == ["moot", "run"]
-
-
-def test_compose_runs_the_bot_and_its_database() -> None:
-    assert set(COMPOSE["services"]) == {"moot", "postgres"}
-    assert BOT["depends_on"] == {"postgres": {"condition": "service_healthy"}}
-    location = BOT["environment"]["MOOT_DATABASE"]
-    assert re.fullmatch(r"postgresql://moot:\$\{POSTGRES_PASSWORD:\?.+\}@postgres/moot", location)
-    assert POSTGRES["environment"]["POSTGRES_USER"] == "moot"
-    assert POSTGRES["environment"]["POSTGRES_DB"] == "moot"
-    assert POSTGRES["environment"]["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
-
-
-def test_compose_keeps_what_must_be_kept_and_nothing_else_is_written() -> None:
-    assert BOT["read_only"]
-    assert BOT["volumes"] == ["moot:/data"]
-    assert set(COMPOSE["volumes"]) == {"moot", "postgres"}
-    assert POSTGRES["volumes"] == ["postgres:/var/lib/postgresql/data"]
 
 
 def test_compose_opens_the_port_to_this_machine_only() -> None:
@@ -126,11 +85,6 @@ def test_the_unit_runs_what_the_page_installs() -> None:
     assert f"install -D -m 600 .env {environment}" in read("docs/deploy.md")
 
 
-def test_the_unit_does_not_start_again_what_cannot_start() -> None:
-    codes = unit()["Service"]["RestartPreventExitStatus"].split()
-    assert codes == [str(exit_code(BadInput(""))), str(exit_code(ConfigurationBroken("")))]
-
-
 def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
     program = shutil.which("systemd-analyze")
     if program is None:
@@ -148,43 +102,11 @@ def test_whoever_stops_it_gives_it_the_time_it_takes() -> None:
     assert POD["terminationGracePeriodSeconds"] > STOP_SECONDS
 
 
-def test_kubernetes_runs_the_image_as_the_image_says() -> None:
-    assert CONTAINER["args"] == image_command()
-    assert "command" not in CONTAINER
-    assert str(POD["securityContext"]["runAsUser"]) == image_user()
-    assert CONTAINER["securityContext"]["readOnlyRootFilesystem"]
-    mounts = [mount["mountPath"] for mount in CONTAINER["volumeMounts"]]
-    assert mounts == ["/data", "/tmp"]  # noqa: S108 - of the container
-    assert {one["name"] for one in POD["volumes"]} == {
-        mount["name"] for mount in CONTAINER["volumeMounts"]
-    }
-
-
-def test_kubernetes_lets_in_and_out_what_the_bot_needs_and_bounds_its_folders() -> None:
-    wanted, port = POLICY["spec"], CONTAINER["ports"][0]
-    assert wanted["podSelector"] == DEPLOYMENT["spec"]["selector"]
-    assert set(wanted["policyTypes"]) == {"Ingress", "Egress"}
-    assert [one["port"] for rule in wanted["ingress"] for one in rule["ports"]] == [port["name"]]
-    called = {one["port"] for rule in wanted["egress"] for one in rule["ports"]}
-    assert {53, 443, 5432} <= called
-    assert all(one["emptyDir"]["sizeLimit"] for one in POD["volumes"])
-
-
 def test_kubernetes_sets_no_variable_of_its_own() -> None:
     """A Service called moot would set MOOT_PORT to an address."""
     assert SERVICE["metadata"]["name"] == "moot"
     assert "MOOT_PORT" in variables()
     assert POD["enableServiceLinks"] is False
-
-
-def test_kubernetes_asks_what_there_is_to_ask() -> None:
-    assert CONTAINER["livenessProbe"]["httpGet"]["path"] == HEALTH_PATH
-    assert CONTAINER["readinessProbe"]["httpGet"]["path"] == READY_PATH
-    port = CONTAINER["ports"][0]
-    assert str(port["containerPort"]) in re.findall(r"^EXPOSE (\S+)", DOCKERFILE, re.MULTILINE)
-    assert SERVICE["spec"]["ports"][0]["targetPort"] == port["name"]
-    assert SERVICE["spec"]["selector"] == DEPLOYMENT["spec"]["template"]["metadata"]["labels"]
-    assert DEPLOYMENT["spec"]["selector"]["matchLabels"] == SERVICE["spec"]["selector"]
 
 
 def test_the_manifest_for_http_is_the_other_one_with_addresses() -> None:
@@ -205,14 +127,6 @@ def test_the_proxy_of_the_page_passes_on_what_slack_and_browsers_ask() -> None:
     assert passed
     for path in (EVENTS_PATH, INSTALL_PATH, REDIRECT_PATH):
         assert path.startswith(passed[0])
-
-
-def test_files_that_the_page_names_exist() -> None:
-    named = re.findall(
-        r"\b(deploy/[\w.]+|compose\.yaml|manifest\.\w+\.yaml)", read("docs/deploy.md")
-    )
-    assert {"compose.yaml", "deploy/moot.service", "deploy/kubernetes.yaml"} <= set(named)
-    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_nobody_is_sent_to_a_package_of_another_moot() -> None:

@@ -1,6 +1,6 @@
 """How much a default debate says and whom it notifies, accepted and recorded: loud, and quiet.
 
-`pytest tests/scenarios/test_notifications.py -s` prints the table of docs/team.md.
+`pytest tests/scenarios/test_notifications.py -s` prints a table of it.
 """
 
 import sys

@@ -24,15 +24,15 @@ from bench.patterns import (
 
 #: Enough to tell a square from a line.
 PATTERN_SIZE, FUNCTION_SIZE = 3000, 1000
-#: What a person may write at once, and far more than any reply is; only where there is time.
-LONG, VERY_LONG = 12_000, 200_000
+#: Far more than any reply is, and than a person may write at once; only where there is time.
+VERY_LONG = 200_000
 #: What takes less for VERY_LONG cannot be told from noise, and holds nobody up.
 FEWEST_SECONDS = 0.05
 #: In how many tests the patterns are tried. To name a test for each, all workers would import and
 #: parse every module while they collect.
 PARTS = range(8)
-#: Seconds of CPU for LONG, several times what it takes where nothing else runs.
-MOST_SECONDS = 0.25
+#: Seconds of CPU for VERY_LONG, several times what it takes where nothing else runs.
+MOST_SECONDS = 4.0
 #: Patterns made of settings, names, ids, debate's own codes, a schema's names, and of the table of
 #: secrets, whose patterns are tried as those of a module are.
 MADE_WHILE_RUNNING = {
@@ -113,23 +113,6 @@ def test_where_text_of_others_comes_in_the_time_grows_with_its_length(name: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
-def test_no_pattern_is_slower_than_its_text_is_long(part: int) -> None:
-    found = [worst_of_pattern(name, PATTERN_SIZE) for name in some_patterns(part)]
-
-    grown = [f"{one.name}, power {one.exponent:.1f}: {one.text}" for one in found if one.curved]
-    assert grown == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_function_is_slower_than_its_text_is_long(name: str) -> None:
-    found = grows(FUNCTIONS[name], FUNCTION_SIZE)
-
-    assert found is None, f"it grows with power {found.exponent:.1f}: {found.text}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", PARTS)
 def test_no_pattern_takes_long_for_a_very_long_text(part: int) -> None:
     found = [worst_of_pattern(name, VERY_LONG) for name in some_patterns(part)]
 
@@ -139,19 +122,12 @@ def test_no_pattern_takes_long_for_a_very_long_text(part: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_no_function_takes_long_for_a_long_text(name: str) -> None:
-    found = worst_of_function(name, LONG)
-
-    assert found.seconds < MOST_SECONDS, found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_function_is_slower_than_a_very_long_text_is_long(name: str) -> None:
     found = worst_of_function(name, VERY_LONG)
 
     curved = found.curved and found.seconds > FEWEST_SECONDS
     assert not curved, f"it grows with power {found.exponent:.1f}: {found.text}"
+    assert found.seconds < MOST_SECONDS, found
 
 
 @pytest.mark.slow

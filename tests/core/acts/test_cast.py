@@ -31,7 +31,7 @@ from core.rules.dependencies import dependencies
 from core.rules.gate import in_words
 from core.settings import Settings
 from core.testing import ScriptedProvider, plausible_reply, recorded
-from tests.core.bench import DEBATE, Bench
+from tests.core.bench import Bench
 
 ONE = ModelChoice(provider="scripted", model="one")
 TWO = ModelChoice(provider="scripted", model="two")
@@ -165,20 +165,6 @@ async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -
     debate = fold(recorded([begun]))
     (reading,) = schedule.ready(debate)
     assert reading.key in dependencies(debate, casting.TURN)
-
-
-async def test_a_choice_in_the_log_is_never_made_again() -> None:
-    bench = Bench()
-    whole = await bench.run(a_cast_setup())
-    log = await bench.store.events(DEBATE)
-    debate = fold(log[:2])
-
-    assert isinstance(log[1].event, AgentsCast)
-    assert not casting.is_due(debate)
-    assert {turn.act for turn in schedule.ready(debate)} == {Act.PROPOSAL}
-    assert [turn.agent for turn in schedule.ready(debate)] == [
-        agent.id for agent in whole.setup.agents
-    ]
 
 
 async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:

@@ -1,39 +1,23 @@
 """What agents see: it always fits the model, stays flat, and names nobody."""
 
 import re
-from dataclasses import replace
-from functools import partial
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.acts.act import ACTS
 from core.acts.ballot import movers_shown
-from core.acts.context import candidates, parts_for
+from core.acts.context import candidates
 from core.acts.request_for import request_for
-from core.capabilities import Capability, capability
+from core.capabilities import capability
 from core.events import ContributionMade, Event
 from core.llm.fitting import fitted
-from core.llm.prices import ESTIMATE_SLACK, output_reserve
 from core.llm.prompt_text import prompt_text
-from core.llm.sizes import Measure
 from core.models import Act, ContextMethod, Contribution, Summarization, Turn
 from core.rules import schedule
 from core.rules.history.told import SAID
-from core.rules.options import option_of
 from core.testing import a_setup
 from tests.core.dice import Luck, Play
 
-MODELS = [
-    ("anthropic", "claude-sonnet-5-5"),
-    ("anthropic", "claude-haiku-5-5"),
-    ("openai", "gpt-6.1-terra"),
-    ("openai", "gpt-4o"),
-    ("moonshot", "kimi-k3.1-pro"),
-    ("ollama", "qwen3:14b"),
-    ("compatible", "nobody-knows-it"),
-]
 SPEECHES = frozenset(act for act, spec in ACTS.items() if spec.is_speech)
 ASKING = frozenset({*SPEECHES, Act.BALLOT, Act.SYNTHESIS, Act.FACILITATION})
 
@@ -56,37 +40,6 @@ def a_play(form: str, rounds: int, method: ContextMethod, seed: int) -> Wordy:
     return Wordy(setup, Luck(seed=seed, failing=0.05, disturbed=0))
 
 
-@settings(max_examples=25)
-@given(
-    form=st.sampled_from(["critique", "council", "panel"]),
-    rounds=st.integers(1, 15),
-    method=st.sampled_from(list(ContextMethod)),
-    seed=st.integers(0, 10**6),
-    steps=st.integers(0, 200),
-    model=st.sampled_from(MODELS),
-)
-def test_a_prompt_always_fits_the_models_context(
-    *, form: str, rounds: int, method: ContextMethod, seed: int, steps: int, model: tuple[str, str]
-) -> None:
-    play = a_play(form, rounds, method, seed)
-    for _ in range(steps):
-        if not play.step():
-            break
-    limits = capability(*model)
-    for turn in schedule.ready(play.debate):
-        if turn.act in ASKING:
-            assert used(play, turn, model, limits) <= limits.context_tokens
-
-
-def used(play: Play, turn: Turn, model: tuple[str, str], limits: Capability) -> float:
-    """Tokens of the prompt as it would be sent, reply and reasoning included."""
-    measure = Measure(())
-    request = replace(request_for(play.debate, turn), model=model[1])
-    sent = fitted(request, limits, partial(measure.prompt_tokens, model[0]))
-    reserve = output_reserve(limits, request.max_output_tokens, request.effort)
-    return measure.prompt_tokens(model[0], sent) * ESTIMATE_SLACK + reserve
-
-
 def test_the_question_is_never_shortened() -> None:
     play = a_play("council", 1, ContextMethod.FULL, 1)
     while play.step():
@@ -106,49 +59,6 @@ class Various(Play):
             text = f"**{turn.key}** " + " ".join(f"{turn.key}-{word}" for word in range(60))
             return ContributionMade(contribution=Contribution(turn=turn, text=text))
         return super().outcome(turn)
-
-
-@pytest.mark.parametrize("form", ["critique", "council", "panel"])
-@pytest.mark.parametrize("method", list(ContextMethod))
-def test_no_text_stands_twice_in_a_prompt(form: str, method: ContextMethod) -> None:
-    rules = Summarization(method=method)
-    setup = a_setup(rounds=3).model_copy(update={"format": form, "summarization": rules})
-    play = Various(setup, Luck(seed=1, failing=0, disturbed=0))
-    asked: set[Act] = set()
-    while play.step():
-        for turn in [turn for turn in schedule.ready(play.debate) if turn.act in ASKING]:
-            prompt = "\n".join(part.text for part in parts_for(play.debate, turn))
-            for made in play.debate.contributions.values():
-                assert prompt.count(made.text) <= 1, (turn.key, made.turn.key)
-            asked.add(turn.act)
-
-    assert {Act.BALLOT, Act.SYNTHESIS} < asked
-
-
-def test_the_judge_sees_the_case() -> None:
-    play = Various(a_setup(rounds=2), Luck(seed=1, failing=0, disturbed=0))
-    while not [turn for turn in schedule.ready(play.debate) if turn.act is Act.SYNTHESIS]:
-        play.step()
-    parts = parts_for(play.debate, Turn(act=Act.SYNTHESIS, round=2, agent="judge"))
-    texts = {part.label: part.text for part in parts}
-    tally, ballots = play.debate.tally, play.debate.ballots.values()
-    assert tally
-    ranked = [score.position for score in tally.scores]
-    held = [[a for a in ranked if option_of(play.debate, a) == o.option] for o in tally.options]
-    top = [agents[0] for agents in held if agents][:2]
-    names = {agent.id: agent.name for agent in play.setup.agents}
-
-    assert all(f"Position of {name}" in texts for name in names.values())
-    assert [label for label in texts if " on the position of " in label] == [
-        f"{names[critic]} on the position of {names[target]} in round 2"
-        for target in top
-        for critic in names
-        if critic != target
-    ]
-    for ballot in ballots:
-        if ballot.turn.round:
-            assert f"The ballot of {names[ballot.voter]}: " in texts["The vote"]
-            assert all(reason in texts["The vote"] for reason in ballot.reasons.values())
 
 
 @pytest.mark.parametrize("form", ["critique", "panel"])

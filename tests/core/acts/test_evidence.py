@@ -13,10 +13,7 @@ from core.errors import BadInput
 from core.events import (
     DebateStarted,
     NoteAdded,
-    SourceRead,
     apply,
-    event_from_json,
-    event_to_json,
     fold,
 )
 from core.llm.call import ModelCalls
@@ -43,7 +40,6 @@ from core.testing import (
     a_verdict_reply,
     plausible_reply,
 )
-from core.transcript.cited import check_words, cited_verdict
 from core.transcript.report import report
 
 ANN = Person(id="U1", name="Ann")
@@ -144,27 +140,6 @@ class Held:
         return await self.engine.run(DEBATE)
 
 
-async def test_sources_are_read_before_anybody_speaks_and_everybody_sees_them() -> None:
-    held = Held(Shelf({"load": LOAD}), "load")
-    debate = await held.run()
-
-    assert debate.status is Status.CONCLUDED
-    assert [source.id for source in debate.evidence] == ["e1"]
-    assert held.sink.events[1].event.kind == "source_read"
-    for request in held.provider.requests:
-        shown = [part.text for part in request.parts if part.kind is PartKind.SOURCE]
-        assert len(shown) == 2
-        assert "e1: load.md (file, brought by Ann" in shown[0]
-        assert "The queue took 2,000 jobs/s." in shown[1]
-
-
-async def test_a_debate_without_sources_asks_as_before() -> None:
-    held = Held(Shelf({}))
-    await held.run()
-    texts = [part.text for request in held.provider.requests for part in request.parts]
-    assert not any("Every quote is checked" in text for text in texts)
-
-
 async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_on() -> None:
     held = Held(Shelf({"load": LOAD}), "load")
     debate = await held.run()
@@ -184,36 +159,6 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
             assert FAKE not in texts.replace(struck, "").replace(
                 'The queue took 9,000 jobs/s" (e1', ""
             )
-
-
-async def test_authors_and_judge_are_told_what_was_struck_out() -> None:
-    held = Held(Shelf({"load": LOAD}), "load")
-    await held.run()
-
-    (refinement, *_) = held.provider.asked(Act.REFINEMENT)
-    told = [part for part in refinement.parts if "struck out" in part.label]
-    assert [part.text for part in told] == [
-        'e1: "The queue took 9,000 jobs/s" (e1 does not say so)'
-    ]
-    (judged,) = held.provider.asked(Act.SYNTHESIS)
-    (told_judge,) = [part for part in judged.parts if part.label == "Quotes that were checked"]
-    assert "Architect: 4 quotes verified, 4 struck out" in told_judge.text
-
-
-async def test_a_reason_is_whole_and_each_of_its_quotes_is_checked() -> None:
-    debate = await Held(Shelf({"load": LOAD}), "load").run()
-
-    assert debate.verdict
-    fast, faster, known = cited_verdict(debate, debate.verdict).reasons
-    link = "[e1, line 3](https://f.test/load)"
-    assert fast == f"It is fast “The queue took 2,000 jobs/s” ({link})."
-    assert faster.startswith("It is faster ~~“")
-    assert faster.endswith("”~~ (not found in e1).")
-    assert known == "The team knows it. (no source quoted)"
-    shown = report(debate)
-    assert check_words(debate) in shown
-    assert "| verified |" not in shown, "a reason is never verified"
-    assert f"~~{FAKE}~~" in debate.verdict.solution
 
 
 async def test_long_sources_are_cut_once() -> None:
@@ -263,23 +208,6 @@ async def test_a_source_is_taken_once() -> None:
         ["it is the same as e2", ""],
         ["", ""],  # read at the same moment
     )
-
-
-async def test_what_comes_with_a_note_is_read_while_the_debate_goes_on() -> None:
-    shelf = Shelf({"late": LOAD}, slow="late")
-    held = Held(shelf, rounds=2)
-    await held.start()
-    note = Note(id="n", author=ANN, text="See this.", references=(a_reference("late"),))
-    now = datetime(2026, 1, 5, tzinfo=UTC)
-    await held.store.append(DEBATE, NoteAdded(note=note), at=now)
-    running = asyncio.create_task(held.engine.run(DEBATE))
-    await held.provider.until_asked(Act.CRITIQUE)
-    shelf.opened.set()
-    debate = await running
-    assert debate.status is Status.CONCLUDED
-    assert [one.id for one in debate.evidence] == ["e1"]
-    last = held.provider.asked(Act.SYNTHESIS)[0]
-    assert any(part.kind is PartKind.SOURCE for part in last.parts)
 
 
 async def test_a_reading_that_was_interrupted_is_done_again() -> None:
@@ -344,15 +272,6 @@ async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
         "It only asked to look something up, twice.",
         2,
     )
-
-
-async def test_events_are_read_back_as_they_were_written() -> None:
-    held = Held(Shelf({"load": LOAD}), "load")
-    debate = await held.run()
-    for event in await held.store.events(DEBATE):
-        assert event_from_json(event_to_json(event.event)) == event.event
-    assert any(isinstance(event.event, SourceRead) for event in held.sink.events)
-    assert report(debate)
 
 
 async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> None:

@@ -68,37 +68,6 @@ def _has_failed(play: Play, turn: Turn) -> bool:
     return turn.key in play.debate.failures
 
 
-class OneActFails(Play):
-    """A play in which every turn of one act fails, and nothing else."""
-
-    act = Act.SYNTHESIS
-
-    def outcome(self, turn: Turn) -> Event:
-        if turn.act is self.act:
-            return TurnFailed(failure=Failure(turn=turn, reason="It is down."))
-        return super().outcome(turn)
-
-
-def test_a_debate_whose_synthesis_failed_ends_and_keeps_what_it_has() -> None:
-    debate = OneActFails(a_setup(), Luck(seed=1, failing=0, disturbed=0)).to_the_end()
-
-    assert debate.status is Status.FAILED
-    assert debate.failure == "The verdict could not be written. It is down."
-    assert debate.tally
-    assert len(debate.contributions) == 3 * (1 + 2 + 1) * 2
-
-
-def test_a_debate_whose_ballots_could_not_be_counted_is_judged_without_them() -> None:
-    class NoCount(OneActFails):
-        act = Act.TALLY
-
-    debate = NoCount(a_setup(), Luck(seed=1, failing=0, disturbed=0)).to_the_end()
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.tally is None
-    assert debate.verdict
-
-
 @asynccontextmanager
 async def a_debate_interrupted_at(act: Act, path: Path) -> AsyncGenerator[SqlDebateStore]:
     """A file with a debate whose process died while this act was under way."""
@@ -138,20 +107,6 @@ async def test_a_restart_without_the_key_ends_the_debate_with_what_it_has(
     assert f"The judge failed: {KEY_GONE}" in debate.verdict.warnings
     assert not debate.has_failed(Act.SYNTHESIS)
     assert len(log) < 40
-
-
-async def test_where_only_the_judges_provider_is_missing_another_agents_model_judges() -> None:
-    setup = a_setup(rounds=1)
-    elsewhere = {"provider": "openai", "model": "gpt-6-luna"}
-    judge = setup.judge.model_copy(update=elsewhere)
-    async with asyncio.timeout(300):
-        debate = await Bench().run(setup.model_copy(update={"judge": judge}))
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert debate.verdict.source is VerdictSource.FALLBACK_JUDGE
-    assert debate.verdict.decision == "Use PostgreSQL."
-    assert not debate.failures
 
 
 async def test_what_neither_database_nor_record_can_hold_is_taken_out_of_replies() -> None:

@@ -13,7 +13,7 @@ from core.errors import KeyRefused, ProviderError
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.models import Act, Agent, Debate, VerdictSource
-from core.request import ModelRequest, PartKind
+from core.request import ModelRequest
 from core.rules.voting import best_texts
 from core.store.memory import InMemoryStore
 from core.testing import (
@@ -62,29 +62,6 @@ class House:
         return [r.model for p in self.providers.values() for r in p.asked(Act.SYNTHESIS)]
 
 
-async def test_every_other_model_is_asked_before_the_winners_position_has_to_do() -> None:
-    house = House(refusing="a")
-    debate = await house.hold("a/a1", "a/a2", "b/b1", judge="a/a1")
-
-    assert debate.verdict
-    assert debate.verdict.source is VerdictSource.FALLBACK_JUDGE
-    assert debate.verdict.decision == "Use PostgreSQL."
-    assert debate.verdict.lost.attempts == 2
-    assert house.judged() == ["a1", "a2", "b1"]
-
-
-async def test_an_empty_reply_is_no_verdict() -> None:
-    def script(request: ModelRequest) -> str:
-        return " \n" if request.act is Act.SYNTHESIS else plausible_reply(request)
-
-    debate = await Bench(ScriptedProvider(script)).run(a_setup(rounds=1))
-
-    assert debate.verdict
-    assert debate.verdict.source is VerdictSource.WINNER
-    assert debate.verdict.decision
-    assert debate.verdict.solution
-
-
 @pytest.mark.parametrize("models", [("a/a1", "a/a2", "b/b1"), ("b/b1", "b/b1", "a/a2")])
 async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Sequence[str]) -> None:
     house = House(refusing="ab")
@@ -98,28 +75,6 @@ async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Seque
         r"the position of \w+, which (won|is level with \d+ others? in) the vote\.", reason
     )
     assert sorted(house.judged()) == ["a1", "a2", "b1"]
-
-
-async def test_the_judge_is_not_shown_ballots_cast_before_the_debate_as_the_vote() -> None:
-    blind = 3
-    asked: list[ModelRequest] = []
-
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.BALLOT:
-            asked.append(request)
-        useless = request.act is Act.BALLOT and len(asked) > blind
-        return "I abstain." if useless else plausible_reply(request)
-
-    bench = Bench(ScriptedProvider(script))
-    debate = await bench.run(a_setup(rounds=1))
-    (request,) = bench.provider.asked(Act.SYNTHESIS)
-    (shown,) = [part.text for part in request.parts if part.kind is PartKind.TALLY]
-
-    assert len(debate.ballots) == blind
-    assert debate.tally
-    assert debate.tally.voters == ()
-    assert " first: " not in shown, "reasons for a first choice"
-    assert "Architect: 0 points, 0 first places" in shown
 
 
 async def test_a_judge_starts_from_one_text_where_one_won() -> None:

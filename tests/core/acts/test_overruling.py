@@ -6,13 +6,10 @@ from dataclasses import replace
 import pytest
 
 from core.acts.overruling import checked_ground
-from core.calibration import FOLLOWED, JUDGE, OVERRULED, calibration, case_of
 from core.models import (
     ENGINE,
     Act,
     Debate,
-    DecisionOutcome,
-    OutcomeKind,
     Person,
     RequirementStatus,
     Source,
@@ -101,24 +98,3 @@ async def test_words_of_a_quote_or_requirement_are_looked_up() -> None:
     assert checked_ground(debate, 'See [e1: "lost 99 jobs"].') == ("", "")
     assert checked_ground(debate, "It must keep every job.") == ("It must keep every job.", "")
     assert checked_ground(debate, "every job") == ("", ""), "too few words to mean a requirement"
-
-
-async def test_overrules_are_counted_by_how_they_turned_out() -> None:
-    followed, overruled = await judged("o1", ""), await judged("o2", "It must keep every job.")
-    cases = [
-        case
-        for debate, kind in ((followed, OutcomeKind.HELD), (overruled, OutcomeKind.REVERSED))
-        if (case := case_of(with_outcome(debate, kind)))
-    ]
-    rows = [row for row in calibration(cases).rows if row.group == JUDGE]
-    assert [(row.name, row.held, row.count) for row in rows] == [
-        (FOLLOWED, 1, 1),
-        (OVERRULED, 0, 1),
-    ]
-
-
-def with_outcome(debate: Debate, kind: OutcomeKind) -> Debate:
-    outcome = DecisionOutcome(kind=kind, by=DANA, origin="A1")
-    return replace(
-        debate, outcomes=(outcome,), times={**debate.times, "outcome/A1": debate.times["verdict"]}
-    )

@@ -4,21 +4,18 @@ import pytest
 
 from core.acts.ballot import (
     BallotReply,
-    abstains,
     ballot_fault,
     ballot_reply,
     reasons_by_label,
 )
 from core.acts.compare import options_fault, options_reply
-from core.acts.facilitate import FacilitationReply, facilitation_fault, facilitation_reply
+from core.acts.facilitate import FacilitationReply, facilitation_fault
 from core.acts.replies import first_sentence, label_in
 from core.acts.verdict_replies import (
     VerdictReply,
     verdict_from,
-    verdict_reply,
 )
 from core.llm.call import writable
-from core.llm.structured import answer_form
 from core.models import NextStep
 from core.testing import a_verdict_reply
 
@@ -39,19 +36,6 @@ def a_reply(**changes: object) -> VerdictReply:
 )
 def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> None:
     assert writable(said) == kept
-
-
-@pytest.mark.parametrize(
-    ("reasons", "is_abstention"), [(["No list helps."], True), ([], False), ([" "], False)]
-)
-def test_an_empty_ranking_with_a_reason_is_an_abstention(
-    reasons: list[str],
-    is_abstention: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
-    ballot = BallotReply(ranking=[], reasons=reasons)
-
-    assert abstains(ballot) is is_abstention
-    assert (ballot_fault(ballot, ["p1"]) == "") is is_abstention
 
 
 def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
@@ -149,23 +133,6 @@ def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) ->
     assert bool(fault) == bool(found)
 
 
-def test_a_verdict_names_its_option_and_compares_options_by_criteria() -> None:
-    criteria = [
-        {"option": "O2", "criterion": "cost", "judgement": "cheap"},
-        {"option": "o1", "criterion": " ", "judgement": "?"},
-    ]
-    form = verdict_reply((), ("o1", "o2"))
-    reply = form.model_validate(a_verdict_reply(option="o2: Kafka", criteria=criteria))
-    verdict = verdict_from(reply, {})
-
-    assert verdict.option == "o2"
-    assert [
-        (criterion.option, criterion.criterion, criterion.words) for criterion in verdict.criteria
-    ] == [("o2", "cost", "cheap")]
-    none = form.model_validate(a_verdict_reply(option="None of them"))
-    assert verdict_from(none, {}).option == ""
-
-
 @pytest.mark.parametrize(
     ("said", "label"),
     [
@@ -182,14 +149,6 @@ def test_a_verdict_names_its_option_and_compares_options_by_criteria() -> None:
 )
 def test_a_label_is_read_however_it_is_dressed(said: str, label: str) -> None:
     assert label_in(said, ("p1", "p2", "c1", "c2", "none")) == label
-
-
-@pytest.mark.parametrize(
-    ("said", "step"),
-    [("Go on", "go_on"), ("GO-ON.", "go_on"), ("Let us go on", "go_on"), ("vote now", "vote")],
-)
-def test_a_label_of_two_words_is_read_however_they_are_joined(said: str, step: str) -> None:
-    assert label_in(said, ("go_on", "ask", "vote")) == step
 
 
 def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
@@ -213,12 +172,6 @@ def test_a_near_right_ballot_is_a_ballot() -> None:
     assert (ballot.ranking, ballot.moved_by) == (["p2", "p1"], "c1")
     assert ballot.probabilities == [85, 15]
     assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
-
-
-def test_a_facilitators_form_names_every_step_so_that_all_its_turns_read_one_cache() -> None:
-    form = answer_form(facilitation_reply())
-
-    assert form.schema["properties"]["decision"]["enum"] == [step.value for step in NextStep]
 
 
 @pytest.mark.parametrize(("said", "kept"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])

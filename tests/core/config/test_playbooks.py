@@ -10,11 +10,10 @@ from core.config.playbooks import (
     built_in,
     built_in_text,
     find_playbooks,
-    load_playbook,
     read_playbook,
 )
 from core.errors import BadInput, ConfigurationBroken
-from core.models import Agent, Ending, Person, Place, Playbook, When
+from core.models import Agent, Person, Place, Playbook
 from core.opening import DebateRequest, open_debate
 from core.rules.formats.registry import FORMATS
 from core.settings import ROLES, Settings
@@ -140,24 +139,6 @@ def test_agents_of_the_settings_can_be_named() -> None:
     assert read_playbook(WHOLE.replace("simplicity", "mia"), "t", settings).agents[0] == "mia"
 
 
-def test_a_teams_own_is_found_beside_the_settings_and_stands_for_the_built_in_one(
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / FOLDER
-    folder.mkdir()
-    (folder / "tool.yaml").write_text(WHOLE)
-    (folder / "vendor.yml").write_text(WHOLE.replace("tool-choice", "vendor-choice"))
-    (folder / "notes.txt").write_text("no playbook")
-
-    found = find_playbooks(tmp_path, SETTINGS)
-
-    assert found.faults == []
-    assert found.playbooks["tool-choice"].title == "Tool choice"
-    assert found.playbooks["vendor-choice"].title == "Tool choice"
-    assert found.own["vendor-choice"] == folder / "vendor.yml"
-    assert found.playbooks["rfc-review"] == built_in()["rfc-review"]
-
-
 def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: Path) -> None:
     folder = tmp_path / FOLDER
     folder.mkdir()
@@ -179,11 +160,6 @@ def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: P
     ]
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationBroken, match=r"There is no file .*none\.yaml"):
-        load_playbook(tmp_path / "none.yaml", SETTINGS)
-
-
 def test_a_built_in_one_goes_without_agents_that_the_settings_disable() -> None:
     legal = Agent(id="legal", role="legal", enabled=False)
 
@@ -192,34 +168,6 @@ def test_a_built_in_one_goes_without_agents_that_the_settings_disable() -> None:
     assert "legal" not in found.playbooks["vendor-choice"].agents
     assert "finance" in found.playbooks["vendor-choice"].agents
     assert found.faults == []
-
-
-def test_a_debate_is_held_as_its_playbook_says_and_keeps_it() -> None:
-    setup = open_debate(replace(WISH, playbook="vendor-choice"), SETTINGS, delimiter="ab")
-    playbook = built_in()["vendor-choice"]
-
-    assert setup.playbook == playbook
-    assert tuple(agent.role for agent in setup.agents) == playbook.agents
-    assert (setup.format, setup.rounds) == (playbook.format, playbook.rounds)
-
-
-def test_what_is_asked_for_by_hand_wins_over_the_playbook() -> None:
-    playbook = read_playbook(WHOLE, "tool.yaml", SETTINGS)
-    settings = Settings(playbooks={"tool-choice": playbook})
-    wish = replace(WISH, playbook="tool-choice")
-
-    setup = open_debate(
-        replace(wish, agents=("security", "legal"), rounds=1, format="critique", when=When.SPLIT),
-        settings,
-        delimiter="ab",
-    )
-
-    assert [agent.role for agent in setup.agents] == ["security", "legal"]
-    assert (setup.format, setup.rounds, setup.when) == ("critique", 1, When.SPLIT)
-    assert setup.playbook == playbook
-    usual = open_debate(wish, settings, delimiter="ab")
-    assert (usual.format, usual.rounds, usual.when) == ("panel", 3, When.ALWAYS)
-    assert usual.termination.ending is Ending.CONVERGED, "its rounds are at most so many"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Sources are cut at headings and paragraphs, and the passages that fit are found."""
 
-from core.evidence.passages import PASSAGE_CHARACTERS, headings_of, passages_of
-from core.evidence.search import best_first
+from core.evidence.passages import headings_of, passages_of
 from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, Turn
 
 
@@ -27,35 +26,10 @@ def test_passages_are_cut_at_marks_and_named_after_them() -> None:
     assert headings_of(a_source("one\ntwo\nthree", marks)) == ("page 1", "page 2")
 
 
-def test_paragraphs_are_put_together_and_long_ones_are_cut() -> None:
-    long = " ".join(f"Sentence number {number} says a little." for number in range(300))
-    found = passages_of(a_source(f"Short.\n\nShort too.\n\n{long}"))
-    assert all(0 < len(one.text) <= PASSAGE_CHARACTERS for one in found)
-    assert (
-        "".join(one.text for one in found)
-        .replace("\n", "")
-        .replace(" ", "")
-        .endswith("Sentencenumber299saysalittle.")
-    )
-    assert found[1].text.rstrip().endswith(".")
-
-
 def test_nothing_is_lost_whatever_the_text() -> None:
     text = "\n".join(f"{n} " + "x" * (n % 90) for n in range(500)) + "\n\n" + "y" * 5000
     whole = "".join(one.text for one in passages_of(a_source(text)))
     assert "".join(whole.split()) == "".join(text.split())
-
-
-def test_the_passages_that_fit_come_first() -> None:
-    passages = [
-        *passages_of(a_source("# Food\n\nThe canteen has soup.\n\n# Team\n\nWe are five.")),
-        *passages_of(a_source("# Load\n\nThe queue took 2,000 jobs a second.", number=2)),
-        *passages_of(a_source("# Kosten\n\nDer Betrieb kostet 900 Euro.", number=3)),
-    ]
-    assert best_first(passages, "Which queue for our jobs?")[0].source == "e2"
-    assert best_first(passages, "Was kosten die Betriebe?")[0].source == "e3"
-    assert best_first(passages, "zebra") == []
-    assert best_first([], "queue") == []
 
 
 def test_a_long_hunk_of_many_headings_and_many_hunks_are_cut_in_good_time() -> None:

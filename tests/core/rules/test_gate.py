@@ -4,10 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from core.events import BallotAbstained, DebateWanted, Event, GatePassed
+from core.events import DebateWanted, Event, GatePassed
 from core.models import (
     BESIDE,
-    Abstention,
     Debate,
     Ending,
     Forecast,
@@ -23,14 +22,11 @@ from core.testing import on_own_models
 from tests.core.rules.formats.told import (
     AGENTS,
     a_format_setup,
-    failed,
     of_all,
     options,
     said,
     told,
-    turn,
     voted,
-    wording,
 )
 
 DRAFTS = said(*of_all("r1/proposal/*"))
@@ -58,12 +54,6 @@ def passed(debate: Debate, number: int = 0) -> Event:
     weighed = gate.weigh(debate, number)
     assert weighed
     return GatePassed(gate=weighed)
-
-
-def test_drafts_are_merged_into_options_then_voted_on_blind_then_weighed() -> None:
-    assert ready(a_debate(*DRAFTS)) == {"options"}
-    assert ready(a_debate(*DRAFTS, CHOICE)) == {"ballot"}
-    assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))) == {"gate"}
 
 
 def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
@@ -98,11 +88,6 @@ def test_a_split_is_debated(shares: tuple[float, ...], reason: GateReason) -> No
     assert ready(a_debate(*events, found)) == {"critique"}
 
 
-def test_a_split_is_known_before_the_slowest_has_voted() -> None:
-    assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.2))) == {"gate", "ballot"}
-    assert ready(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.85))) == {"ballot"}
-
-
 ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
 
 
@@ -130,16 +115,6 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
     assert ready(told(ONE_MODEL, *events, found, DebateWanted(by=Person(id="U1")))) == {"critique"}
 
 
-def test_one_model_whose_voter_abstains_votes_with_the_others() -> None:
-    abstention = Abstention(turn=turn("r0/ballot/simplicity"), reason="unreadable")
-    events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.9), BallotAbstained(abstention=abstention))
-    found = gate.weigh(told(ONE_MODEL, *events), 0)
-
-    assert found
-    assert found.vote_only
-    assert found.ends_rounds
-
-
 def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
     setup = on_own_models(a_format_setup("critique", when=When.SPLIT))
     checked = setup.model_copy(update={"checks_rules": True})
@@ -149,13 +124,6 @@ def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None
     assert "whether rules are kept, and first answers differ" in gate.in_words(
         told(checked, *DRAFTS, CHOICE), found
     )
-
-
-def test_one_model_debates_what_is_hard_to_undo() -> None:
-    hard = ONE_MODEL.model_copy(update={"hard_to_undo": True})
-    found = gate.weigh(told(hard, *DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7)), 0)
-    assert found
-    assert not found.ends_rounds
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
@@ -169,73 +137,8 @@ def test_an_open_question_is_debated_whatever_the_ballots_say(kind: QuestionKind
     assert ready(a_debate(*events, found, *all_voted(1, 1, 1))) == {"critique"}
 
 
-def test_where_a_first_ballot_says_nothing_nobody_can_say_that_all_agree() -> None:
-    turn_of_one = turn("r0/ballot/simplicity")
-    silent = BallotAbstained(abstention=Abstention(turn=turn_of_one, reason="unreadable"))
-    found = passed(a_debate(*DRAFTS, CHOICE, *all_voted(0.9, 0.9), silent))
-
-    assert isinstance(found, GatePassed)
-    assert found.gate.reason is GateReason.NOT_COMPARABLE
-
-
 #: What each agent held best at first.
 SPLIT = (*DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.6))
-
-
-def refined(number: int, *shares: float | None) -> list[Event]:
-    """A round's refinements, each with how likely its author holds the first option."""
-    keys = of_all(f"r{number}/refinement/*")
-    return [
-        wording(key, "**So.**", {} if share is None else {"o1": share, "o2": 1 - share})
-        for key, share in zip(keys, shares, strict=False)
-    ]
-
-
-def after_one_round(*shares: float | None) -> Debate:
-    debated = a_debate(*SPLIT)
-    return a_debate(*SPLIT, passed(debated), *refined(1, *shares))
-
-
-@pytest.mark.parametrize(
-    ("shares", "reason", "moved"),
-    [
-        ((0.9, 0.8, 0.8), GateReason.AGREED, ("security", "simplicity")),
-        ((0.85, 0.25, 0.6), GateReason.DEADLOCK, ()),
-        ((0.9, 0.3, 0.6), GateReason.MOVED, ("security",)),
-        ((0.9, None, 0.6), GateReason.NOT_COMPARABLE, ()),
-    ],
-)
-def test_a_round_is_weighed_by_whom_it_moved(
-    shares: tuple[float | None, ...], reason: GateReason, moved: tuple[str, ...]
-) -> None:
-    found = gate.weigh(after_one_round(*shares), 1)
-
-    assert found
-    assert (found.reason, found.moved) == (reason, moved)
-
-
-def test_a_round_that_moves_nobody_settles_what_all_hold_best() -> None:
-    blind = all_voted(0.7, 0.6, 0.6)
-    debated = (*DRAFTS, CHOICE, *blind, passed(a_debate(*DRAFTS, CHOICE, *blind)))
-    found = gate.weigh(a_debate(*debated, *refined(1, 0.7, 0.6, 0.6)), 1)
-
-    assert found
-    assert (found.reason, found.option) == (GateReason.SETTLED, "o1")
-
-
-def test_who_could_not_refine_holds_what_it_held() -> None:
-    debate = after_one_round(0.9, 0.2)
-    lost = a_debate(
-        *SPLIT,
-        passed(a_debate(*SPLIT)),
-        *refined(1, 0.9, 0.2),
-        *failed("r1/refinement/simplicity"),
-    )
-    found = gate.weigh(lost, 1)
-
-    assert gate.weigh(debate, 1) is None
-    assert found
-    assert found.reason is GateReason.DEADLOCK
 
 
 def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events import ContributionMade, DebateStarted, Event, OptionEdited, OptionsMerged, fold
+from core.events import ContributionMade, DebateStarted, Event, OptionsMerged, fold
 from core.models import (
     SUMMARIZER,
     Act,
@@ -20,18 +20,15 @@ from core.models import (
 )
 from core.rules.options import (
     MOST_OPTIONS,
-    NONE_OF_THESE,
     OptionList,
     after_edits,
     as_shares,
     by_option,
     held_by,
     merge_by_rules,
-    option_of,
     options_of,
     read_stance,
     short_name,
-    with_none_of_these,
     without_stance,
 )
 from core.testing import a_setup, recorded
@@ -46,24 +43,6 @@ DANA = Person(id="U1", name="Dana")
 
 def an_edit(change: OptionChange, option: str = "", name: str = "", into: str = "") -> OptionEdit:
     return OptionEdit(change=change, option=option, name=name, into=into, by=DANA, origin="e")
-
-
-def test_an_option_can_be_added_renamed_and_merged() -> None:
-    edits = [
-        an_edit(OptionChange.ADD, name="a file"),
-        an_edit(OptionChange.RENAME, "o2", "Postgres"),
-        an_edit(OptionChange.ADD, name="nothing"),
-        an_edit(OptionChange.MERGE, "t1", into="o1"),
-    ]
-    options = after_edits([KAFKA, POSTGRES], edits)
-
-    assert [(item.id, item.name) for item in options.items] == [
-        ("o1", "Kafka"),
-        ("o2", "Postgres"),
-        ("t2", "nothing"),
-    ]
-    assert options.resolve("t1") == "o1"
-    assert options.name("t1") == "Kafka"
 
 
 def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
@@ -176,13 +155,6 @@ def a_debate(*events: Event) -> Debate:
     return fold(recorded([started, OptionsMerged(options=merged), *events]))
 
 
-def test_a_position_stands_for_its_draft_until_its_author_says_otherwise() -> None:
-    debate = a_debate(a_stance("security", 1, o1=0.7, o2=0.3))
-
-    assert by_option(debate) == {"o1": ["architect", "security"], "o2": ["simplicity"]}
-    assert option_of(debate, "security") == "o1"
-
-
 def test_two_agents_who_name_the_same_new_option_name_one() -> None:
     debate = a_debate(
         a_stance("architect", 1, keep_both=0.8, o1=0.2),
@@ -191,16 +163,6 @@ def test_two_agents_who_name_the_same_new_option_name_one() -> None:
     assert [(item.id, item.name) for item in options_of(debate).items][2:] == [("n1", "keep both")]
     assert by_option(debate)["n1"] == ["architect", "security"]
     assert held_by(debate, "architect") == {"o1": 0.2, "n1": 0.8}
-
-
-def test_two_people_who_add_an_option_at_once_add_two() -> None:
-    edits = [
-        OptionEdit(change=OptionChange.ADD, name=name, by=DANA, origin=name)
-        for name in ("a file", "a cloud queue")
-    ]
-    debate = a_debate(*(OptionEdited(edit=edit) for edit in edits))
-
-    assert [item.name for item in options_of(debate).items][2:] == ["a file", "a cloud queue"]
 
 
 @pytest.mark.parametrize(
@@ -217,12 +179,3 @@ def test_percentages_and_shares_stay_as_they_were_given(
     numbers: tuple[float, float], shares: tuple[float, float]
 ) -> None:
     assert tuple(as_shares(dict(zip("ab", numbers, strict=True))).values()) == shares
-
-
-def test_every_choice_has_a_place_for_a_doubt_about_all_of_it() -> None:
-    assert [(one.id, one.name) for one in with_none_of_these([KAFKA], QuestionKind.CHOICE)] == [
-        ("o1", "Kafka"),
-        ("o2", NONE_OF_THESE),
-    ]
-    assert with_none_of_these([], QuestionKind.CHOICE) == ()
-    assert with_none_of_these([KAFKA, POSTGRES], QuestionKind.DESIGN) == (KAFKA, POSTGRES)

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from core.events import DebateConcluded, DebatePaused, DebateResumed, StopRequested, VoteCalled
+from core.events import DebatePaused, DebateResumed, StopRequested
 from core.models import Stop
 from core.rules import schedule
-from tests.core.use_cases.logs import DANA, Recording, questions, verdict
+from tests.core.use_cases.logs import DANA, Recording, questions
 
 PAUSED = DebatePaused(by=DANA, origin="0")
 A_DAY = 86_400.0
@@ -36,34 +36,3 @@ async def test_a_pause_recorded_after_a_stop_holds_nothing_up() -> None:
 
     assert debate.paused_by is None
     assert schedule.conclusion(debate)
-
-
-async def test_a_paused_debate_with_nothing_left_to_do_does_not_end() -> None:
-    log = Recording()
-    debate = await log.begin(PAUSED)
-
-    assert schedule.ready(debate) == ()
-    assert schedule.conclusion(debate) is None
-
-
-async def test_what_only_ends_waits_for_no_answer() -> None:
-    log = Recording()
-    waiting = await log.begin(questions(1))
-    late = questions(1).clarifications.until + timedelta(hours=1)
-    assert schedule.overdue(waiting, late)
-
-    for event in (VoteCalled(by=DANA), StopRequested(stop=Stop(by=DANA)), verdict()):
-        await log.facts.record(waiting.id, event)
-        ending = await log.debate()
-        assert ending.open_clarifications
-        assert schedule.due(ending) is None
-        assert schedule.overdue(ending, late) is None
-
-
-async def test_a_debate_that_has_ended_waits_for_no_answer() -> None:
-    log = Recording()
-    ended = await log.begin(questions(1), verdict(), DebateConcluded())
-
-    assert ended.open_clarifications
-    assert schedule.due(ended) is None
-    assert schedule.overdue(ended, questions(1).clarifications.until) is None

@@ -8,21 +8,6 @@ from tests.core.bench import Bench
 from tests.core.summing import script
 
 
-async def with_own_rules(own: Summarization, rules: Summarization, rounds: int = 2) -> Debate:
-    """A debate in which the architect has rules of its own."""
-    setup = a_setup(rounds=rounds)
-    agents = (setup.agents[0].model_copy(update={"summarization": own}), *setup.agents[1:])
-    changes = {"agents": agents, "summarization": rules}
-    return await Bench(ScriptedProvider(script)).run(setup.model_copy(update=changes))
-
-
-async def test_an_agent_is_summed_up_alone_where_the_debate_sums_up_nothing() -> None:
-    own = Summarization(threshold=1000)
-    debate = await with_own_rules(own, Summarization(enabled=False))
-
-    assert list(debate.summaries) == ["r2/summary/architect"]
-
-
 async def judged(own: Summarization) -> tuple[Bench, Debate]:
     setup = a_setup(rounds=1)
     judge = setup.judge.model_copy(update={"summarization": own})

@@ -1,7 +1,6 @@
 """The findings of a review for a pull request: complete, short enough, and harmless."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
 
@@ -14,23 +13,15 @@ from core.models import (
     Citation,
     CitationStatus,
     Debate,
-    FindingStatus,
-    Note,
     Person,
     ReviewFinding,
     Severity,
-    Source,
     SourceKind,
     SourceReference,
-    Status,
     Verdict,
 )
-from core.rules.sources import reading_turn
-from core.rules.subject import role_of
 from core.testing import a_setup, recorded
-from core.transcript.adr import adr
 from core.transcript.found import as_code, in_text, task_list
-from core.transcript.report import report
 
 DANA = Person(id="U1", name="Dana")
 HOSTILE = (
@@ -64,21 +55,6 @@ def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
         findings=found,
     )
     return fold(recorded([DebateStarted(setup=setup), VerdictReached(verdict=verdict)]))
-
-
-def test_each_open_finding_is_a_task_with_its_place_and_words() -> None:
-    mended = {"status": FindingStatus.RESOLVED, "why": "It is drained."}
-    text = task_list(a_review(a_finding(1, mend="Drain it."), a_finding(2, **mended)))
-    assert text == (
-        "### Review: Ready with changes: 1 blocker\n\n"
-        "Of plan.md.\n\n"
-        "- It loses jobs.\n\n"
-        "- [ ] **blocker** `work.py:42`: Orders vanish. *To mend it*: Drain it.\n"
-        "  > `jobs are lost`\n"
-        "- [x] **blocker** `work.py:42`: Orders vanish. *resolved*: It is drained.\n"
-        "  > `jobs are lost`\n\n"
-        "Written by AI agents, who can be wrong: check what matters. Moot review `dabc2345`.\n"
-    )
 
 
 def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
@@ -122,56 +98,6 @@ def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
     assert in_text(said) == shown
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ("Use 2.5 GB (or more): it's fine.", "Use 2.5 GB (or more): it's fine."),
-        ("job_queue_v2 has _no_ index", "job_queue_v2 has \\_no\\_ index"),
-        ("Call `job_queue.clear()` at `a|b`, not `", "Call `job_queue.clear()` at `a|b`, not \\`"),
-        ("``a `b` c`` and <x>", "``a `b` c`` and &lt;x&gt;"),
-        ("long " * 130, "long " * 120 + "…"),
-    ],
-)
-def test_plain_words_and_code_stay_as_they_are(said: str, shown: str) -> None:
-    assert in_text(said) == shown
-
-
-def test_a_comment_names_files_and_says_where_nobody_reviewed_anything() -> None:
-    given = SourceReference(kind=SourceKind.FILE, title="docs/plan.md", fetch="f", by=DANA)
-    read = Source(turn=reading_turn(1), reference=given, text="jobs are lost")
-    cited = a_finding(1).citation.model_copy(update={"place": "line 3"})
-    one = a_finding(1, citation=cited, wrong='It says [e1: "jobs are lost"].')
-    text = task_list(replace(a_review(one), sources=(read,)))
-    assert "**blocker** `docs/plan.md, line 3`: It says “jobs are lost” (docs/plan.md)." in text
-    nothing = replace(a_review(), verdict=None, status=Status.FAILED)
-    assert "### Review: no verdict\n" in task_list(nothing)
-    assert "Nobody has reviewed it." in task_list(nothing)
-
-
-def test_of_several_texts_the_newest_is_the_changed_one() -> None:
-    given = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=DANA)
-    anew = [given.model_copy(update={"fetch": str(number)}) for number in (2, 3)]
-    review = a_review(a_finding(1))
-    read = [
-        Source(turn=reading_turn(number), reference=reference, text="x")
-        for number, reference in enumerate((given, *anew), start=1)
-    ]
-    notes = [
-        Note(id=f"n{number}", author=DANA, text="Changed.", references=(reference,))
-        for number, reference in enumerate(anew, start=1)
-    ]
-    debate = replace(review, sources=tuple(read), all_notes=tuple(notes))
-    assert [role_of(debate, source) for source in read] == [
-        "the subject",
-        "a changed text, replaced by e3",
-        "the changed text",
-    ]
-    for text in (report(debate), adr(debate)):
-        assert "plan.md (the changed text)" in text
-    other = replace(debate, setup=debate.setup.model_copy(update={"format": "critique"}))
-    assert not any(role_of(other, source) for source in read)
-
-
 def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
     text = task_list(a_review(*(a_finding(n, wrong="long " * 400) for n in range(1, 150))))
     assert len(text) < 65_536
@@ -181,13 +107,6 @@ def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
 def test_only_a_review_can_be_written_so() -> None:
     with pytest.raises(BadInput, match="is no review"):
         task_list(a_review(form="critique"))
-
-
-@pytest.mark.parametrize("write", [report, adr])
-def test_reports_and_records_list_every_finding(write: Callable[[Debate], str]) -> None:
-    text = write(a_review(a_finding(1, wrong="Orders | vanish."), a_finding(2)))
-    assert "Findings" in text
-    assert "| 1 | blocker | “jobs are lost” (work.py:42) | Orders \\| vanish. |" in text
 
 
 @pytest.mark.parametrize("text", ["$x^2$", "It costs $5 or $$y$$", "$`z`$", ":tada: and :+1:"])

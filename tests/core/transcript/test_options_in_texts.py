@@ -12,13 +12,11 @@ from core.events import (
     ContributionMade,
     DebateConcluded,
     DebateStarted,
-    DebateWanted,
     Event,
     PeopleBallotCast,
     Recorded,
     StopRequested,
     VerdictReached,
-    VoteTallied,
     fold,
 )
 from core.models import (
@@ -38,9 +36,8 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text
-from core.transcript.evaluation import verdict_text
 from core.transcript.options import headline_option
-from core.transcript.outcome import outcome, totals
+from core.transcript.outcome import outcome
 from core.transcript.record import record_json
 from core.transcript.report import report
 from tests.core.test_older_logs import LOGS, log, record
@@ -76,17 +73,6 @@ def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
-def test_a_tie_that_no_rule_breaks_is_told_as_one() -> None:
-    tally = fold(split_log()).tally
-    assert tally
-    level = [score.model_copy(update={"points": 1.0, "first_places": 0}) for score in tally.scores]
-    tied = tally.model_copy(update={"scores": tuple(level), "winners": ("architect", "simplicity")})
-
-    said = vote_words(with_changes(VoteTallied(tally=tied)))
-
-    assert "Whose text is best is a tie that no rule breaks: Architect and Simplicity." in said
-
-
 def test_weights_are_told_where_agents_have_them() -> None:
     debate = fold(split_log())
     vote = debate.setup.vote.model_copy(update={"weights": {"architect": 2.0}})
@@ -111,22 +97,6 @@ def test_a_round_that_somebody_stopped_in_the_middle_is_not_called_held(
     ended = [DebateStarted(setup=setup), *begun[1:], stopped, DebateConcluded()]
 
     assert rounds_words(fold(recorded(ended))).startswith(said)
-
-
-def test_there_is_one_confidence_and_the_judges_own_is_a_footnote() -> None:
-    for text in (report(fold(split_log())), decision_text(fold(split_log()))):
-        assert text.count("Confidence:") == 1
-        assert "Confidence: fair (65 of 100). It rests on this: 2 of 3 agents" in text
-        assert text.count("90 of 100") == 1
-        assert "Footnote: the judge's own number, which does not count, was 90 of 100." in text
-
-
-def test_a_verdict_against_the_vote_says_so() -> None:
-    other = VerdictReached(verdict=verdict(option="o2"))
-
-    said = decision_text(with_changes(other))
-
-    assert "The judge decided for Kafka, hosted, the vote puts PostgreSQL first." in said
 
 
 def test_people_and_agents_are_compared() -> None:
@@ -168,17 +138,6 @@ def test_no_text_is_in_a_report_twice() -> None:
         assert text.count(once) == 1, once
 
 
-def test_who_scores_a_decision_sees_neither_vote_nor_confidence() -> None:
-    split, skipped = fold(split_log()), fold(skipped_log())
-    assert split.verdict
-    assert skipped.verdict
-    text = verdict_text(split, split.verdict)
-
-    assert text.startswith("Use PostgreSQL as the job queue.")
-    assert "One table" in verdict_text(skipped, skipped.verdict)
-    assert not any(word in text for word in ("onfidence", "Vote", "ranked best", "65", "90"))
-
-
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_debates_without_options_read_well(path: Path) -> None:
     debate = fold(log(record(path)))
@@ -203,23 +162,6 @@ def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first
     assert headline_option(fold(split_log())) == "PostgreSQL"
     assert headline_option(fold(running)) == "PostgreSQL"
     assert headline_option(fold(split_log()[:3])) == ""
-
-
-def test_the_record_has_what_the_debate_came_to_and_what_it_took() -> None:
-    written = json.loads(record_json(split_log()))
-    debate = fold(split_log())
-
-    assert written["outcome"] == json.loads(json.dumps(outcome(debate)))
-    assert written["totals"] == json.loads(json.dumps(totals(debate)))
-    assert [one["name"] for one in written["outcome"]["options"]] == ["PostgreSQL", "Kafka, hosted"]
-    assert written["totals"]["rounds_held"] == 2
-    assert written["outcome"]["moved"][0]["moved_by"] == "r1/refinement/security"
-    assert written["totals"]["cost"] == "0.14"
-    agents = written["totals"]["agents"]
-    assert (
-        sum(agent["attempts"] for agent in agents.values()) == written["totals"]["attempts"] == 15
-    )
-    assert DebateWanted(by=DANA).key not in [one["key"] for one in written["events"]]
 
 
 def keys_in(value: Any) -> set[str]:

@@ -36,24 +36,6 @@ def test_letters_are_explained_where_a_text_uses_them(text: str, words: str) -> 
     assert letters_words(a_debate(), [said(text)]) == words
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I prefer Option B over Option A.",
-        "The driver in C is fast, and A queue is not.",
-        "A queue in C++ or C#, a B-tree, plan D.",
-        "Plan B's critique, Vendor B's proposal and vendor C's position.",
-        "Variante A, Vitamin B, Hepatitis C, Klasse B und C.",
-        "Position C++ developers well; position B-trees there.",
-        "It's A/B tested. Series A's proposal.",
-        "I would take A.",
-        "",
-    ],
-)
-def test_other_letters_are_nobody(text: str) -> None:
-    assert letters_words(a_debate(), [said(text)]) == ""
-
-
 def test_points_of_view_are_counted_where_several_agents_share_one_model() -> None:
     agents = a_setup().agents
 

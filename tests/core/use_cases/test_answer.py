@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from core.errors import BadInput
-from core.events import ClarificationAnswered, DebateConcluded, StopRequested
-from core.models import Answer, Debate, Stop
+from core.events import ClarificationAnswered, DebateConcluded
+from core.models import Answer, Debate
 from core.use_cases.answer import AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
@@ -77,23 +77,6 @@ async def test_a_note_becomes_the_answer_that_somebody_chooses_and_is_a_note_no_
         await answer.choose(DEBATE, "m1", 3)
 
 
-async def test_naming_a_question_again_corrects_its_answer_while_the_others_are_open() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-    await answer.reply(reply("1: Twenty", "m2"))
-    await answer.reply(reply("1: Ten"))  # the first one, delivered again
-    assert texts(await log.debate()) == {1: "Twenty"}
-
-    await answer.reply(reply("2: Us", "m3"))
-    await answer.reply(reply("1: Thirty", "m4"))
-
-    debate = await log.debate()
-    assert texts(debate) == {1: "Twenty", 2: "Us"}
-    assert [note.text for note in debate.notes] == ["On question 1 (What of 1?): Thirty"]
-
-
 async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands() -> None:
     log = Recording()
     await log.begin(questions(2))
@@ -109,24 +92,6 @@ async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands
 
 def edited(text: str, at: str = "5", origin: str = "m1") -> PersonsReply:
     return PersonsReply(debate_id=DEBATE, by=DANA, text=text, origin=origin, edited=at)
-
-
-async def test_an_edited_message_corrects_what_it_answered() -> None:
-    log = Recording()
-    await log.begin(questions(4))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten\n2: Us"))
-
-    for _ in range(2):  # delivered twice
-        await answer.edit(edited("1: Twenty\n3: Two"))
-    assert texts(await log.debate()) == {1: "Twenty", 3: "Two"}
-
-    await answer.edit(edited("1: Older\n2: Us", at="4"))  # overtaken by the newer edit
-    assert texts(await log.debate()) == {1: "Twenty", 3: "Two"}
-
-    await answer.reply(reply("1: Ten\n2: Us"))  # the first text, delivered again
-    assert texts(await log.debate()) == {1: "Twenty", 3: "Two"}
-    assert (await log.debate()).notes == ()
 
 
 async def test_an_answer_edited_after_the_questions_are_closed_is_a_note() -> None:
@@ -162,36 +127,6 @@ async def test_deleting_an_answer_opens_its_question_again() -> None:
     assert texts(await log.debate()) == {1: "Twenty", 2: "Us"}
 
 
-async def test_an_edited_note_says_what_it_says_now_and_a_deleted_one_is_gone() -> None:
-    log = Recording()
-    await log.begin()
-    answer = answering(log)
-    await answer.reply(reply("We are three."))
-
-    for text, at in (("We are four.", "7"), ("We are two.", "6"), ("We are four.", "7")):
-        await answer.edit(edited(text, at=at))
-    assert [note.text for note in (await log.debate()).notes] == ["We are four."]
-
-    for _ in range(2):
-        await answer.withdraw(DEBATE, "m1")
-    await answer.reply(reply("We are three."))  # the deleted one, delivered again
-    await answer.edit(edited("We are five.", at="8"))
-    assert (await log.debate()).notes == ()
-
-
-async def test_an_older_edit_that_comes_late_takes_no_note_back() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("Mind that we are three."))
-
-    await answer.edit(edited("Mind that we are four.", at="8"))
-    await answer.edit(edited("1: Ten", at="7"))
-
-    notes = (await log.debate()).notes
-    assert [note.text for note in notes] == ["Mind that we are four."]
-
-
 async def test_after_the_end_notes_stand_as_agents_read_them() -> None:
     log = Recording()
     await log.begin()
@@ -204,20 +139,6 @@ async def test_after_the_end_notes_stand_as_agents_read_them() -> None:
     await answer.withdraw(DEBATE, "m1")
 
     assert (await log.debate()).notes == before.notes
-
-
-async def test_deleting_what_answered_and_told_more_takes_both_back() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("Mind that we are three.\n1: Ten"))
-
-    await answer.edit(edited("Mind that we are four.\n1: Ten"))
-    assert [note.text for note in (await log.debate()).notes] == ["Mind that we are four."]
-
-    await answer.withdraw(DEBATE, "m1")
-    debate = await log.debate()
-    assert (texts(debate), debate.notes) == ({}, ())
 
 
 async def test_a_form_delivered_again_says_of_no_answer_that_it_came_too_late() -> None:
@@ -244,17 +165,6 @@ async def test_a_numbered_answer_that_came_too_late_reaches_the_agents_as_a_note
     debate = await log.debate()
     assert debate.answers[1].text == "Ten"
     assert [note.text for note in debate.notes] == ["On question 1 (What of 1?): Twenty"]
-
-
-async def test_after_a_stop_a_reply_is_a_note_and_no_answer() -> None:
-    log = Recording()
-    await log.begin(questions(1), StopRequested(stop=Stop(by=DANA)))
-
-    assert await answering(log).reply(reply("Ten thousand")) is ReplyOutcome.TAKEN
-
-    debate = await log.debate()
-    assert debate.answers == {}
-    assert [note.text for note in debate.notes] == ["Ten thousand"]
 
 
 async def test_an_answer_is_kept_without_secrets_and_within_its_bound() -> None:

@@ -14,7 +14,7 @@ from core.events import (
     Recorded,
     VerdictReached,
 )
-from core.llm.providers.offline_engine.checklist_replies import NOT_JUDGED, UNDECIDED
+from core.llm.providers.offline_engine.checklist_replies import UNDECIDED
 from core.models import (
     SUMMARIZER,
     Act,
@@ -65,30 +65,6 @@ async def test_what_people_say_of_a_verdict_is_kept_without_secrets() -> None:
 def nothing_decided() -> VerdictReached:
     """What the offline engine writes where its checklists do not decide."""
     return VerdictReached(verdict=Verdict(decision=UNDECIDED, solution="", confidence=None))
-
-
-@pytest.mark.parametrize(
-    ("decision", "option", "confidence", "is_undecided"),
-    [
-        (UNDECIDED, "", None, True),
-        (NOT_JUDGED, "", None, True),
-        (UNDECIDED, "o1", None, False),
-        (UNDECIDED, "", 70, False),
-        ("Not decided by price: PostgreSQL, because it is there.", "", None, False),
-        ("Not decided: the pilot comes first.", "", None, False),
-    ],
-)
-async def test_what_a_model_calls_not_decided_is_a_verdict_like_any_other(
-    decision: str, option: str, confidence: int | None, *, is_undecided: bool
-) -> None:
-    log = Recording()
-    said = Verdict(decision=decision, option=option, solution="", confidence=confidence)
-    debate = await log.begin(VerdictReached(verdict=said))
-
-    assert said.is_undecided is is_undecided
-    if not is_undecided:
-        await DecideOnVerdict(facts=log.facts).decide(debate, accepting("It is cheap."))
-    assert bool((await log.debate()).decisions) is not is_undecided
 
 
 async def test_what_was_accepted_with_an_older_version_can_be_rejected_since() -> None:

@@ -1,92 +1,15 @@
 """People edit and delete what they wrote: no words are lost, doubled, or taken for others."""
 
-import pytest
-
 from core.acts.context import note_labels
-from core.events import NoteChanged, StopRequested
-from core.models import Stop
+from core.events import NoteChanged
 from core.transcript.record import record_json
 from core.use_cases.answer import ReplyOutcome
-from tests.core.use_cases.logs import DANA, DEBATE, Recording, questions
+from tests.core.use_cases.logs import DEBATE, Recording, questions
 from tests.core.use_cases.test_answer import answering, edited, reply, texts
 
 
 async def notes(log: Recording) -> list[str]:
     return [note.text for note in (await log.debate()).notes]
-
-
-async def test_words_added_to_an_answer_are_a_note_and_stay_one_for_each_message() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("Ten"))
-    await answer.choose(DEBATE, "m1", 1)
-
-    await answer.edit(edited("Mind that we are three.\n1: Ten"))
-    assert await notes(log) == ["Mind that we are three."]
-
-    await answer.edit(edited("Mind that we are four.", at="6"))  # it answers no more
-
-    assert texts(await log.debate()) == {}
-    assert await notes(log) == ["Mind that we are four."]
-
-
-async def test_an_edit_of_other_words_does_not_undo_what_somebody_corrected() -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-    await answer.reply(reply("1: ten\n2: us"))
-    await answer.reply(reply("1: 20", "m2"))
-
-    await answer.edit(edited("1: ten\n2: all of us"))
-
-    assert texts(await log.debate()) == {1: "20", 2: "all of us"}
-
-
-async def test_a_first_answer_by_an_edit_outlasts_an_older_edit_that_comes_late() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("Let us see."))
-
-    await answer.edit(edited("1: Ten", at="8"))
-    await answer.edit(edited("Let us see, all of us.", at="7"))
-
-    assert texts(await log.debate()) == {1: "Ten"}
-    assert await notes(log) == []
-
-
-async def test_a_reply_first_heard_as_edited_outlasts_an_older_edit_that_comes_late() -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-
-    await answer.edit(edited("1: Ten", at="8"))
-    await answer.edit(edited("Mind Kim.", at="7"))
-    await answer.edit(edited("Mind Alex.", at="8", origin="m2"))
-    await answer.edit(edited("Mind Kim.", at="7", origin="m2"))
-
-    assert texts(await log.debate()) == {1: "Ten"}
-    assert await notes(log) == ["Mind Alex."]
-
-
-async def test_an_edit_answers_again_what_somebody_corrected_and_then_took_back() -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-    await answer.reply(reply("1: Twenty", "m2"))
-    await answer.withdraw(DEBATE, "m2")
-    assert texts(await log.debate()) == {}
-
-    await answer.edit(edited("1: Ten\n2: Us"))
-
-    assert texts(await log.debate()) == {1: "Ten", 2: "Us"}
-    await answer.reply(reply("1: Thirty", "m3"))
-    await answer.withdraw(DEBATE, "m3")
-    await answer.edit(edited("1: Ten\n2: Us"))  # delivered again
-    assert texts(await log.debate()) == {2: "Us"}
-    assert await notes(log) == []
 
 
 async def test_a_note_whose_answer_was_edited_away_can_be_chosen_for_that_question() -> None:
@@ -138,19 +61,6 @@ async def test_a_message_whose_edit_was_heard_first_does_not_say_its_old_words()
     assert await notes(log) == []
 
 
-@pytest.mark.parametrize("number", [2, 3])
-async def test_an_answer_edited_to_its_bare_number_is_taken_back(number: int) -> None:
-    log = Recording()
-    await log.begin(questions(number))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-
-    assert await answer.edit(edited("1:")) is ReplyOutcome.TAKEN
-
-    assert texts(await log.debate()) == {}
-    assert await notes(log) == []
-
-
 async def test_notes_keep_their_labels_whatever_becomes_of_others() -> None:
     log = Recording()
     await log.begin(questions(3))
@@ -187,34 +97,6 @@ async def test_the_record_repeats_no_deleted_words_of_a_message_that_was_an_answ
     assert "Kim" not in said
     assert '"text": "Alex"' in said
     assert said.count("Deleted by its author.") == 3
-
-
-async def test_an_answer_that_agents_may_have_read_stays_in_the_record() -> None:
-    log = Recording()
-    await log.begin(questions(1))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-
-    await answer.withdraw(DEBATE, "m1")
-
-    assert texts(await log.debate()) == {1: "Ten"}
-    assert '"text": "Ten"' in record_json(await log.store.events(DEBATE))
-
-
-async def test_once_the_end_is_called_for_answers_stay_as_the_judge_reads_them() -> None:
-    log = Recording()
-    await log.begin(questions(2))
-    answer = answering(log)
-    await answer.reply(reply("1: Ten"))
-    await log.facts.record(DEBATE, StopRequested(stop=Stop(by=DANA)))
-
-    await answer.edit(edited("1: Twenty"))
-    await answer.reply(reply("1: Thirty", "m2"))
-    await answer.withdraw(DEBATE, "m1")
-
-    debate = await log.debate()
-    assert texts(debate) == {1: "Ten"}
-    assert await notes(log) == ["On question 1 (What of 1?): Thirty"]
 
 
 async def test_of_two_edits_that_two_processes_record_the_newer_one_stands() -> None:

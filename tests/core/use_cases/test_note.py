@@ -1,14 +1,10 @@
 """People add to a debate that runs: once, within bounds, without secrets."""
 
-import asyncio
-
 import pytest
 
 from core.errors import BadInput, NotesFull
 from core.events import DebateConcluded
 from core.models import Debate, Person, SourceKind, SourceReference
-from core.rules.sources import MOST_SOURCES
-from core.use_cases.answer import AnswerQuestions
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
 from tests.core.use_cases.logs import DANA, DEBATE, Recording
@@ -60,19 +56,6 @@ async def test_a_note_delivered_again_is_not_refused_for_being_one_too_many() ->
     assert await texts(log) == ["Ten thousand."]
 
 
-async def test_notes_written_at_once_do_not_pass_the_bound_together() -> None:
-    log = Recording()
-    await log.begin()
-    notes = adding(log)
-
-    results = await asyncio.gather(
-        *(add(notes, str(number), f"m{number}") for number in range(5)), return_exceptions=True
-    )
-
-    assert sum(isinstance(result, BadInput) for result in results) == 3
-    assert len(await texts(log)) == 2
-
-
 async def test_one_person_writes_so_many_notes_an_hour_and_others_go_on() -> None:
     log = Recording()
     await log.begin()
@@ -100,25 +83,6 @@ def links(count: int, host: str) -> list[SourceReference]:
     ]
 
 
-async def test_what_words_link_to_is_taken_as_far_as_the_debate_has_room_for_sources() -> None:
-    log = Recording()
-    await log.begin()
-    notes = adding(log, most=9)
-
-    left = await asyncio.gather(
-        *(
-            notes.link(DEBATE, note_id=f"m{n}/links", author=DANA, links=links(20, f"{n}.example"))
-            for n in range(4)
-        )
-    )
-
-    debate = await log.debate()
-    assert len(debate.references) == MOST_SOURCES
-    assert [len(one) for one in left] == [0, 0, 10, 20]
-    assert len(debate.notes) == 3
-    assert debate.notes[0].text.endswith("https://0.example/9 and 10 more]")
-
-
 async def test_what_words_link_to_again_is_there_once_and_needs_no_note() -> None:
     log = Recording()
     await log.begin()
@@ -130,21 +94,3 @@ async def test_what_words_link_to_again_is_there_once_and_needs_no_note() -> Non
     with pytest.raises(BadInput, match="as many as one can take"):
         await notes.link(DEBATE, note_id="m3/links", author=DANA, links=links(1, "b.example"))
     assert len((await log.debate()).references) == 1
-
-
-async def test_what_a_deleted_message_linked_to_is_not_said_any_more() -> None:
-    log = Recording()
-    await log.begin()
-    notes = adding(log, most=9)
-    answer = AnswerQuestions(facts=log.facts, note=notes, bounds=notes.bounds)
-    file = SourceReference(kind=SourceKind.FILE, title="a.csv", fetch="F1", by=DANA)
-    await notes.add(DEBATE, note_id="m1", author=DANA, text="See there.")
-    await notes.add(DEBATE, note_id="m1/files", author=DANA, text="[a.csv]", references=[file])
-    await notes.link(DEBATE, note_id="m1/links", author=DANA, links=links(1, "a.example"))
-
-    await answer.withdraw(DEBATE, "m1")
-
-    assert await texts(log) == ["[a.csv]"]
-    for _ in range(2):  # delivered again
-        await notes.link(DEBATE, note_id="m1/links", author=DANA, links=links(2, "a.example"))
-    assert await texts(log) == ["[a.csv]"]

@@ -37,7 +37,6 @@ from core.models import (
 )
 from core.rules.gate import gate_turn
 from core.rules.options import options_of
-from core.rules.people_count import count_people
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.option_edits import MOST_OPTIONS, EditRefused
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording
@@ -246,22 +245,6 @@ async def test_a_debate_nobody_can_see_is_given_up_in_its_second_edition_too() -
     await steering(log).want(await log.begin(*ended()), DANA)
     await steering(log).give_up(DEBATE, "The channel is gone.")
     assert (await log.debate()).status is Status.FAILED
-
-
-async def test_people_choose_between_options() -> None:
-    log = Recording()
-    decide = DecideOnVerdict(facts=log.facts)
-    debate = await log.begin(*drafted("PostgreSQL", "Kafka", "Postgres"))
-    await decide.vote(debate, PeopleBallot(by=ALEX, options=("o3", "o2"), origin="V1"))
-    await decide.vote(debate, PeopleBallot(by=DANA, options=("o2",), origin="V2"))
-    merge = edit(OptionChange.MERGE, "V3", option="o3", into="o1")
-    await steering(log).edit_options(await log.debate(), DANA, [merge])
-    counted = count_people(await log.debate())
-    assert [(score.option, score.first_choices, score.named) for score in counted.scores] == [
-        ("o2", 1, 2),
-        ("o1", 1, 1),
-    ]
-    assert counted.winners == ("o2",)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from core.errors import LogBroken
 from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue, VerdictReached
 from core.models import (
@@ -164,36 +162,11 @@ async def test_people_are_asked_once_in_the_morning_90_days_after_they_accepted(
     assert team.kept.kept == []
 
 
-@pytest.mark.parametrize("kind", [DecisionKind.REJECT, DecisionKind.SUPERSEDE])
-async def test_nobody_is_asked_about_what_was_not_accepted_or_is_replaced(
-    kind: DecisionKind,
-) -> None:
-    team = await Team().begin()
-    await team.decides(kind, "V1")
-    assert team.kept.kept == []
-    await team.decides(DecisionKind.ACCEPT, "V2")
-    await team.decides(kind, "V3")
-    assert await team.after(100) == []
-
-
 async def test_what_is_known_already_is_not_asked() -> None:
     team = await Team().begin()
     await team.decides(DecisionKind.ACCEPT, "V1")
     await team.says(OutcomeKind.REVERSED, "A1")
     assert await team.after(100) == []
-
-
-async def test_too_early_asks_again_later_until_somebody_knows() -> None:
-    team = await Team().begin()
-    await team.decides(DecisionKind.ACCEPT, "V1")
-    assert await team.after(91) == [1]
-    await team.says(OutcomeKind.TOO_EARLY, "A1")
-    assert await team.after(28) == [1]
-    assert await team.after(2) == [1, 2]
-    await team.says(OutcomeKind.TOO_EARLY, "A2", "Not rolled out yet.")
-    assert await team.after(31) == [1, 2, 3]
-    await team.says(OutcomeKind.HELD, "A3")
-    assert await team.after(400) == [1, 2, 3]
 
 
 async def test_a_date_that_is_put_again_after_a_crash_asks_nobody_twice() -> None:

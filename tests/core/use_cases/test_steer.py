@@ -1,7 +1,6 @@
 """Who may steer a debate, and that doing it twice has one effect."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -34,20 +33,6 @@ async def test_the_starter_and_the_stewards_may_stop_it(by: Person) -> None:
 
     assert (await log.debate()).stop
     assert log.woken == [DEBATE]
-
-
-async def test_who_started_it_need_not_wait_for_the_names_of_stewards() -> None:
-    log, asked = Recording(), list[Place]()
-    debate = await log.begin()
-
-    async def stewards(place: Place) -> Sequence[str]:
-        asked.append(place)
-        return []
-
-    await replace(steering(log), stewards=stewards).stop(debate, DANA)
-
-    assert (await log.debate()).stop
-    assert asked == []
 
 
 async def test_others_are_told_who_may() -> None:

@@ -1,15 +1,31 @@
-"""Each format as a table: turns that are ready together, what they wait for and are shown.
+"""Each format as two tables: turns that are ready together, and what is left where one is lost.
 
 Look at a change before you accept it with `pytest --inline-snapshot=fix`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import pytest
 from inline_snapshot import external_file
 
-from core.events import ClarificationAnswered, ClarificationsClosed, Event, FacilitatorDecided
-from core.models import Act, Answer, Debate, Guidance, NextStep, Turn
+from core.events import (
+    ClarificationAnswered,
+    ClarificationsClosed,
+    Event,
+    FacilitatorDecided,
+    TurnFailed,
+)
+from core.models import (
+    Act,
+    Answer,
+    Debate,
+    Failure,
+    FailureCause,
+    Guidance,
+    NextStep,
+    Turn,
+)
 from core.rules.formats.registry import format_of
 from core.rules.steps import Format
 from core.testing import AN_AGENDA
@@ -27,6 +43,46 @@ def test_a_format_is_the_table_that_was_approved(name: str) -> None:
     assert table == external_file(f"../../../golden/formats/{name}.txt", format=".txt")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_left_of_a_format_after_each_loss_is_as_approved(name: str) -> None:
+    table = "\n".join(losses(name)) + "\n"
+
+    assert table == external_file(f"../../../golden/formats/{name}-losses.txt", format=".txt")
+
+
+def losses(name: str) -> Iterator[str]:
+    """The debate in which the first turn of an act is lost, act by act and cause by cause."""
+    setup = a_format_setup(name, rounds=ROUNDS, agenda=AN_AGENDA)
+    for act, cause in product(Act, (FailureCause.PASSING, FailureCause.KEY)):
+        play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
+        waves, lost = list[str](), None
+        while turns := format_of(play.debate).ready(play.debate, ROUNDS):
+            waves.append(", ".join(turn.key for turn in turns))
+            lost = lost or next((turn for turn in turns if turn.act is act), None)
+            for event in [
+                taken(play, turn) if turn is not lost else down(turn, cause) for turn in turns
+            ]:
+                play.add(event)
+            answer(play)
+        if lost:
+            yield from left(play.debate, lost, cause, waves)
+
+
+def down(turn: Turn, cause: FailureCause) -> Event:
+    """The turn comes to nothing."""
+    return TurnFailed(failure=Failure(turn=turn, reason="down", cause=cause))
+
+
+def left(debate: Debate, lost: Turn, cause: FailureCause, waves: Sequence[str]) -> Iterator[str]:
+    """What was taken but for the lost turn, and who is left with what."""
+    form = format_of(debate)
+    yield f"\n{lost.key}: {cause}"
+    yield from (f"  {wave}" for wave in waves)
+    yield f"  alive: {', '.join(form.alive(debate))}"
+    for what, held in (("drafts", form.drafts(debate)), ("positions", form.positions(debate))):
+        yield f"  {what}: {', '.join(made.turn.key for made in held.values())}"
+
+
 def rows(name: str) -> Iterator[str]:
     """The debate wave by wave: all that is ready is taken at once."""
     setup = a_format_setup(name, rounds=ROUNDS, agenda=AN_AGENDA)
@@ -41,11 +97,16 @@ def rows(name: str) -> Iterator[str]:
             yield from row(form, play.debate, turn)
         for event in [taken(play, turn) for turn in turns]:
             play.add(event)
-        for asked in play.debate.open_clarifications:
-            answer = Answer(number=asked.number, text="yes", by=DANA)
-            play.add(ClarificationAnswered(answer=answer))
-        for card in play.debate.open_cards:
-            play.add(ClarificationsClosed(which=card.turn.key))
+        answer(play)
+
+
+def answer(play: Play) -> None:
+    """Answer all that people are asked."""
+    for asked in play.debate.open_clarifications:
+        said = Answer(number=asked.number, text="yes", by=DANA)
+        play.add(ClarificationAnswered(answer=said))
+    for card in play.debate.open_cards:
+        play.add(ClarificationsClosed(which=card.turn.key))
 
 
 def row(form: Format, debate: Debate, turn: Turn) -> Iterator[str]:
