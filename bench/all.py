@@ -56,8 +56,8 @@ def _chains() -> Iterable[Line]:
 
 
 def _costs() -> Iterable[Line]:
-    for name, acts in asyncio.run(cost.ratios(3, 3, 0.05)).items():
-        found = float(acts[""].spent / acts[""].by_order)
+    for name, paid in asyncio.run(cost.ratios(3, 3, 0.05)).items():
+        found = float(paid.spent / paid.by_order)
         yield Line(f"cost: {name} / the least in this order", found, _COST_RATIO)
 
 
@@ -93,18 +93,15 @@ def _parked(wish: load.Wish) -> Iterable[Line]:
 
 
 def _sizes() -> Iterable[Line]:
-    held = asyncio.run(size.measure(1, 100, "critique", 3))
-    yield Line("size: a debate in SQLite", held.each / 1000, size.TARGET_BYTES / 1000, "KB")
+    found = asyncio.run(size.measure(4, "critique", 3))
+    yield Line("size: a debate in SQLite", found / 1000, size.TARGET_BYTES / 1000, "KB")
 
 
 def _startups() -> Iterable[Line]:
     found = asyncio.run(startup.measure(3))
     yield Line("startup: moot --help", found.help_seconds, _HELP_SECONDS, "s")
-    yield Line("startup: moot --help, CPU", found.help_cpu, unit="s")
     yield Line("startup: moot run until ready", found.ready_seconds, _READY_SECONDS, "s")
-    yield Line("startup: moot run, CPU until it has ended", found.ready_cpu, unit="s")
     yield Line("startup: first call of moot debate", found.call_seconds, _CALL_SECONDS, "s")
-    yield Line("startup: first call of moot debate, CPU", found.call_cpu, unit="s")
 
 
 def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str]) -> Iterable[Line]:

@@ -1,23 +1,16 @@
 """What whole debates cost under the vendors' caching rules, as ratios to the least they could cost.
 
-    python -m bench.cost [--agents 3] [--rounds 3] [--sources 0] [--wait 0.05] [--acts]
+    python -m bench.cost [--agents 3] [--rounds 3] [--sources 0] [--wait 0.05]
 
 Holds a debate of each format through the real engine, with its real prompts and the real SDKs, at a
 server on the loopback that caches and counts as the vendor does: an entry can be read from the
 moment the reply that wrote it begins, only by calls with the same model, effort and form of answer,
 only whole marked beginnings of at least the model's least size are cached, writing costs more and
-reading less. No two replies are alike: equal ones would be cached where real ones cannot be. Two
-bounds stand beside what was measured:
-
-- "order": the same prompts with the same settings, cut anywhere: each beginning that a later prompt
-  has too is written once and read by all others. Only hindsight reaches it: it knows who reads on,
-  asks each call after the one that wrote what it reads, and has no most of four marks. Settings
-  count: that a ballot could read what a critique wrote, no vendor allows.
-- "parts": each part that several prompts hold is written once and read by all others, wherever in
-  a prompt it stands, whatever the settings. No order of parts reaches it for all prompts together:
-  it says what is left to gain by another order.
-
-`--acts` adds a table by act. Fails when a ratio to "order" is above the target.
+reading less. No two replies are alike: equal ones would be cached where real ones cannot be. A
+bound, "order", stands beside what was measured: the same prompts with the same settings, cut
+anywhere, each beginning that a later prompt has too written once and read by all others. Only
+hindsight reaches it: it knows who reads on, asks each call after the one that wrote what it reads,
+and has no most of four marks. Fails when a ratio to it is above the target.
 """
 
 import argparse
@@ -44,9 +37,7 @@ from core.llm.prompt_text import pieces
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.fields import items
 from core.llm.providers.openai import OpenAIProvider
-from core.llm.quoting import quote
 from core.models import (
-    ContextMethod,
     Debate,
     Ending,
     ModelChoice,
@@ -56,7 +47,6 @@ from core.models import (
     SourceKind,
     SourceReference,
     SourceText,
-    Summarization,
     Termination,
     Usage,
     When,
@@ -64,7 +54,6 @@ from core.models import (
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.request import ModelReply, ModelRequest
-from core.rules.formats import council
 from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.store.memory import InMemoryStore
@@ -216,10 +205,8 @@ def with_sources(setup: Setup, count: int) -> Setup:
     return setup.model_copy(update={"references": references})
 
 
-def a_setup(  # noqa: PLR0917 - they name a debate
-    line: Line, form: str, agents: int, rounds: int, method: ContextMethod | None = None
-) -> Setup:
-    """A debate in which every round is held, with the format's usual strategy if none is named."""
+def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
+    """A debate in which every round is held."""
     choice = ModelChoice(provider=line.provider, model=line.agent_model)
     cheap = ModelChoice(provider=line.provider, model=line.summary_model)
     settings = Settings(
@@ -229,7 +216,6 @@ def a_setup(  # noqa: PLR0917 - they name a debate
         format=form,
         when=When.ALWAYS,
         termination=Termination(ending=Ending.FIXED),
-        summarization=Summarization(method=method) if method else Summarization(),
     )
     roles = ("architect", "security", "simplicity", "operations", "finance", "data", "testing")
     request = DebateRequest(
@@ -277,23 +263,6 @@ def least_by_order(
     return found
 
 
-def least_by_parts(requests: Sequence[ModelRequest], usages: Sequence[Usage]) -> list[Usage]:
-    """The least these prompts could cost if each part were cached wherever it stands, by call."""
-    found, seen = list[Usage](), set[tuple[str, str]]()
-    held = [
-        [(r.model, text) for text in (r.system, *(quote(p, r.delimiter) for p in r.parts[:-1]))]
-        for r in requests
-    ]
-    for at, usage in enumerate(usages):
-        later = {part for parts in held[at + 1 :] for part in parts}
-        read = sum(estimate_tokens(part[1]) for part in held[at] if part in seen)
-        fresh = [part for part in held[at] if part not in seen and part in later]
-        seen.update(held[at])
-        written = sum(estimate_tokens(part[1]) for part in fresh)
-        found.append(_with(usage, read=read, written=written))
-    return found
-
-
 def _common(one: str, other: str) -> int:
     """Tokens of the beginning that two prompts share."""
     shared = os.path.commonprefix([one, other])  # noqa: RUF071 - texts, not paths
@@ -318,7 +287,6 @@ class Bill:
     plain: Decimal
     spent: Decimal
     by_order: Decimal
-    by_parts: Decimal
 
     def line(self, name: str) -> str:
         """The bill as a row of the table."""
@@ -326,64 +294,47 @@ class Bill:
         return (
             f"{name:32} {self.calls:5}  {self.tokens:10,}  {share:5.0%}  {could:8.0%}"
             f"  ${self.plain:7.4f}  ${self.spent:7.4f}"
-            f"  {self.spent / self.by_order:6.3f}  {self.spent / self.by_parts:6.3f}"
+            f"  {self.spent / self.by_order:6.3f}"
         )
 
 
-HEAD = (
-    f"{'':32} calls   tokens in  cached  possible  no cache  measured   order   parts\n{'-' * 93}"
-)
+HEAD = f"{'':32} calls   tokens in  cached  possible  no cache  measured   order\n{'-' * 85}"
 
 
-def bills(line: Line, provider: Marked, rules: CachingRules) -> dict[str, Bill]:
-    """What each act cost, and under "" the whole."""
+def bill(line: Line, provider: Marked, rules: CachingRules) -> Bill:
+    """What a debate cost."""
     requests = provider.requests
     usages = [rules.usages[number] for number in range(len(requests))]
-    by_order, by_parts = least_by_order(line, requests, usages), least_by_parts(requests, usages)
+    by_order = least_by_order(line, requests, usages)
     plain = [_with(usage, read=0, written=0) for usage in usages]
-    acts: dict[str, list[int]] = {"": list(range(len(requests)))}
-    for number, request in enumerate(requests):
-        acts.setdefault(f"  {request.act} {request.model}", []).append(number)
 
-    def cost(found: Sequence[Usage], numbers: Sequence[int]) -> Decimal:
-        prices = [price(line.provider, requests[n].model, found[n]) for n in numbers]
-        return sum((one for one in prices if one is not None), start=Decimal(0))
+    def cost(found: Sequence[Usage]) -> Decimal:
+        prices = [
+            price(line.provider, request.model, usage)
+            for request, usage in zip(requests, found, strict=True)
+        ]
+        return sum((paid for paid in prices if paid is not None), start=Decimal(0))
 
-    return {
-        act: Bill(
-            calls=len(numbers),
-            tokens=sum(usages[n].input_tokens for n in numbers),
-            cached=sum(usages[n].cached_tokens for n in numbers),
-            cached_by_order=sum(by_order[n].cached_tokens for n in numbers),
-            plain=cost(plain, numbers),
-            spent=cost(usages, numbers),
-            by_order=cost(by_order, numbers),
-            by_parts=cost(by_parts, numbers),
-        )
-        for act, numbers in acts.items()
-    }
+    return Bill(
+        calls=len(requests),
+        tokens=sum(usage.input_tokens for usage in usages),
+        cached=sum(usage.cached_tokens for usage in usages),
+        cached_by_order=sum(usage.cached_tokens for usage in by_order),
+        plain=cost(plain),
+        spent=cost(usages),
+        by_order=cost(by_order),
+    )
 
 
-async def ratios(
-    agents: int,
-    rounds: int,
-    wait: float,
-    methods: Sequence[ContextMethod | None] = (None,),
-    *,
-    sources: int = 0,
-) -> dict[str, dict[str, Bill]]:
-    """What a debate of each format and strategy costs with each vendor, by their names."""
-    found: dict[str, dict[str, Bill]] = {}
+async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> dict[str, Bill]:
+    """What a debate of each format costs with each vendor, by their names."""
+    found: dict[str, Bill] = {}
     for line in LINES:
         for form in FORMATS:
-            # The council's one round has no history.
-            for method in methods if form != council.NAME else (None,):
-                setup = a_setup(line, form, agents, rounds, method)
-                asked = with_sources(setup, sources)
-                debate, provider, rules = await held(asked, line, wait)
-                assert debate.verdict, debate.failure
-                name = " ".join(filter(None, (line.provider, form, method)))
-                found[name] = bills(line, provider, rules)
+            asked = with_sources(a_setup(line, form, agents, rounds), sources)
+            debate, provider, rules = await held(asked, line, wait)
+            assert debate.verdict, debate.failure
+            found[f"{line.provider} {form}"] = bill(line, provider, rules)
     return found
 
 
@@ -394,23 +345,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sources", type=int, default=0, help="files of 8,000 characters")
     parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
-    parser.add_argument("--strategies", action="store_true", help="with each context strategy")
-    parser.add_argument("--acts", action="store_true", help="a row for each act, too")
     chosen = parser.parse_args()
     print(f"{platform.platform()}, Python {platform.python_version()}")
     size = f"{chosen.agents} agents; {chosen.rounds} rounds; {chosen.sources} sources"
     print(f"load {os.getloadavg()[0]:.1f}; {size}")
-    print('"order", "parts": what was measured / the least by that bound\n')
+    print('"order": what was measured / the least by that bound\n')
     print(HEAD)
-    methods = list(ContextMethod) if chosen.strategies else [None]
-    held_so = ratios(chosen.agents, chosen.rounds, chosen.wait, methods, sources=chosen.sources)
+    held_so = ratios(chosen.agents, chosen.rounds, chosen.wait, sources=chosen.sources)
     found = asyncio.run(held_so)
-    for name, acts in found.items():
-        for act, bill in acts.items():
-            if not act or chosen.acts:
-                print(bill.line(act or name))
-    whole = [acts[""] for acts in found.values()]
-    return 0 if all(bill.spent / bill.by_order <= TARGET for bill in whole) else 1
+    for name, paid in found.items():
+        print(paid.line(name))
+    return 0 if all(paid.spent / paid.by_order <= TARGET for paid in found.values()) else 1
 
 
 if __name__ == "__main__":

@@ -39,14 +39,9 @@ class Startup:
     """Seconds that people wait; the best of some runs."""
 
     help_seconds: float
-    #: CPU time of that, which other work on the machine hardly changes.
-    help_cpu: float
     ready_seconds: float
-    ready_cpu: float
     #: From `moot debate` until a vendor's server has the first request.
     call_seconds: float
-    #: CPU time until then, and until it has ended, as it is told to at once.
-    call_cpu: float
 
 
 async def measure(runs: int) -> Startup:
@@ -55,30 +50,22 @@ async def measure(runs: int) -> Startup:
     async with run_workspace(WorkspaceConfig(manifest=manifest())) as workspace:
         readies = [await _ready(workspace) for _ in range(runs)]
     calls = [await _first_call() for _ in range(runs)]
-    return Startup(
-        help_seconds=min(taken for taken, _ in helps),
-        help_cpu=min(cpu for _, cpu in helps),
-        ready_seconds=min(taken for taken, _ in readies),
-        ready_cpu=min(cpu for _, cpu in readies),
-        call_seconds=min(taken for taken, _ in calls),
-        call_cpu=min(cpu for _, cpu in calls),
-    )
+    return Startup(help_seconds=min(helps), ready_seconds=min(readies), call_seconds=min(calls))
 
 
-async def _help() -> tuple[float, float]:
-    """Seconds, and seconds of CPU, until the help is there."""
-    began, before = time.perf_counter(), _children_cpu()
+async def _help() -> float:
+    """Seconds until the help is there."""
+    began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         *_MOOT, "--help", env={"PYTHONPATH": _ROOT}, stdout=DEVNULL
     )
     if await process.wait():
         raise RuntimeError("moot --help failed")
-    return time.perf_counter() - began, _children_cpu() - before
+    return time.perf_counter() - began
 
 
-async def _first_call() -> tuple[float, float]:
-    """Seconds, and seconds of CPU, until a debate in the terminal asks a model."""
-    before = _children_cpu()
+async def _first_call() -> float:
+    """Seconds until a debate in the terminal asks a model."""
     async with AsyncExitStack() as stack:
         vendor = await stack.enter_async_context(Vendor())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -90,25 +77,16 @@ async def _first_call() -> tuple[float, float]:
         words = ("debate", "Kafka or SQS?", "--yes")
         began = await stack.enter_async_context(_running(folder, environment, *words))
         await vendor.asked_for(1)
-        taken = time.perf_counter() - began
-    return taken, _children_cpu() - before
+        return time.perf_counter() - began
 
 
-def _children_cpu() -> float:
-    """Seconds of CPU that ended child processes took."""
-    times = os.times()
-    return times.children_user + times.children_system
-
-
-async def _ready(workspace: Workspace) -> tuple[float, float]:
-    """Seconds until a new bot may be sent work; seconds of CPU until it has stopped again."""
-    before = _children_cpu()
+async def _ready(workspace: Workspace) -> float:
+    """Seconds until a new bot may be sent work."""
     with tempfile.TemporaryDirectory() as folder:
         port = _free_port()
         async with _running(Path(folder), _environment(workspace, port), "run") as began:
             await _wait_for(f"http://127.0.0.1:{port}/ready")
-            taken = time.perf_counter() - began
-    return taken, _children_cpu() - before
+            return time.perf_counter() - began
 
 
 @asynccontextmanager
@@ -165,22 +143,14 @@ async def _says_yes(session: aiohttp.ClientSession, address: str) -> bool:
         return False  # not there yet
 
 
-def in_words(found: Startup) -> str:
-    """Return the figures."""
-    return (
-        f"moot --help: {found.help_seconds:.2f} s ({found.help_cpu:.2f} s of CPU);"
-        f" moot run until ready: {found.ready_seconds:.2f} s"
-        f" ({found.ready_cpu:.2f} s of CPU, its end with it);"
-        f" moot debate until its first call: {found.call_seconds:.2f} s"
-        f" ({found.call_cpu:.2f} s of CPU)"
-    )
-
-
 def main() -> None:
     """Read what is wanted, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
-    print(in_words(asyncio.run(measure(parser.parse_args().runs))))
+    found = asyncio.run(measure(parser.parse_args().runs))
+    print(f"moot --help: {found.help_seconds:.2f} s")
+    print(f"moot run until ready: {found.ready_seconds:.2f} s")
+    print(f"moot debate until its first call: {found.call_seconds:.2f} s")
 
 
 if __name__ == "__main__":
