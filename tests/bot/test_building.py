@@ -1,15 +1,10 @@
 """Whose models can be chosen, and how many replies a provider is asked for at once."""
 
-import asyncio
-
 import pytest
 
-from bot.building import KEY_VARIABLES, build_calls, model_sets
+from bot.building import KEY_VARIABLES, model_sets
 from bot.settings import BotSettings
-from core.models import Act
-from core.request import ModelRequest
 from core.settings import ModelChoice, ModelServer, Settings, agent_for
-from core.testing import ScriptedProvider, a_setup
 from core.use_cases.choices import Choices, with_choices
 
 
@@ -43,23 +38,3 @@ def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_ke
     assert found[0].id == "anthropic"
     chosen = with_choices(settings, Choices(models="vllm/llama"), found)
     assert (chosen.agent_model.full_name, chosen.judge_model.full_name) == ("vllm/llama",) * 2
-
-
-async def test_a_provider_is_asked_for_as_many_replies_at_once_as_settings_say() -> None:
-    provider = ScriptedProvider(name="scripted", latency=0.02)
-    offline = ModelChoice(provider="offline", model="offline")
-    settings = Settings(
-        agent_model=offline, judge_model=offline, summary_model=offline, calls_at_once=1
-    )
-    calls = build_calls(BotSettings(), settings, more=[provider])
-    agent = a_setup().judge
-    request = ModelRequest(
-        model="", act=Act.PROPOSAL, role="architect", system="", parts=(), delimiter="k7f3"
-    )
-    asking = [asyncio.ensure_future(calls.ask(request, agent)) for _ in range(3)]
-
-    await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
-    assert len(provider.requests) < 3
-
-    await asyncio.gather(*asking)
-    await calls.close()

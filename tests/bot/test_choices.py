@@ -1,6 +1,5 @@
 """What channels and forms choose, laid over the settings; the highest cap nobody passes."""
 
-import json
 from decimal import Decimal
 
 import pytest
@@ -10,11 +9,10 @@ from bot.listeners.interactions import FieldWrong
 from bot.listeners.start import checked_draft
 from bot.slack.ids import FieldId
 from bot.slack.payloads import Filled
-from bot.views.start_form import FormDraft, FormOptions, FormTarget, start_form
 from core.errors import BadInput
 from core.models import USUAL_DEBATE_COST
 from core.settings import AllLimits, Settings
-from core.use_cases.choices import NO_CAP, ChannelChoices, Choices, cost_cap, roster, with_choices
+from core.use_cases.choices import NO_CAP, ChannelChoices, Choices, cost_cap, with_choices
 
 MOST = Decimal(2)
 #: As a channel's settings were stored before there was a word for "no cap".
@@ -66,31 +64,6 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
         assert refused.value.field == FieldId.COST_CAP.value
         assert refused.value.words == "Whoever runs Moot allows a cap of $2.00 at most."
     assert checked_draft(form("2"), 100, MOST).choices.debate_cost == MOST
-
-
-@pytest.mark.parametrize(("menu", "chosen"), [("on", True), ("off", False), ("as-usual", None)])
-def test_a_channel_chooses_whether_one_model_answers_alone_as_well(
-    menu: str, *, chosen: bool | None
-) -> None:
-    state = {"shadow": {"shadow": {"selected_option": {"value": menu}}}}
-    filled = Filled.model_validate(
-        {
-            "team": {"id": "T1"},
-            "user": {"id": "U1"},
-            "view": {"id": "V1", "state": {"values": state}},
-        }
-    )
-
-    assert checked_settings(filled, None).choices.shadow is chosen
-
-
-def test_the_form_says_the_highest_cap() -> None:
-    offer = FormOptions(agents=roster(Settings()), models=[], most_cost=MOST)
-
-    shown = json.dumps(start_form(FormDraft(), offer, FormTarget(channel="C1"), ""))
-
-    assert "$2.00 at most." in shown
-    assert "no cap" not in shown
 
 
 @pytest.mark.parametrize(

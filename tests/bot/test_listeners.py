@@ -1,10 +1,6 @@
 """The words that people get back."""
 
-import pytest
-
 from bot.listeners import answers
-from bot.listeners.subcommands import SUBCOMMANDS
-from bot.slack.access import Standing
 from bot.views.asked_back import asked_back, preview
 
 
@@ -29,26 +25,6 @@ def test_names_that_people_typed_ping_nobody_in_an_answer():
     assert "<!channel>" not in answers.started("dabcd234", ['There is no role "<!channel>"'])
     assert "<!channel>" not in asked_back("<!channel>", "help", "help", origin="t").text
     assert "<!channel>" not in preview("<!channel> all of you", origin="t", ts="1.2").text
-
-
-@pytest.mark.parametrize(
-    ("standing", "said"),
-    [
-        (Standing.OUTSIDE, "/invite @Moot"),
-        (Standing.ARCHIVED, "archived"),
-        (Standing.MEMBER, ""),
-        (Standing.UNKNOWN, ""),
-    ],
-)
-def test_where_no_debate_can_be_held_people_are_told(standing: Standing, said: str):
-    words = answers.not_here(standing)
-    assert said in words
-    assert bool(words) == bool(said)
-
-
-def test_help_names_every_command_that_is_understood():
-    text = answers.help_text().text
-    assert all(f"/debate {row.form}" in text for row in SUBCOMMANDS)
 
 
 def test_help_says_how_long_debates_are_kept_where_that_has_an_end():

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.paced_provider import AT_ONCE, LONGEST, SHORTEST, PacedProvider
+from bot.paced_provider import PacedProvider
 from bot.queue.rate_limits import Pace
 from bot.testing import BotSpec, Team, debate_of, team_at_work
 from core.clock import SystemClock
@@ -55,16 +55,6 @@ def an_engine() -> ScriptedProvider:
     return ScriptedProvider(answer, name="offline")
 
 
-async def test_answers_take_about_as_long_as_slack_needs_for_their_posts():
-    clock = FastClock(shorter=10_000)
-    engine = PacedProvider(an_engine(), clock)
-    count = 60
-    await asyncio.gather(*(engine.complete(asked(f"A or B, case {n}?")) for n in range(count)))
-    assert clock.most_asleep == AT_ONCE
-    assert all(SHORTEST <= seconds <= LONGEST for seconds in clock.slept)
-    assert 0.75 < sum(clock.slept) / AT_ONCE / (count * Pace().post) < 1
-
-
 async def test_the_same_question_takes_as_long_each_time():
     clock = FastClock(shorter=10_000)
     engine = PacedProvider(an_engine(), clock)
@@ -87,24 +77,6 @@ async def first_round(team: Team, board: str, engine: ScriptedProvider) -> Seque
 
 async def debate_on(team: Team, board: str) -> Debate:
     return fold(await team.moot.store.events(debate_of(team.thread(board)[0])))
-
-
-async def test_a_note_on_the_first_round_reaches_the_turns_after_it():
-    engine = an_engine()
-    spec = BotSpec(provider=PacedProvider(engine, FastClock()), rounds=2, pace=PACE)
-    async with team_at_work(spec=spec) as team:
-        board = await team.debate(QUESTION)
-        assert all(text.startswith("Round 1\n") for text in await first_round(team, board, engine))
-        await team.say("We run PostgreSQL already.", board)
-        while not (await debate_on(team, board)).notes:  # noqa: ASYNC110 - a store tells nobody
-            await asyncio.sleep(0.01)
-        engine.let_go()
-        debate = await team.wait_for_end(board)
-    assert [note.text for note in debate.notes] == ["We run PostgreSQL already."]
-    later = [one for one in engine.asked(Act.REFINEMENT) if "run PostgreSQL already" in str(one)]
-    assert later
-    assert debate.verdict
-    assert [found.note for found in debate.verdict.notes] == [debate.notes[0].id]
 
 
 async def test_stop_on_the_first_round_leads_to_a_partial_decision():

@@ -1,7 +1,7 @@
 """People see each thing once, in an order that reads well, whatever order turns end in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -15,12 +15,10 @@ from bot.presenter.reading_order import ReadingPosition, release_after, release_
 from bot.presenter.sink import Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from bot.slack.ids import (
-    addressed,
     board_key,
     headline_key,
     pin_key,
     report_key,
-    turn_key,
     vote_key,
 )
 from bot.views.board import BoardAction
@@ -28,47 +26,33 @@ from bot.views.progress import order
 from bot.views.turn_groups import group_of, is_shown, post_key
 from core.errors import DebateUnknown, StoreDown
 from core.events import (
-    ContributionMade,
-    DebateConcluded,
-    DebateContinued,
     DebateFailed,
     DebatePaused,
     DebateResumed,
     DebateStarted,
     DebateWanted,
     GatePassed,
-    NoteAdded,
     OutageBegan,
     OutageEnded,
     Recorded,
-    StopRequested,
     TimeRanOut,
-    TurnFailed,
-    VerdictReached,
     VoteCalled,
-    VoteTallied,
     apply,
     fold,
 )
 from core.models import (
     ENGINE,
     Act,
-    Contribution,
-    Failure,
     Gate,
     GateReason,
-    Note,
     Person,
-    Place,
     Status,
-    Stop,
     Turn,
     When,
 )
 from core.rules.formats.registry import format_of
 from core.testing import a_setup
-from core.use_cases.choices import ChannelChoices
-from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, a_verdict, play
+from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, play
 
 SETUP = a_setup()
 
@@ -192,23 +176,6 @@ def test_no_post_is_made_of_a_summary(log: list[Recorded]):
     turns = [(turn_of(event), event) for event in log]
     summaries = [event for turn, event in turns if turn and turn.act is Act.SUMMARY]
     assert not [post for event in summaries for post in posts_of(debate, event)]
-
-
-def test_a_critique_waits_for_the_last_proposal_and_a_note_does_not():
-    def said(act: Act, agent: str, target: str | None = None) -> ContributionMade:
-        turn = Turn(act=act, round=1, agent=agent, target=target)
-        return ContributionMade(contribution=Contribution(turn=turn, text="Words."))
-
-    begun = [
-        said(Act.PROPOSAL, "architect"),
-        said(Act.PROPOSAL, "security"),
-        said(Act.CRITIQUE, "architect", "security"),
-        NoteAdded(note=Note(id="C1:1.1", author=Person(id="U1"), text="Hm.")),
-    ]
-    log = [*play(SETUP)[:1], *a_log([SETUP_EVENT, *begun])[1:]]
-    assert [event.seq for event in release_all(log).released] == [1, 2, 3, 5]
-    log = a_log([SETUP_EVENT, *begun, said(Act.PROPOSAL, "simplicity")])
-    assert [event.seq for event in release_all(log).released] == [1, 2, 3, 5, 6, 4]
 
 
 def test_a_pause_lets_nothing_jump_the_queue():
@@ -356,39 +323,6 @@ async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again()
     assert {*keys_of(log, release_all(log).released), *ending} == set(queue.sent)
 
 
-async def test_the_first_posts_are_the_board_its_pin_and_its_session():
-    log, queue = play(SETUP), Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, 1)
-    board, pin, session = queue.sent.values()
-    assert (board.key, board.method, board.thread_key) == (board_key(DEBATE_ID), "post", None)
-    assert (board.workspace, board.channel, board.debate_id) == ("T1", "C1", DEBATE_ID)
-    assert (pin.method, pin.thread_key) == ("pin", board.key)
-    assert (session.method, session.thread_key) == ("session", board.key)
-    # What they show is made when they are sent.
-    assert [post.payload for post in queue.sent.values()] == [{}, {}, {}]
-    assert [post.post for post in queue.sent.values()] == ["board", "pin", "session"]
-
-
-async def test_the_older_debates_thread_is_told_of_a_newer_one_right_behind_its_board():
-    older, setup = "dolder22", SETUP.model_copy(update={"continues": "dolder22"})
-    log, queue = play(setup), Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, 1)
-    board, told, *_ = queue.sent.values()
-    assert (board.key, told.thread_key) == (board_key(DEBATE_ID), board_key(older))
-    assert told.debate_id == older
-    assert addressed(told.payload["text"]) == {board.key}
-    goes_on = DebateContinued(debate="dnewer22", question="Kafka?", by=Person(id="U7"))
-    assert not posts_after(goes_on)  # the older debate's own event may come before that board
-
-
-async def test_a_question_without_room_on_the_board_follows_in_full():
-    long = a_setup("Which queue? " + "It must keep every job. " * 150)
-    log, queue = play(long), Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, 1)
-    replies = [post for post in queue.sent.values() if post.thread_key and not post.post]
-    assert sum(post.payload["text"].count("every job") for post in replies) == 150
-
-
 async def test_each_event_is_shown_by_living_posts_and_some_soon():
     log, queue = play(SETUP), Queue()
     await publish(Presenter(queue, Log(log)), log, 0, len(log))
@@ -399,70 +333,6 @@ async def test_each_event_is_shown_by_living_posts_and_some_soon():
     }
     assert not hurried["contribution_made"]
     assert hurried["verdict_reached"] == {"board", "session"}
-
-
-class Facts:
-    """What only the queue and the channel know."""
-
-    def __init__(self, error: str = "") -> None:
-        self.error = error
-
-    async def row_by_key(self, key: str) -> PostRow | None:
-        return SimpleRow(key=key, error=self.error).row
-
-    async def get(self, place: Place) -> ChannelChoices:
-        del place
-        return ChannelChoices(keep_pinned=True)
-
-
-@dataclass(frozen=True)
-class SimpleRow:
-    """A row of which only the error counts."""
-
-    key: str
-    error: str
-
-    @property
-    def row(self) -> PostRow:
-        return PostRow(
-            key=self.key,
-            workspace="T1",
-            channel="C1",
-            method="pin",
-            payload={},
-            id=1,
-            state=PostState.SENT,
-            owner=None,
-            attempted_at=None,
-            attempts=0,
-            ts=None,
-            error=self.error,
-        )
-
-
-async def test_living_posts_show_what_only_the_queue_and_the_channel_know():
-    log, queue = play(SETUP), Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, len(log))
-    board, pin = queue.sent[board_key(DEBATE_ID)], queue.sent[pin_key(DEBATE_ID)]
-    assert await shown(log, pin) == {"pinned": False}
-    assert await shown(log, pin, channels=Facts()) == {"pinned": True}
-    refused = await shown(log, board, rows=Facts("100 pins."))
-    assert "The board could not be pinned: 100 pins." in str(refused)
-    assert "could not be pinned" not in str(await shown(log, board, rows=Facts()))
-
-
-async def test_a_living_post_of_a_debate_that_was_deleted_is_said_to_be_gone():
-    with pytest.raises(DebateUnknown):
-        await shown([], next(iter(posts_of(fold(play(SETUP)[:1]), play(SETUP)[0]))))
-
-
-async def test_debates_held_elsewhere_are_none_of_its_business():
-    elsewhere = SETUP.model_copy(update={"place": Place(surface="terminal")})
-    log, queue = play(elsewhere), Queue()
-    presenter = Presenter(queue, Log(log))
-    await publish(presenter, log, 0, len(log))
-    assert not queue.sent
-    assert not queue.progress
 
 
 # --- what an event becomes ------------------------------------------------------------------------
@@ -482,69 +352,6 @@ def test_that_rebuttals_are_skipped_is_said_in_the_thread_with_its_figure():
     assert "rebuttals were skipped" in post.payload["text"]
 
 
-def test_what_was_carried_over_is_not_posted_again():
-    turn = Turn(act=Act.PROPOSAL, round=2, agent="architect")
-    over = Contribution(turn=turn, text="Same.", carried_from="r1/refinement/architect")
-    assert not posts_after(ContributionMade(contribution=over))
-
-
-def test_a_long_contribution_becomes_several_posts_in_the_thread():
-    turn = Turn(act=Act.PROPOSAL, round=1, agent="architect")
-    posts = posts_after(
-        ContributionMade(contribution=Contribution(turn=turn, text="Word. " * 1500))
-    )
-    assert [post.key for post in posts] == [turn_key(DEBATE_ID, turn.key, n) for n in range(3)]
-    assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
-    assert sum(post.payload["text"].count("Word.") for post in posts) == 1500
-
-
-def test_background_summaries_are_not_posted_even_when_they_fail():
-    turn = Turn(act=Act.SUMMARY, round=1, agent="architect")
-    assert not posts_after(ContributionMade(contribution=Contribution(turn=turn, text="Short.")))
-    assert not posts_after(TurnFailed(failure=Failure(turn=turn, reason="No model.")))
-
-
-def test_a_failed_turn_is_one_honest_line():
-    turn = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
-    (post,) = posts_after(TurnFailed(failure=Failure(turn=turn, reason="No answer.")))
-    assert post.payload["text"] == (
-        ":warning: *Architect* failed to give a critique of Security's proposal (round 1): "
-        "No answer. It is missing."
-    )
-
-
-def test_a_note_in_the_thread_gets_eyes_on_the_persons_own_message():
-    note = Note(id="C1:1700000000.000100", author=Person(id="U2"), text="Hm.")
-    (post,) = posts_after(NoteAdded(note=note))
-    assert post.method == "react"
-    assert post.payload == {"name": "eyes", "target_ts": "1700000000.000100"}
-    assert post.thread_key is None
-
-
-def test_a_note_from_a_form_is_shown_to_everybody():
-    note = Note(id="trigger-1", author=Person(id="U2"), text="Hm <!here>.")
-    (post,) = posts_after(NoteAdded(note=note))
-    assert post.thread_key == board_key(DEBATE_ID)
-    assert post.payload["text"] == ":memo: <@U2> adds for the agents:\nHm &lt;!here&gt;."
-
-
-def test_the_verdict_ends_with_a_short_form_for_the_channel():
-    posts = posts_after(VerdictReached(verdict=a_verdict()))
-    assert [post.payload.get("reply_broadcast") for post in posts] == [None, True]
-    assert posts[-1].key == headline_key(DEBATE_ID)
-    assert {post.thread_key for post in posts} == {board_key(DEBATE_ID)}
-
-
-def test_a_stop_before_anybody_spoke_is_said_once_with_the_end():
-    stop = StopRequested(stop=Stop(by=Person(id="U7")))
-    assert not posts_after(stop)
-    [post] = posts_after(stop, DebateFailed(reason="It was stopped."))
-    assert (
-        "ended without a decision.* <@U7> stopped the debate. It was stopped."
-        in (post.payload["text"])
-    )
-
-
 @pytest.mark.parametrize(
     ("event", "words"),
     [
@@ -561,14 +368,6 @@ def test_a_stop_before_anybody_spoke_is_said_once_with_the_end():
 def test_what_people_do_to_a_debate_is_said_in_the_thread(event: object, words: str):
     (post,) = posts_after(event)
     assert words in post.payload["text"]
-
-
-def test_the_vote_is_posted_and_the_conclusion_shows_on_the_board_only():
-    log = play(SETUP)
-    (tallied,) = [event for event in log if isinstance(event.event, VoteTallied)]
-    assert len(posts_of(fold(log), tallied)) == 1
-    assert isinstance(log[-1].event, DebateConcluded)
-    assert not posts_of(fold(log), log[-1])  # but for the files
 
 
 def test_taking_events_in_one_by_one_is_taking_the_log_in():

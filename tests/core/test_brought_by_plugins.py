@@ -17,7 +17,6 @@ from core.testing import (
     plausible_reply,
     recorded,
 )
-from core.use_cases.choices import Choices, roster, with_choices
 
 ROLE = Role(
     id="wcag",
@@ -65,15 +64,6 @@ async def test_a_model_can_cast_a_role() -> None:
     # The first paragraph says who it is.
     assert "who is shut out" in asked.parts[-1].text
     assert "Always name the rule" not in asked.parts[-1].text
-
-
-def test_channels_and_forms_may_choose_what_plugins_bring() -> None:
-    chosen = Choices(format="premortem")
-
-    assert roster(SETTINGS)["wcag"] == "Accessibility"
-    assert with_choices(SETTINGS, chosen, []).format == "premortem"
-    # Chosen when the plugin was there.
-    assert with_choices(Settings(), chosen, []).format == "critique"
 
 
 def test_an_agenda_is_read_back_as_it_was_written() -> None:

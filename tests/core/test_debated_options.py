@@ -5,12 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from core.clock import SystemClock
-from core.events import DebateWanted
 from core.models import (
     Act,
     GateReason,
-    Person,
     QuestionKind,
     Setup,
     Status,
@@ -28,9 +25,8 @@ from core.testing import (
     options_in,
     plausible_reply,
 )
-from tests.core.bench import DEBATE, Bench
+from tests.core.bench import Bench
 
-DANA = Person(id="U1", name="Dana")
 #: Probability of the first option, by role, at first and after the debate.
 Minds = Mapping[str, tuple[int, int]]
 
@@ -121,28 +117,6 @@ async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
     assert "the debate was skipped" in synthesis.parts[-1].text
 
 
-@pytest.mark.parametrize("form", ["critique", "council", "panel"])
-async def test_the_skipped_debate_is_held_after_its_verdict_when_somebody_wants_it(
-    form: str,
-) -> None:
-    bench = Bench(ScriptedProvider(a_script(AGREED)))
-    skipped = await bench.run(a_gated_setup(form))
-    asked = len(bench.provider.requests)
-    for _ in range(2):
-        await bench.store.append(DEBATE, DebateWanted(by=DANA), at=SystemClock().now())
-    debate = await bench.engine.run(DEBATE)
-
-    assert skipped.verdict
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert debate.edition == 2
-    assert rounds_held(debate) >= 1
-    # The drafts, the options and the blind ballots are not asked for again.
-    again = {request.act for request in bench.provider.requests[asked:]}
-    assert Act.OPTIONS not in again
-    assert {"tally", "tally/2", "verdict", "verdict/2", "end", "end/2"} <= debate.times.keys()
-
-
 async def test_a_deadlock_goes_to_the_vote() -> None:
     bench = Bench(ScriptedProvider(a_script(STUCK)))
     debate = await bench.run(a_gated_setup())
@@ -152,25 +126,3 @@ async def test_a_deadlock_goes_to_the_vote() -> None:
     assert ended.reason is GateReason.DEADLOCK
     assert rounds_held(debate) == 1
     assert debate.verdict
-
-
-@pytest.mark.parametrize(("check", "swapped"), [("o1", False), ("o2", True), ("none", True)])
-async def test_a_close_vote_is_judged_twice_and_disagreement_costs_confidence(
-    check: str,
-    swapped: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
-    close: Minds = {"architect": (90, 55), "security": (20, 45), "simplicity": (30, 52)}
-    bench = Bench(ScriptedProvider(a_script(close, check=check)))
-    debate = await bench.run(a_gated_setup(rounds=1))
-
-    assert debate.tally
-    assert debate.tally.controversial
-    assert acts(bench).count("cross_check") == 1
-    orders = [
-        [p.label for p in bench.provider.asked(act)[0].parts if p.kind is PartKind.POSITION]
-        for act in (Act.CROSS_CHECK, Act.SYNTHESIS)
-    ]
-    assert orders[0] == orders[1][::-1]
-    verdict = debate.verdict
-    assert verdict
-    assert any("another order" in words for words in verdict.rests_on) is swapped

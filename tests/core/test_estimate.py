@@ -12,7 +12,6 @@ from core.estimate import Estimate, estimate, estimate_words
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.models import (
-    Clarifying,
     Debate,
     Ending,
     Person,
@@ -136,14 +135,3 @@ def test_ones_own_machine_costs_nothing_and_takes_longer() -> None:
     assert here.cost == 0
     assert here.seconds[1] > there.seconds[1]
     assert estimate_words(here).endswith("no cost.")
-
-
-def test_questions_to_people_are_part_of_an_estimate() -> None:
-    setup = on(a_setup(rounds=1), *CLAUDE)
-    silent = estimate(setup)
-    asking = Clarifying(enabled=True, rounds=2)
-    asked = estimate(setup.model_copy(update={"clarifying": asking}))
-
-    # Of each round one more call says which questions are the same.
-    assert asked.calls[1] == silent.calls[1] + 2 * (len(setup.agents) + 1)
-    assert cost_of(asked) > cost_of(silent)

@@ -33,7 +33,6 @@ from core.rules.sources import reading_turn
 from core.settings import Settings
 from core.testing import (
     ScriptedProvider,
-    a_finding_reply,
     a_verdict_reply,
     plausible_reply,
     recorded,
@@ -99,23 +98,6 @@ def with_source(setup: Setup, title: str, text: str) -> Debate:
     whole = setup.model_copy(update={"references": (reference,)})
     read = Source(turn=reading_turn(1), reference=reference, text=text)
     return fold(recorded([DebateStarted(setup=whole), SourceRead(source=read)]))
-
-
-async def test_a_criterion_of_a_corrected_review_stands_under_the_verdict_that_holds() -> None:
-    def lenient(request: ModelRequest) -> str:
-        if request.act is Act.REVIEW:
-            found = [a_finding_reply(PROPOSAL, severity="blocker")]
-            return json.dumps({"findings": found, "summary": "No way back.", "verdict": "o3"})
-        if request.act is not Act.SYNTHESIS:
-            return plausible_reply(request)
-        cells = [{"option": o, "criterion": "k1", "judgement": f"by {o}"} for o in ("o3", "o1")]
-        return json.dumps(a_verdict_reply(option="o1", criteria=cells))
-
-    debate = await held(opened(built_in()["rfc-review"]), Bench(provider=ScriptedProvider(lenient)))
-
-    assert debate.verdict
-    (cell,) = debate.verdict.criteria
-    assert (debate.verdict.option, cell.option, cell.words) == ("o2", "o2", "by o1")
 
 
 async def test_nobody_is_asked_about_a_proposal_that_cannot_be_read() -> None:

@@ -15,7 +15,7 @@ from core.models import (
     PromptText,
     Summarization,
 )
-from core.opening import NO_SUBJECT, TAKEN_OUT, DebateRequest, open_debate
+from core.opening import TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.rules_in_force import rules_of
 from core.settings import Settings
 from core.testing import recorded
@@ -57,15 +57,6 @@ def test_who_is_not_there_is_refused_with_the_nearest_name(name: str, hint: str)
         roles_of(agents=[name, "architect"])
 
     assert hint in str(refused.value)
-
-
-def test_who_is_gone_from_a_places_own_agents_is_left_out_with_a_warning() -> None:
-    setup = open_debate(
-        replace(WISH, usual_agents=["wizard", "security", "finance"]), Settings(), delimiter="ab"
-    )
-
-    assert [agent.id for agent in setup.agents] == ["security", "finance"]
-    assert setup.warnings == ('"wizard" is left out: it is gone, or disabled.',)
 
 
 def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
@@ -140,10 +131,3 @@ def test_a_secret_in_a_proposal_is_taken_out_before_it_is_stored() -> None:
 
     assert "xxxx" not in setup.model_dump_json()
     assert TAKEN_OUT in setup.warnings
-
-
-@pytest.mark.parametrize("question", ["", "  ", "Should we use Kafka?"])
-def test_a_review_of_nothing_is_refused(question: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        open_debate(replace(WISH, question=question, format="review"), Settings(), delimiter="ab")
-    assert str(refused.value) == NO_SUBJECT

@@ -362,11 +362,3 @@ async def test_orders_inside_the_subject_reach_models_as_quoted_data_only() -> N
         assert "obey" not in request.parts[-1].text
         assert "everything is resolved" not in request.parts[-1].text
     assert debate.verdict
-
-
-async def test_a_review_waited_for_its_subject_and_explain_says_so():
-    held = Held()
-    await held.run()
-    said = explanation(await held.store.events(REVIEW))
-    reviewed = said.partition("Architect: review, round 1")[2].partition("\n\n")[0]
-    assert "waited for r0/reading/engine/1" in reviewed

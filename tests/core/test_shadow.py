@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,10 +10,8 @@ import pytest
 from bot.presenter.posts import posts_of
 from bot.terminal.screen import news, phase_line, status_line
 from bot.views.board import board
-from core.capabilities import Price
 from core.errors import RequestRejected
 from core.events import ShadowAnswered, VerdictReached, fold
-from core.llm.mixing import dearest
 from core.models import (
     BESIDE,
     SHADOW,
@@ -133,15 +130,6 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
 # --- What it says -----------------------------------------------------------------------------
 
 
-async def test_where_it_takes_another_option_its_own_words_are_quoted() -> None:
-    _, debate = await held(option="o2")
-
-    assert shadow.agrees(debate) is False
-    assert single_answer_words(debate) == (
-        f"One model, asked alone, did not choose this option: “Take PostgreSQL {MARK}”."
-    )
-
-
 # --- It disturbs nobody -----------------------------------------------------------------------
 
 
@@ -199,13 +187,3 @@ def test_a_channel_sets_it() -> None:
     settings = Settings(agent_model=ONE, judge_model=ONE)
     for wanted, found in ((True, "always"), (False, "never"), (None, "mixed")):
         assert with_choices(settings, Choices(shadow=wanted), ()).shadow == found
-
-
-def test_the_dearest_model_is_taken_for_the_strongest() -> None:
-    prices = {
-        "one": Price(input=Decimal(1), output=Decimal(2)),
-        "two": Price(input=Decimal(3), output=Decimal(9)),
-    }
-    assert dearest((ONE, TWO, OTHER), prices) == TWO
-    assert dearest((ONE, OTHER)) == ONE
-    assert dearest(()) is None

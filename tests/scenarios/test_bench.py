@@ -6,7 +6,6 @@ import os
 import random
 import re
 import sys
-import xml.etree.ElementTree as ET
 from collections.abc import Coroutine, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -15,8 +14,6 @@ from typing import Any
 import pytest
 
 from bot.building import open_store
-from core.events import CallsDropped
-from core.ports import DebateFilter
 from core.testing import a_verdict_reply
 from tests.command_line import moot
 from tests.vendors.script import Asked, Counts, Say
@@ -127,49 +124,6 @@ async def killed_when(happened: Coroutine[Any, Any, object], folder: Path, *word
 
 def spent(said: str) -> Decimal:
     return Decimal(re.findall(r"\$([\d.]+) spent", said)[-1])
-
-
-TWO_MODELS = ("--models", "lab/weak,lab/strong", "--arms", "solo,vote,critique")
-
-
-async def booked_as_cut_off(folder: Path) -> Sequence[CallsDropped]:
-    async with open_store(str(folder / "moot-bench.db")) as store:
-        logs = [await store.events(one.debate_id) for one in await store.find(DebateFilter())]
-    events = [one.event for log in logs for one in log]
-    return [event for event in events if isinstance(event, CallsDropped)]
-
-
-@pytest.mark.slow
-async def test_killed_twice_and_resumed_no_answer_is_paid_for_twice(tmp_path: Path) -> None:
-    (tmp_path / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
-    async with Vendor(answering) as vendor:
-        configured(tmp_path, vendor.url)
-        words = (*TWO_MODELS, "--max-usd", "900", "-n", "2", "--output", "found")
-        await killed_after(vendor, 15, tmp_path, *words)
-        await killed_after(vendor, 60, tmp_path, *words)
-        code, out, err = await ended(tmp_path, *words)
-        whole = len(vendor.asked)
-        assert code == 0, err
-        again = await ended(tmp_path, *words)
-        assert len(vendor.asked) == whole  # everything is in the log
-    assert again[1] == out
-    # What the kills cut off was asked again, and nothing else.
-    async with Vendor(answering) as vendor:
-        fresh = tmp_path / "fresh"
-        fresh.mkdir()
-        (fresh / "tasks.jsonl").write_text(questions(10), encoding="utf-8")
-        configured(fresh, vendor.url)
-        code, uninterrupted, _ = await ended(fresh, *words)
-        assert code == 0
-        assert len(vendor.asked) <= whole <= len(vendor.asked) + 40
-    assert uninterrupted == out
-    assert await booked_as_cut_off(tmp_path)
-    assert "| solo weak | 100%" in out
-    assert {"report.md", "answers.csv", "cost.svg"} == {
-        path.name for path in (tmp_path / "found").iterdir()
-    }
-    assert ET.fromstring((tmp_path / "found" / "cost.svg").read_text("utf-8")) is not None  # noqa: S314 - our own
-    assert out.splitlines()[-1].startswith("No evidence that the debate (critique")
 
 
 @pytest.mark.slow

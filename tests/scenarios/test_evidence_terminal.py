@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.testing import a_verdict_reply
-from tests.core.evidence.office import a_pdf, a_word_file
+from tests.core.evidence.office import a_word_file
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Asked, Say
 from tests.vendors.server import Vendor
@@ -70,15 +70,6 @@ async def a_terminal(folder: Path) -> AsyncGenerator[Terminal]:
         yield Terminal(folder, vendor.url)
 
 
-async def until(process: asyncio.subprocess.Process, words: str) -> str:
-    """The line of standard error that has these words."""
-    assert process.stderr
-    async for line in process.stderr:
-        if words in line.decode():
-            return line.decode()
-    raise AssertionError(f"it ended without {words!r}")
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     notes = tmp_path / "notes"
@@ -118,30 +109,3 @@ async def test_what_is_not_there_is_refused_before_anything_is_asked(folder: Pat
         code, _, err = await terminal.run("debate", QUESTION, "--source", "gone.pdf")
     assert code == 2
     assert "There is no file or folder gone.pdf to take as a source." in err
-
-
-@pytest.mark.slow
-async def test_killed_while_a_file_is_read_it_is_read_again(folder: Path) -> None:
-    pages = ["\n".join(f"line {n} of many" for n in range(300))] * 200
-    (folder / "long.pdf").write_bytes(a_pdf([*pages, "The managed offer costs $1,840 per month."]))
-    async with a_terminal(folder) as terminal:
-        words = ("--agents", "architect,security", "-r", "1")
-        process = await terminal.start(
-            "debate", QUESTION, "--source", "notes", "--source", "long.pdf", *words
-        )
-        debate_id = (await until(process, "Debate d")).split()[1].rstrip(":")
-        await until(process, "e1: load.md")
-        process.kill()
-        await process.communicate()
-        code, out, err = await terminal.run("debate", "--resume", debate_id)
-        _, exported, _ = await terminal.run("export", debate_id, "--format", "json")
-    assert code == 0, err
-    read = [
-        load["event"]["source"]
-        for load in json.loads(exported)["events"]
-        if load["event"]["kind"] == "source_read"
-    ]
-    titles = sorted(one["reference"]["title"] for one in read)
-    assert titles == ["deep/offer.docx", "load.md", "long.pdf"]  # each is in the log once
-    assert all(not one["fault"] for one in read)
-    assert "costs $1,840 per month" in out

@@ -35,19 +35,6 @@ def names(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir())
 
 
-async def test_an_accepted_decision_gets_the_next_number_and_nothing_else_is_touched(
-    office: Office, folder: Path
-) -> None:
-    await office.debated()
-    assert len(names(folder)) == 2
-    await office.decide(why="We know it.")
-    await office.settle()
-
-    assert names(folder) == ["0004-use-git.md", "0005-use-postgresql.md", "README.md"]
-    assert "- Why: We know it." in (folder / "0005-use-postgresql.md").read_text()
-    assert office.told.landings[0].place == "0005-use-postgresql.md"
-
-
 async def test_whatever_becomes_of_it_the_same_file_is_renewed(
     office: Office, folder: Path
 ) -> None:
@@ -64,13 +51,6 @@ async def test_whatever_becomes_of_it_the_same_file_is_renewed(
         await office.settle()
         assert f"- Status: {words}" in (folder / "0009-renamed-by-people.md").read_text()
     assert len(names(folder)) == 3
-
-
-async def test_what_was_never_accepted_is_not_written(office: Office, folder: Path) -> None:
-    await office.debated()
-    await office.decide(DecisionKind.REJECT)
-    await office.settle()
-    assert len(names(folder)) == 2
 
 
 async def test_a_superseded_record_says_so_and_the_newer_one_is_there(
@@ -155,8 +135,3 @@ async def test_a_link_in_the_place_of_a_draft_leads_nowhere(
     await office.settle()
     assert elsewhere.read_text(encoding="utf-8") == "as it was"
     assert "0005-use-postgresql.md" in names(folder)
-
-
-async def test_the_folder_is_looked_at(folder: Path) -> None:
-    receiver = FolderReceiver(RecordPlace(name="files", folder=str(folder)))
-    assert await receiver.check() == "can be written"

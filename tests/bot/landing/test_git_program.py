@@ -112,12 +112,6 @@ async def test_what_git_started_ends_with_it(
     os.close(end)
 
 
-async def test_long_speech_is_cut(tmp_path: Path) -> None:
-    place = a_program(tmp_path, "yes | head -c 3000000")
-    git = git_in(tmp_path, "https://git.example.com/a.git", f"{place}:/usr/bin:/bin")
-    assert len(await git("log")) == 1_000_000
-
-
 async def test_a_machine_without_git_is_said(tmp_path: Path) -> None:
     git = git_in(tmp_path, "https://git.example.com/a.git", str(tmp_path))
     with pytest.raises(GitMissing):

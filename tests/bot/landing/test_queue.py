@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.landing.receivers import Landed, Landing, NotLanded
+from bot.landing.receivers import Landed, Landing
 from bot.store.landings import Landings, LandingState
 from bot.store.purging import purge_traces
 from core.events import DebateConcluded, Recorded
@@ -126,19 +126,6 @@ async def test_what_another_process_has_taken_over_is_left_to_it(location: str) 
     assert left
     assert left.state is LandingState.SENDING, "the other one's attempt stands"
     assert office.outcomes == []
-
-
-async def test_a_final_refusal_is_told_at_once(location: str) -> None:
-    async def refuse(landing: Landing) -> None:
-        del landing
-        raise NotLanded("The token is refused.", is_final=True)
-
-    async with open_office([Desk(act=refuse)], location) as office:
-        await office.debated()
-        await office.settle()
-
-    assert office.told.failures == [("The token is refused.", None)]
-    assert office.outcomes == ["dead"]
 
 
 async def test_after_a_restore_another_event_of_the_same_number_has_another_id(

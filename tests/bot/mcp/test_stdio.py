@@ -1,20 +1,14 @@
 """`moot mcp` as an editor starts it: a process, its streams, kill -9 in the middle of a debate."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import StdioServerParameters
 
-from tests.bot.mcp.at_work import QUESTION, Editor
 from tests.command_line import moot
-from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
-from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[3]
 MOOT = ("-c", "from bot.cli import main; main()", "mcp")
@@ -35,34 +29,6 @@ def test_without_the_extra_people_read_what_to_install(
     assert ended.returncode == 4
     assert "`make extras`" in ended.stderr
     assert not ended.stdout
-
-
-@pytest.mark.slow
-async def test_a_debate_survives_kill_9_of_its_server(tmp_path: Path) -> None:
-    is_slow = True
-
-    def reply(asked: Asked) -> Say:
-        good = good_reply(asked)
-        return Say(text=good.text, wait=30.0 if is_slow else 0.0)
-
-    async with Vendor(reply) as vendor:
-        started = server(
-            tmp_path, OPENAI_API_KEY="sk-none-123456", OPENAI_BASE_URL=f"{vendor.url}/v1"
-        )
-        async with Client(started) as client:
-            kim = Editor(client)
-            begun = await kim.calls("start_debate", question=QUESTION, rounds=1, clarify=False)
-            debate_id = begun["debate_id"]
-            await vendor.asked_for(1)
-            holder = int((tmp_path / "moot.db.lock").read_text(encoding="utf-8"))
-            os.kill(holder, signal.SIGKILL)
-        is_slow = False
-        async with Client(started) as client:
-            kim = Editor(client)
-            # Nobody says anything to it: it goes on because it was left behind.
-            assert (await kim.follows(debate_id))["state"] == "concluded"
-            verdict = await kim.calls("get_verdict", debate_id=debate_id)
-            assert verdict["decision"]
 
 
 @pytest.mark.slow

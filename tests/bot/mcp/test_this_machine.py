@@ -129,49 +129,6 @@ async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path
         assert len(listed["debates"]) == 1
 
 
-async def test_a_review_without_a_proposal_is_told_how_to_give_one(tmp_path: Path) -> None:
-    async with editor(tmp_path, ScriptedProvider(), playbooks=built_in()) as kim:
-        asked = {"question": "Should we drop the old queue?", "playbook": "rfc-review"}
-        refused = await kim.is_refused("start_debate", **asked)
-        assert "Over MCP: sources or context." in refused
-        assert (await kim.calls("list_debates"))["debates"] == []
-        begun = await kim.calls("start_debate", **asked, context="We drop it on Monday.")
-        record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
-        setup = record["events"][0]["event"]["setup"]
-        assert (setup["format"], setup["question"]) == ("review", asked["question"])
-        assert [one["fetch"] for one in setup["references"]] == ["We drop it on Monday."]
-        await kim.calls("stop_debate", debate_id=begun["debate_id"])
-
-
-async def test_findings_of_a_review_are_values_with_the_words_they_are_about(
-    tmp_path: Path,
-) -> None:
-    async with editor(tmp_path, ScriptedProvider()) as kim:
-        begun = await kim.calls(
-            "start_debate",
-            question="Can this go ahead?",
-            format="review",
-            context="We drop the old queue on Monday.",
-        )
-        debate_id = begun["debate_id"]
-        while not (now := await kim.calls("debate_status", debate_id=debate_id, wait_seconds=5))[
-            "decision"
-        ]:
-            # The author is asked about each finding.
-            if numbers := [one["number"] for one in now["open_questions"]]:
-                answers = [{"number": number, "answer": "We will."} for number in numbers]
-                await kim.calls("answer_question", debate_id=debate_id, answers=answers)
-        verdict = await kim.calls("get_verdict", debate_id=debate_id)
-        first = verdict["findings"][0]
-        assert first["number"] == 1
-        assert first["severity"] in {"blocker", "major", "minor", "detail"}
-        assert first["quoted"] in "We drop the old queue on Monday."
-        assert first["wrong"]
-        assert first["raised_by"]
-        told = await kim.client.call_tool("get_verdict", {"debate_id": debate_id})
-        assert first["quoted"] in text_of(told)
-
-
 async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_what_it_mends(
     tmp_path: Path,
 ) -> None:
@@ -259,20 +216,6 @@ async def test_the_same_question_asked_again_is_the_same_debate(tmp_path: Path) 
         third = await kim.calls("start_debate", question=QUESTION)
         assert third["fresh"]
         assert third["debate_id"] != first["debate_id"]
-
-
-async def test_a_debate_that_was_stopped_before_anybody_spoke_is_stopped_and_did_not_fail(
-    tmp_path: Path,
-) -> None:
-    asks = ScriptedProvider(asking)
-    patient = Clarifying(enabled=True, wait_seconds=3600)
-    async with editor(tmp_path, asks, clarifying=patient) as kim:
-        begun = await kim.calls("start_debate", question=QUESTION)
-        stopped = await kim.client.call_tool("stop_debate", {"debate_id": begun["debate_id"]})
-        assert "Nobody has spoken yet" in text_of(stopped)
-        assert (await kim.follows(begun["debate_id"]))["state"] == "stopped"
-        verdict = await kim.calls("get_verdict", debate_id=begun["debate_id"])
-        assert (verdict["state"], verdict["decision"]) == ("stopped", "")
 
 
 async def test_half_an_hour_of_waiting_in_slices_breaks_and_leaks_nothing(tmp_path: Path) -> None:

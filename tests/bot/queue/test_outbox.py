@@ -20,7 +20,7 @@ from bot.queue.rate_limits import FAST, Pace
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
-from bot.slack.ids import METADATA_EVENT, address_of
+from bot.slack.ids import METADATA_EVENT
 from bot.slack.outcomes import Rejected
 from bot.slack.payloads import Identity
 from bot.store.tables import QUEUE, prepare
@@ -166,36 +166,6 @@ async def test_posts_of_a_channel_arrive_in_order_each_with_its_key(office: Offi
     assert [key_of(message) for message in office.workspace.messages("general")] == keys
 
 
-async def test_queueing_the_same_posts_again_changes_nothing(office: Office):
-    for _ in range(3):
-        await office.outbox.post([office.new("d1/e1/0")])
-        await office.settled("d1/e1/0")
-    assert len(office.texts()) == 1
-
-
-async def test_a_reply_goes_into_the_thread_of_its_root_and_to_the_channel_if_asked(office: Office):
-    reply = office.new(
-        "d1/e1/0", thread_key="d1/board", payload={"text": "all done", "reply_broadcast": True}
-    )
-    await office.outbox.post([office.new("d1/board"), reply])
-    root, answer = await office.settled("d1/board", "d1/e1/0")
-    thread = office.workspace.thread("general", root.ts or "")
-    assert [one["ts"] for one in thread] == [root.ts, answer.ts]
-    assert thread[1]["subtype"] == "thread_broadcast"
-
-
-async def test_links_to_our_posts_are_filled_in_but_not_in_files(office: Office):
-    written = f"<{address_of('d1/board')}|the board>"
-    file = {"filename": "report.md", "content": written}
-    report = office.new("d1/report", "upload", payload={"text": written, "files": [file]})
-    await office.outbox.post([office.new("d1/board"), report])
-    root, _ = await office.settled("d1/board", "d1/report")
-
-    shown = office.workspace.messages("general")[-1]
-    assert f"p{(root.ts or '').replace('.', '')}|the board>" in shown["text"]
-    assert office.workspace.file(shown["files"][0]["id"]) == written.encode()
-
-
 async def test_files_hang_on_a_post_of_ours_else_they_come_with_one_of_their_own(office: Office):
     def report(number: int) -> NewPost:
         file = {"filename": f"{number}.md", "content": f"report {number}"}
@@ -217,16 +187,6 @@ async def test_files_hang_on_a_post_of_ours_else_they_come_with_one_of_their_own
     await office.settled("d1/report/2")
     (shown,) = office.workspace.messages("general")
     assert (shown["text"], shown["files"][0]["name"]) == ("Report 2.", "2.md")
-
-
-async def test_where_files_are_refused_what_stands_alone_is_said(office: Office):
-    office.workspace.app.scopes = [s for s in office.workspace.app.scopes if s != "files:write"]
-    file = {"filename": "adr.md", "content": "# Decision"}
-    told = {"text": "Accepted. The record:", "files": [file], "alone": "Accepted."}
-    await office.outbox.post([office.new("d1/e1/0", "upload", payload=told)])
-    (row,) = await office.settled("d1/e1/0", state=PostState.SENT)
-    assert row.ts
-    assert office.texts() == ["Accepted."]
 
 
 async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
@@ -327,17 +287,6 @@ async def test_what_looks_the_same_is_not_edited_and_what_nobody_waits_for_rests
         assert sorted(office.texts()) == ["state 4", "text of d1/card"]
 
 
-async def test_a_first_post_shows_the_newest_state_and_needs_no_edit(tmp_path: Path):
-    async with an_office(tmp_path, replace(FAST, post=0.6)) as office:
-        await office.outbox.post([office.new("d1/e1/0"), office.living("d1/vote")])
-        await office.settled("d1/e1/0")
-        await office.go_on(vote="newest")
-        await office.settled("d1/vote")
-        await office.until_shown("d1/vote")
-        assert office.texts()[-1] == "newest"
-        assert not office.workspace.calls.of("chat.update")
-
-
 async def test_a_view_that_fails_holds_up_its_own_debate_only(office: Office):
     await office.outbox.post([office.living("d1/board"), office.living("d2/board")])
     await office.settled("d1/board", "d2/board")
@@ -354,15 +303,6 @@ async def test_a_view_that_fails_holds_up_its_own_debate_only(office: Office):
     assert {"newer", "newest"} <= {*office.texts()}
 
 
-async def test_a_place_that_can_be_reached_again_takes_posts(office: Office):
-    await office.outbox.post([office.new("d1/board")])
-    (board,) = await office.settled("d1/board")
-    await office.posts.lose_place("d1", board.channel, "not_in_channel")
-    await office.outbox.post([office.new("d1/e9/0", thread_key="d1/board")])
-    (reply,) = await office.settled("d1/e9/0")
-    assert reply.state is PostState.SENT
-
-
 async def test_a_living_post_found_by_a_search_is_not_trusted(office: Office):
     office.workspace.faults.drop_after("chat.postMessage")
     await office.outbox.post([office.living("d1/board")])
@@ -373,19 +313,6 @@ async def test_a_living_post_found_by_a_search_is_not_trusted(office: Office):
     await office.workspace.wait_for(lambda: office.texts() == ["newer"])
     await office.until_shown("d1/board")
     assert len(office.workspace.calls.of("chat.postMessage")) == 1
-
-
-async def test_a_link_to_what_is_on_its_way_is_waited_for_by_an_edit(tmp_path: Path):
-    async with an_office(tmp_path, replace(FAST, post=0.6)) as office:
-        await office.outbox.post([office.living("d1/board")])
-        await office.settled("d1/board")
-        await office.outbox.post([office.new("d1/headline")])
-        await office.go_on(board=f"<{address_of('d1/headline')}|Verdict>")
-        await office.until_shown("d1/board")
-        row = await office.posts.row_by_key("d1/headline")
-        assert row
-        assert f"p{(row.ts or '').replace('.', '')}|Verdict>" in office.texts()[0]
-        assert len(office.workspace.calls.of("chat.update")) == 1
 
 
 async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(office: Office):
@@ -402,25 +329,6 @@ async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(o
     await left.close()
     assert row.state is PostState.FAILED
     assert office.refused == [("d1/board", "not_installed")]
-
-
-async def test_a_refused_pin_is_reported_once_and_tried_when_it_changes(office: Office):
-    office.workspace.fill_pins("general")
-    pin = office.living("d1/board/pin", "pin")
-    await office.outbox.post([office.living("d1/board"), pin, office.new("d1/e1/0")])
-    await office.settled("d1/board", "d1/e1/0")
-    for _ in range(2):
-        await office.go_on()
-        await office.until_shown("d1/board/pin")
-        await office.until_shown("d1/board")  # it says so, though nothing else happens
-    row = await office.posts.row_by_key("d1/board/pin")
-    assert row
-    assert "100 pins" in (row.error or "")
-    assert office.refused == [("d1/board/pin", "too_many_pins")]
-    office.shown["d1/board/pin"] = "unpinned"
-    await office.go_on()
-    await office.until_shown("d1/board/pin")
-    assert len(office.workspace.calls.of("pins.remove")) == 1
 
 
 async def test_what_is_pinned_already_counts_as_done(office: Office):
@@ -532,17 +440,6 @@ async def test_a_refused_token_loses_nothing(office: Office):
     assert row is not None
     assert row.state in {PostState.WAITING, PostState.SENDING}
     assert "token" in (row.error or "")
-
-
-async def test_closing_lets_the_call_in_hand_end(office: Office):
-    office.workspace.faults.delay("chat.postMessage", 0.5)
-    await office.outbox.post([office.new("d1/e1/0"), office.new("d1/e2/0")])
-    await office.workspace.wait_for(office.texts)  # Slack has it, and has not said so yet
-    await office.outbox.close()
-    row = await office.posts.row_by_key("d1/e1/0")
-    assert row is not None
-    assert row.state is PostState.SENT
-    assert len(office.texts()) == 1
 
 
 async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office: Office):
@@ -675,13 +572,3 @@ async def test_a_deleted_debate_leaves_nothing_that_is_tried_again(office: Offic
     await office.go_on(board="new")
     await office.settled("d1/board", state=PostState.FAILED)
     assert not await office.posts.lanes_with_work()
-
-
-async def test_a_reply_can_go_into_a_thread_of_peoples_own(office: Office):
-    said = await office.workspace.say("dana", "general", "Which one?")
-    payload = {"text": "This one.", "thread_ts": said["ts"]}
-    await office.outbox.post([office.new("d1/asked/link", payload=payload)])
-    await office.settled("d1/asked/link")
-    assert [one["text"] for one in office.workspace.thread("general", said["ts"])][1:] == [
-        "This one."
-    ]

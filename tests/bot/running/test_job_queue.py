@@ -44,22 +44,3 @@ async def test_what_is_new_while_a_job_is_queued_is_done_with_few_jobs(on_postgr
         row = await cursor.fetchone()
     assert row is not None
     assert row[0] < wakes / 2
-
-
-async def test_jobs_go_on_after_the_server_has_ended_every_connection(on_postgres: str) -> None:
-    seen = asyncio.Queue[str]()
-    jobs, tasks = await _tasks(on_postgres, seen.put)
-    tasks.wake("C1")
-    async with asyncio.timeout(300):
-        assert await seen.get() == "C1"
-    async with await psycopg.AsyncConnection.connect(jobs.conninfo) as connection:
-        await connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-    tasks.wake("C2")
-    async with asyncio.timeout(300):
-        while await seen.get() != "C2":
-            pass
-    await tasks.close(5)
-    await jobs.close()

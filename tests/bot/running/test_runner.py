@@ -4,14 +4,12 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from structlog.testing import capture_logs
 
-from bot.running.debate_runner import DebateRunner
 from bot.running.debates import STOP_SECONDS, LocalRunner
 from core.acts.take import Turns
 from core.clock import SystemClock
 from core.engine import Engine
-from core.errors import DebateUnknown, LogBroken, RunLost, StoreDown
+from core.errors import DebateUnknown, RunLost, StoreDown
 from core.events import DebateConcluded, DebateFailed, DebateStarted, TurnFailed, fold
 from core.llm.call import ModelCalls
 from core.models import Act, Debate, Failure, Status, Turn
@@ -71,36 +69,6 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_the_end_of_a_debate_is_logged_once_however_often_it_is_looked_at(
-    store: InMemoryStore,
-):
-    holder = DebateRunner(engine=StubbornEngine(store), store=store, clock=ManualClock())
-    with capture_logs() as logs:
-        for debate_id in ("daaaaaaa", "daaaaaaa", "dbbbbbbb"):
-            await holder.hold(debate_id)
-    assert [log["event"] for log in logs] == ["ended", "ended"]
-
-
-async def test_what_is_unfinished_is_taken_up_at_the_start(store: InMemoryStore):
-    engine = StubbornEngine(store)
-    runner = runner_of(engine, store)
-    await runner.start()
-    await until(lambda: len(engine.runs) == 2 and not runner.held)
-    assert engine.runs == ["daaaaaaa", "dbbbbbbb"]
-    await runner.close()
-
-
-async def test_news_reaches_a_debate_that_is_being_worked_on(store: InMemoryStore):
-    engine = SleepingEngine(store)
-    runner = runner_of(engine, store)
-    runner.wake("daaaaaaa")
-    await until(lambda: engine.runs == ["daaaaaaa"])
-    runner.wake("daaaaaaa")
-    assert engine.woken == ["daaaaaaa", "daaaaaaa"]
-    assert engine.runs == ["daaaaaaa"]
-    await runner.close()
-
-
 @pytest.mark.parametrize("error", [StoreDown(), ConnectionError(), ValueError("a fault")])
 async def test_a_debate_goes_on_after_what_passes(store: InMemoryStore, error: Exception):
     engine = StubbornEngine(store, lambda run: error if run <= 3 else None)
@@ -117,16 +85,6 @@ async def test_a_debate_that_is_not_ours_is_let_go(store: InMemoryStore, error: 
     runner = runner_of(engine, store)
     runner.wake("daaaaaaa")
     await until(lambda: not runner.held)
-    assert len(engine.runs) == 1
-    await runner.close()
-
-
-async def test_a_debate_with_a_damaged_log_is_looked_at_once(store: InMemoryStore):
-    engine = StubbornEngine(store, lambda _: LogBroken())
-    runner = runner_of(engine, store)
-    for _ in range(3):
-        runner.wake("daaaaaaa")
-        await until(lambda: not runner.held)
     assert len(engine.runs) == 1
     await runner.close()
 
@@ -160,16 +118,6 @@ async def test_a_debate_that_always_fails_ends_in_words(store: InMemoryStore):
     await runner.close()
 
 
-async def test_a_database_that_is_down_never_fails_a_debate(store: InMemoryStore):
-    engine = StubbornEngine(store, lambda run: StoreDown() if run <= 30 else None)
-    runner = runner_of(engine, store)
-    runner.wake("daaaaaaa")
-    await until(lambda: not runner.held)
-    last = (await store.events("daaaaaaa"))[-1].event
-    assert isinstance(last, DebateConcluded)
-    await runner.close()
-
-
 @pytest.mark.leaping
 async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InMemoryStore):
     engine = SleepingEngine(store)
@@ -184,14 +132,3 @@ async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InM
     await asyncio.sleep(60)
     assert len(engine.runs) == 2
     assert not runner.held
-
-
-async def test_a_debate_that_nobody_woke_is_found(store: InMemoryStore):
-    engine = StubbornEngine(store)
-    runner = LocalRunner(engine=engine, store=store, clock=ManualClock(), remind_seconds=0.05)
-    await runner.start()
-    await until(lambda: len(engine.runs) == 2 and not runner.held)
-    started = DebateStarted(setup=a_setup())
-    await store.create("dccccccc", started, origin="slow", at=ManualClock().now())
-    await until(lambda: "dccccccc" in engine.runs)
-    await runner.close()

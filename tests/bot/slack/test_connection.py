@@ -13,7 +13,7 @@ from bot.slack.client import slack_client
 from bot.slack.connection.identity import AT_START, identify, open_socket
 from bot.slack.connection.socket import SocketGateway
 from bot.testing import quick_workspace
-from core.errors import ConfigurationBroken, MootError
+from core.errors import ConfigurationBroken
 from core.retry import RetryPolicy
 from slack_on_loopback import Workspace, run_workspace
 
@@ -45,16 +45,6 @@ async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: W
             await asyncio.sleep(0.02)
     await gateway.close()
     assert not await gateway.is_connected()
-
-
-async def test_closing_leaves_no_task_behind(workspace: Workspace):
-    before = asyncio.all_tasks()
-    gateway = gateway_of(workspace)
-    await gateway.start()
-    await gateway.close()
-    await workspace.wait_for(lambda: not workspace.connected)
-    left = {task for task in asyncio.all_tasks() - before if "slack_sdk" in repr(task)}
-    assert left == set()
 
 
 async def test_a_server_that_never_says_goodbye_holds_up_no_close():
@@ -93,13 +83,6 @@ async def test_a_refused_app_token_is_told_at_once(workspace: Workspace):
     await gateway.close()
 
 
-async def test_who_we_are_is_asked_once_the_token_is_good(workspace: Workspace):
-    client = slack_client(workspace.bot_token, workspace.api_url)
-    identity = await identify(client)
-    assert identity.team_id == workspace.state.team_id
-    assert identity.user_id == workspace.app.bot_user
-
-
 async def test_a_slack_that_is_away_for_a_moment_does_not_end_the_start(workspace: Workspace):
     retries = RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.0)
     client = slack_client(workspace.bot_token, workspace.api_url)
@@ -110,17 +93,3 @@ async def test_a_slack_that_is_away_for_a_moment_does_not_end_the_start(workspac
     assert await open_socket(client, workspace.app_token, retries)
     with pytest.raises(ConfigurationBroken):
         await identify(slack_client("xoxb-wrong", workspace.api_url), AT_START)
-
-
-async def test_a_connection_that_breaks_is_no_matter_of_configuration(workspace: Workspace):
-    workspace.faults.drop_before("auth.test")
-    with pytest.raises(MootError, match="cannot be reached") as caught:
-        await identify(slack_client(workspace.bot_token, workspace.api_url))
-    assert not isinstance(caught.value, ConfigurationBroken)
-
-
-async def test_an_unreachable_slack_is_no_matter_of_configuration():
-    client = slack_client("xoxb-1", "http://127.0.0.1:9/api/")
-    with pytest.raises(MootError, match="cannot be reached") as caught:
-        await open_socket(client, "xapp-1")
-    assert not isinstance(caught.value, ConfigurationBroken)

@@ -41,22 +41,6 @@ async def serving(server: Counting) -> AsyncGenerator[AsyncWebClient]:
     await runner.cleanup()
 
 
-async def test_calls_share_a_connection():
-    server = Counting()
-    async with serving(server) as client:
-        for _ in range(3):
-            await client.auth_test()
-    assert len(server.connections) == 1
-
-
-async def test_a_connection_that_slack_closed_is_replaced():
-    server = Counting(closes_at_once=True)
-    async with serving(server) as client:
-        for _ in range(3):
-            assert (await client.auth_test())["ok"]
-    assert len(server.connections) == 3
-
-
 async def test_passwords_of_this_account_for_other_programs_are_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -5,7 +5,6 @@ import sqlite3
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,9 @@ from bot.slack.install.tokens import STATE_SECONDS, States, Tokens, token_tables
 from bot.store.organisations import Organisations
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace
-from core.clock import SystemClock
 from core.errors import StoreDown, StoreError
 from core.store.database import Database
 from slack_on_loopback import run_workspace
-from tests.postgres import PostgresForTests
 
 KEY, NEWER_KEY = Fernet.generate_key().decode(), Fernet.generate_key().decode()
 #: Wait for a lock no longer than these seconds.
@@ -130,13 +127,6 @@ def stored(folder: Path) -> str:
         return str(connection.execute("SELECT bot_token FROM slack_bots").fetchone()[0])
 
 
-async def test_a_restart_of_the_server_is_not_noticed(postgres: PostgresForTests, on_postgres: str):
-    async with open_tables(on_postgres, KEY) as tokens:
-        await tokens.async_save_bot(a_bot("old"))
-        await asyncio.to_thread(postgres.restart)
-        assert (await tokens_of(tokens))[0] == "old"
-
-
 async def test_a_database_that_fails_is_the_stores_error(tmp_path: Path):
     async with open_tables(f"sqlite+aiosqlite:///{tmp_path}/moot.db{HURRIED}", KEY) as tokens:
         with sqlite3.connect(tmp_path / "moot.db") as elsewhere:
@@ -147,16 +137,6 @@ async def test_a_database_that_fails_is_the_stores_error(tmp_path: Path):
             elsewhere.execute("DROP TABLE slack_bots")
         with pytest.raises(StoreError, match="refused"):
             await tokens_of(tokens)
-
-
-async def test_of_visits_to_the_install_page_only_those_that_still_count_are_kept(location: str):
-    async with open_both(location, KEY) as (_, states):
-        first, second = await states.async_issue(), await states.async_issue()
-        now = SystemClock().now()
-        await states.purge(now)
-        assert await states.async_consume(first)
-        await states.purge(now + timedelta(seconds=STATE_SECONDS + 60))
-        assert not await states.async_consume(second)
 
 
 async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path):

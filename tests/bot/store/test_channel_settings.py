@@ -9,7 +9,7 @@ from bot.store.tables import CHANNEL_SETTINGS, prepare
 from core.models import Place
 from core.store.columns import insert_new
 from core.store.database import Database
-from core.use_cases.choices import ChannelChoices, Choices
+from core.use_cases.choices import ChannelChoices
 
 
 @pytest.fixture
@@ -20,24 +20,6 @@ async def settings(location: str) -> AsyncIterator[ChannelSettings]:
 
 
 HERE = Place(surface="slack", workspace="T1", channel="C1")
-ELSEWHERE = Place(surface="slack", workspace="T2", channel="C1")
-
-
-def rounds(number: int) -> ChannelChoices:
-    return ChannelChoices(choices=Choices(rounds=number))
-
-
-async def test_a_channel_has_no_settings_at_first(settings: ChannelSettings) -> None:
-    assert await settings.get(HERE) == ChannelChoices()
-
-
-async def test_the_last_settings_stand_each_channel_for_itself(settings: ChannelSettings) -> None:
-    await settings.put(HERE, ChannelChoices(stewards=("U1",), keep_pinned=True))
-    await settings.put(HERE, rounds(3))
-    await settings.put(ELSEWHERE, rounds(5))
-
-    assert await settings.get(HERE) == rounds(3)
-    assert await settings.get(ELSEWHERE) == rounds(5)
 
 
 async def test_settings_that_can_no_longer_be_read_are_none(location: str) -> None:

@@ -1,7 +1,7 @@
 """That a workspace refused newer blocks is remembered, and they are tried again after a while."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import copytree
 
@@ -21,14 +21,6 @@ async def database(location: str) -> AsyncIterator[Database]:
     async with await Database.open(location) as database:
         await prepare(database)
         yield database
-
-
-async def test_what_one_workspace_refused_is_known_after_a_restart(database: Database) -> None:
-    await NewerBlocks(database).note("T1", NOW)
-    await NewerBlocks(database).note("T1", NOW + timedelta(days=1))
-    known = NewerBlocks(database)
-    assert await known.are_refused("T1", NOW + FORGOTTEN_AFTER)
-    assert not await known.are_refused("T2", NOW)
 
 
 async def test_newer_blocks_are_tried_again_after_a_while(database: Database) -> None:

@@ -1,14 +1,12 @@
 """Debates are found by their words, in the channels asked for and no others."""
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from shutil import copytree
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection
 
 from bot.store.channel import Channel
 from bot.store.purging import purge_traces
@@ -61,50 +59,11 @@ async def test_words_with_a_nul_are_found_too(words: DebateWords) -> None:
     assert await ids(words, "sqs", "C1") == ["d1"]
 
 
-async def test_newer_words_stand_in_the_place_of_older_ones(words: DebateWords) -> None:
-    await words.put("d1", HERE, "Kafka?")
-    await words.put("d1", HERE, "Use PostgreSQL.")
-    assert await ids(words, "kafka", "C1") == []
-    assert await ids(words, "postgresql", "C1") == ["d1"]
-
-
-async def test_the_excerpt_shows_what_was_looked_for(words: DebateWords) -> None:
-    await words.put("d1", HERE, "One. " * 60 + "The licence is too expensive. " + "Two. " * 60)
-    (hit,) = await words.find("T1", ["C1"], "licence", 10)
-    assert "licence" in hit.excerpt
-    assert len(hit.excerpt) < 200
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(wanted=st.text(max_size=40))
 async def test_anything_can_be_looked_for(words: DebateWords, wanted: str) -> None:
     await words.put("d1", HERE, "Kafka?")
     assert set(await ids(words, wanted, "C1")) <= {"d1"}
-
-
-async def test_words_are_set_as_quickly_among_many_debates(tmp_path: Path) -> None:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
-        await prepare(database)
-        words, steps = DebateWords(database), list[None]()
-
-        def count_steps(connection: Connection) -> None:
-            def watch(driver: Any) -> Awaitable[None]:
-                return driver.set_progress_handler(lambda: steps.append(None), 10)
-
-            adapted: Any = connection.connection.dbapi_connection
-            adapted.run_async(watch)
-
-        async def steps_of_a_change() -> int:
-            steps.clear()
-            await words.put("d0", HERE, "Kafka or SQS?")
-            return len(steps)
-
-        await words.put("d0", HERE, "Kafka?")
-        await database.write(count_steps)  # the writer has one connection
-        among_one = await steps_of_a_change()
-        for number in range(1, 300):
-            await words.put(f"d{number}", HERE, "Kafka or PostgreSQL for our jobs?")
-        assert 0 < await steps_of_a_change() < 4 * among_one
 
 
 async def test_words_of_a_file_that_noted_no_rows_are_replaced_and_removed(tmp_path: Path) -> None:

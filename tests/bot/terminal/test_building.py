@@ -10,7 +10,6 @@ from bot.building import (
     build_providers,
     check_providers,
     check_settings,
-    database_url,
     load_settings,
     usual_models,
 )
@@ -33,28 +32,6 @@ def setup_with(provider: str) -> Setup:
 
 
 @pytest.mark.parametrize(
-    ("location", "url"),
-    [
-        ("/x/moot.db", "sqlite+aiosqlite:////x/moot.db"),
-        ("postgresql://u@h/n", "postgresql+psycopg://u@h/n"),
-        ("sqlite+aiosqlite:///m.db", "sqlite+aiosqlite:///m.db"),
-    ],
-)
-def test_a_path_is_a_database_too(location: str, url: str) -> None:
-    assert database_url(location) == url
-
-
-async def test_there_are_providers_for_what_the_environment_has() -> None:
-    bare = build_providers(environment())
-    rich = build_providers(environment(openai_api_key="k", openai_base_url="http://127.0.0.1:9/v1"))
-
-    assert set(bare) == {"ollama", "offline"}
-    assert set(rich) == {"ollama", "offline", "openai", "compatible"}
-    for provider in (*bare.values(), *rich.values()):
-        await provider.close()
-
-
-@pytest.mark.parametrize(
     ("provider", "variable"),
     [
         ("anthropic", "ANTHROPIC_API_KEY"),
@@ -65,28 +42,6 @@ async def test_there_are_providers_for_what_the_environment_has() -> None:
 def test_a_missing_key_is_named_before_anything_starts(provider: str, variable: str) -> None:
     with pytest.raises(ConfigurationBroken, match=f"{provider}, but {variable} is not set"):
         check_providers(setup_with(provider), environment())
-
-
-@pytest.mark.parametrize("provider", ["offline", "ollama"])
-def test_some_providers_need_no_key(provider: str) -> None:
-    check_providers(setup_with(provider), environment())
-
-
-async def test_a_key_decides_which_model_serves() -> None:
-    settings = (await load_settings(environment(anthropic_api_key="k"))).settings
-
-    assert settings.agent_model.provider == "anthropic"
-    assert settings.agent_model.model == usual_models()["anthropic"]
-
-
-async def test_the_file_of_the_environment_is_read_unless_another_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("debate: {rounds: 1}", encoding="utf-8")
-    (tmp_path / "b.yaml").write_text("debate: {rounds: 2}", encoding="utf-8")
-    named = environment(moot_config=str(tmp_path / "a.yaml"))
-
-    assert (await load_settings(named)).settings.rounds == 1
-    assert (await load_settings(named, tmp_path / "b.yaml")).settings.rounds == 2
-    assert (await load_settings(environment())).settings.rounds == 3
 
 
 GROQ = ModelServer(

@@ -108,24 +108,6 @@ def folded(record: dict[str, Any]) -> Debate:
     )
 
 
-def test_files_are_written_as_their_names_say(moot: Moot) -> None:
-    moot.debate("--output", "out/record.json", "--report", "out/report")
-    moot.debate("--output", "decision.txt")
-
-    record = json.loads((moot.folder / "out/record.json").read_text(encoding="utf-8"))
-    assert record["status"] == "concluded"
-    report = (moot.folder / "out/report.md").read_text(encoding="utf-8")
-    assert report.startswith("# Debate report")
-    decision = (moot.folder / "decision.txt").read_text(encoding="utf-8")
-    assert decision.splitlines()[0] == folded(record).verdict.decision  # pyright: ignore[reportOptionalMemberAccess] - it concluded
-
-
-def test_words_without_quotes_are_one_question(moot: Moot) -> None:
-    done = moot("debate", "Kafka", "or", "SQS?", "--rounds", "1")
-    assert done.exit_code == 0
-    assert "Kafka or SQS?" in moot("list").stdout
-
-
 def test_options_reach_the_debate(moot: Moot) -> None:
     (moot.folder / "problem.md").write_text(f"\n{QUESTION}\n", encoding="utf-8")
     done = moot(
@@ -144,20 +126,6 @@ def test_options_reach_the_debate(moot: Moot) -> None:
     assert "In all: " in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("named", "hint"),
-    [("securty,architect", 'Did you mean "security"?'), ("wizard", "Roles: architect, ")],
-)
-def test_an_unknown_role_is_refused_with_the_nearest_name(
-    moot: Moot, named: str, hint: str
-) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1", "--agents", named)
-
-    assert isinstance(done.exception, BadInput)
-    assert hint in str(done.exception)
-    assert "There are no debates" in moot("list").stderr
-
-
 def test_a_disabled_agent_is_refused_and_one_alone_is_told(moot: Moot) -> None:
     (moot.folder / "moot.yaml").write_text(
         "agents: [{id: ann, role: data}, {id: bob, role: legal, enabled: false}]", encoding="utf-8"
@@ -167,27 +135,6 @@ def test_a_disabled_agent_is_refused_and_one_alone_is_told(moot: Moot) -> None:
 
     assert 'The agent "legal" is disabled in the settings. There are: ann.' in str(refused)
     assert "Warning: One agent alone is no debate" in moot(*words).stderr
-
-
-def test_agents_chosen_for_the_question_are_told_with_their_reasons(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1", "--report", "out")
-    report = (moot.folder / "out.md").read_text(encoding="utf-8")
-
-    assert done.stderr.startswith("Models: NO MODEL IS SET UP: ")
-    assert "Estimated: " in done.stderr
-    assert "Agents, chosen for this question:" in done.stderr
-    why = "The question says “Kafka”: load and speed."
-    assert f"Performance (offline/offline-checklists): {why}" in done.stderr
-    assert "Sceptic (offline/offline-checklists): Looks for what is wrong" in done.stderr
-    assert "## Agents, chosen for this question" in report
-
-
-def test_that_no_ballot_counts_is_said_once(moot: Moot) -> None:
-    done = moot("debate", "Should the choir sing in German or in Latin at the wedding?")
-    said = f"{done.stderr}\n{done.stdout}"
-
-    assert "Not decided: no model was asked." in done.stdout
-    assert said.count("No ballot could be counted.") == 1
 
 
 @pytest.mark.slow
@@ -250,21 +197,6 @@ def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
     assert debate.answers[1].text == "About 10 a day"
     assert debate.answers[2].text == ""
     assert debate.status is Status.CONCLUDED
-
-
-def test_settings_of_a_file_hold(moot: Moot) -> None:
-    Path("moot.yaml").write_text(
-        "agents:\n- {id: ann, name: Ann, role: security}\n- {id: bob, name: Bob, role: finance}\n"
-        "debate: {rounds: 1}\nprompts: {critique: gone.md}\n",
-        encoding="utf-8",
-    )
-    done = moot("debate", QUESTION, "--config", "moot.yaml")
-
-    assert done.exit_code == 0
-    assert "critique, 1 round where first answers differ, Ann, Bob" in done.stderr
-    assert (
-        "Warning: The prompt file gone.md (for every agent, critique) cannot be used" in done.stderr
-    )
 
 
 def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot) -> None:
@@ -337,21 +269,6 @@ def test_a_source_that_was_lost_is_noted_above_the_decision(moot: Moot) -> None:
 
 def _ids(moot: Moot) -> list[str]:
     return [load["id"] for load in json.loads(moot("list", "--json").stdout)]
-
-
-@pytest.mark.parametrize("by", ["flag", "variable"])
-def test_a_settings_file_that_was_named_must_be_there(
-    moot: Moot, monkeypatch: pytest.MonkeyPatch, by: str
-) -> None:
-    named = ("--config", "none.yaml")
-    if by == "variable":
-        named = ()
-        monkeypatch.setenv("MOOT_CONFIG", "none.yaml")
-    done = moot("debate", QUESTION, "--rounds", "1", *named)
-
-    assert isinstance(done.exception, ConfigurationBroken)
-    assert str(done.exception) == "There is no file none.yaml."
-    assert not moot("list").stdout
 
 
 @pytest.mark.parametrize(
@@ -469,29 +386,6 @@ def test_records_can_be_read_while_another_process_writes_but_no_debate_can_be_h
     finally:
         lock.release()
     assert isinstance(refused.exception, StoreInUse)
-
-
-def test_an_empty_list_says_so(moot: Moot) -> None:
-    done = moot("list")
-
-    assert (done.exit_code, done.stdout) == (0, "")
-    assert "There are no debates in" in done.stderr
-
-
-def test_only_running_debates_can_be_listed(moot: Moot) -> None:
-    moot.debate()
-
-    assert moot("list", "--running").stdout == ""
-
-
-def test_without_a_model_nothing_is_scored_and_it_is_said_why(moot: Moot) -> None:
-    debate_id = moot.debate()
-    done = moot("eval", debate_id, "--evaluators", "security,finance")
-
-    assert done.exit_code == 3
-    assert "there are no scores" in done.stdout
-    why = "No model was asked: the offline engine has only checklists."
-    assert f"Warning: Security could not score the debate: {why}" in done.stderr
 
 
 def scores(asked: VendorAsked) -> Say:
@@ -658,33 +552,6 @@ def test_a_question_can_come_from_standard_input(moot: Moot, words: Sequence[str
     assert done.exit_code == 0
     assert "Kafka or SQS?" in moot("list").stdout
     assert "What standard input holds is blank." in str(error_of(blank))
-
-
-def test_the_list_says_what_was_decided(moot: Moot) -> None:
-    moot("debate", QUESTION)
-    cells = moot("list").stdout.splitlines()[0].split("\t")
-    listed = json.loads(moot("list", "--json").stdout)
-
-    assert cells[3] == listed[0]["decided"] == "PostgreSQL"
-    assert (listed[0]["status"], listed[0]["question"]) == ("concluded", QUESTION)
-    assert json.loads(moot("list", "--running", "--json").stdout) == []
-
-
-def test_showing_a_debate_says_who_stands_where(moot: Moot) -> None:
-    shown = moot("show", moot.debate(*THREE)).stdout
-
-    assert shown.index("Vote: PostgreSQL: 3 of 3 agents") < shown.index("# Who stands where")
-    assert "| PostgreSQL | Architect, Security, Simplicity |" in shown
-    assert "# Who changed their mind\n\nNobody holds another option" in shown
-
-
-def test_debate_show_and_report_print_the_record_as_json(moot: Moot) -> None:
-    done = json.loads(moot("debate", QUESTION, "--json", *THREE).stdout)
-    debate_id = done["debate_id"]
-
-    assert done["outcome"]["options"][0]["name"] == "PostgreSQL"
-    assert json.loads(moot("show", debate_id, "--json").stdout) == done
-    assert json.loads(moot("report", debate_id, "--json").stdout) == done
 
 
 def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:

@@ -25,13 +25,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder")
-def test_git_shows_the_changes_of_a_range() -> None:
-    (one,) = diff_references("HEAD", DANA)
-    assert (one.kind, one.title) == (SourceKind.TEXT, "changes HEAD")
-    assert "+two" in one.fetch
-
-
 def test_a_file_of_that_name_is_taken_before_git_is_asked(folder: Path) -> None:
     (folder / "HEAD").write_text("a diff", encoding="utf-8")
     for take in (diff_references, handed_in):

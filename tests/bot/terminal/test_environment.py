@@ -8,20 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.building import database_place, database_url
 from bot.terminal.diff_source import diff_references
 from bot.terminal.sources import references_to
 from core.models import Person
 
 KIM = Person(id="kim", name="Kim")
 MOOT = str(Path(sys.executable).with_name("moot"))
-
-
-@pytest.mark.parametrize("folder", ["question?x", "percent%20y", "hash#z", "ü o"])
-def test_a_database_is_the_file_that_was_named(folder: str, tmp_path: Path) -> None:
-    place = tmp_path / folder / "m.db"
-    assert database_place(str(place)) == str(place)
-    assert "://" in database_url(str(place))
 
 
 def moot(

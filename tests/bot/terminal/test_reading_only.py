@@ -15,7 +15,6 @@ from core.clock import SystemClock
 from core.errors import StoreDown, StoreError
 from core.events import DebateStarted
 from core.ports import DebateFilter
-from core.store.lock import FileLock
 from core.store.tables import VERSION_TABLE
 from core.testing import a_setup
 
@@ -33,10 +32,6 @@ async def found_in(location: Path | str) -> Sequence[str]:
     """The debates that a reader finds."""
     async with open_records(str(location)) as store:
         return [one.debate_id for one in await store.find(DebateFilter(limit=9))]
-
-
-def is_anything_in(folder: Path) -> bool:
-    return any(folder.iterdir())
 
 
 @pytest.fixture
@@ -116,30 +111,6 @@ async def test_a_backup_can_be_restored_beside_the_log_of_a_file_that_was_moved_
     assert await found_in(file) == [DEBATE]
 
 
-@pytest.mark.parametrize("scheme", ["", "sqlite+aiosqlite:///"])
-async def test_where_there_is_no_database_none_is_made(tmp_path: Path, scheme: str) -> None:
-    file = tmp_path / "moot.db"
-    assert await found_in(f"{scheme}{file}") == []
-    assert not is_anything_in(tmp_path)
-    file.touch()
-    assert await found_in(f"{scheme}{file}") == []
-    assert file.stat().st_size == 0
-
-
-async def test_a_file_that_a_process_works_on_is_missed_where_it_was_moved_away(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "moot.db"
-    await hold_debate(file)
-    lock = FileLock(file)
-    try:
-        file.unlink()
-        with pytest.raises(StoreDown, match=r"A process works on the database .* is not there"):
-            await found_in(file)
-    finally:
-        lock.release()
-
-
 @pytest.mark.parametrize(
     ("version", "words"), [("0001", "older version .* Start Moot once"), ("9999", "newer version")]
 )
@@ -155,14 +126,4 @@ async def test_tables_of_another_version_are_left_as_they_are(
 
     with pytest.raises(StoreError, match=words):
         await found_in(file)
-    assert file.read_bytes() == before
-
-
-async def test_in_a_database_of_others_there_are_no_debates(tmp_path: Path) -> None:
-    file = tmp_path / "moot.db"
-    with closing(sqlite3.connect(file)) as other:
-        other.execute("CREATE TABLE ducks (name TEXT)")
-    before = file.read_bytes()
-
-    assert await found_in(file) == []
     assert file.read_bytes() == before

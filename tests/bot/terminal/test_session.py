@@ -146,19 +146,6 @@ async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard
     assert await waiting == "For the second"
 
 
-async def test_ctrl_c_ends_with_a_partial_decision() -> None:
-    sitting = Sitting(SlowAt(Act.CRITIQUE))
-    work = await sitting.start()
-    await sitting.provider.until_asked(Act.CRITIQUE)
-    press_ctrl_c()
-    debate = await work
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert debate.verdict.partial
-    assert "Stopping: the judge decides on what is there." in sitting.shown.getvalue()
-
-
 async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
     sitting = Sitting(SlowAt(Act.SYNTHESIS))
     work = await sitting.start()
@@ -220,13 +207,6 @@ async def test_where_no_model_was_ever_reached_the_debate_is_left_and_can_be_tak
 
     sitting.provider = ScriptedProvider()
     assert (await sitting.go_on()).status is Status.CONCLUDED
-
-
-async def test_after_the_debate_ctrl_c_is_as_usual_again() -> None:
-    sitting = Sitting(ScriptedProvider())
-    await (await sitting.start())
-
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 async def test_a_paused_debate_goes_on_when_it_is_taken_up_here() -> None:

@@ -33,27 +33,3 @@ def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
     assert _WHO in str(group_post(debate, [said]).blocks)
     assert _WHO in str(turn(debate, said)[-1].blocks)
     assert _WHO in str(board(debate).blocks)
-
-
-def test_nothing_is_explained_where_no_letter_is_used() -> None:
-    said = Contribution(turn=_TURN, text="**A queue in C++.**")
-    debate = fold(recorded([DebateStarted(setup=a_setup()), a_summary("Two hold Kafka.")]))
-
-    shown = (group_post(debate, [said]), *turn(debate, said), board(debate))
-    assert not any("Letters agents go by" in str(view.blocks) for view in shown)
-
-
-def test_the_two_posts_of_an_agent_in_a_council_are_headed_by_what_they_are() -> None:
-    acts = (Act.GATHER, Act.PLAN, Act.FORMULATE, Act.DEBATE, Act.ADJUST)
-    said = [
-        Contribution(turn=Turn(act=act, round=1, agent="architect"), text="**Still PostgreSQL.**")
-        for act in acts
-    ]
-    setup = a_setup().model_copy(update={"format": "council"})
-    events = [DebateStarted(setup=setup), *(ContributionMade(contribution=one) for one in said)]
-    debate = fold(recorded(events))
-
-    heads = [group_post(debate, some).text.splitlines()[0] for some in (said[:3], said[3:])]
-    assert heads == ["Round 1: position", "Round 1: adjusted position"]
-    # The others' critiques were answered, and the position that was to follow is missing.
-    assert group_post(debate, said[3:4]).text.startswith("Round 1: answer to the others\n")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.errors import LogBroken, ProviderDown, ProviderError, RequestRejected
+from core.errors import LogBroken, ProviderError, RequestRejected
 from core.estimate import estimate
 from core.events import AgentsCast, ContributionMade, DebateStarted, fold
 from core.models import (
@@ -126,26 +126,6 @@ async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: s
     assert debate.setup.reasons["performance"] == "The question says “Kafka”: load and speed."
     assert why in debate.setup.warnings[0]
     assert debate.usage.attempts > len(debate.contributions), "what it cost is booked"
-    assert debate.status is Status.CONCLUDED
-
-
-@pytest.mark.leaping
-@pytest.mark.parametrize(
-    ("models", "chosen"), [((), ["legal", "data", "sceptic"]), ((ONE, TWO), BY_TOPICS)]
-)
-async def test_the_choice_waits_for_a_model_without_which_nobody_could_speak(
-    models: Sequence[ModelChoice], chosen: Sequence[str]
-) -> None:
-    left, good = [ProviderDown("It is away.")] * 6, naming(["legal", "data", "sceptic"])
-
-    def script(request: ModelRequest) -> str | ProviderError:
-        if request.act is not Act.CASTING:
-            return plausible_reply(request)
-        return left.pop() if left else good
-
-    debate = await Bench(ScriptedProvider(script)).run(a_cast_setup(mixed_models=models))
-
-    assert [agent.id for agent in debate.setup.agents] == chosen
     assert debate.status is Status.CONCLUDED
 
 

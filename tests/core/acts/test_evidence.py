@@ -183,17 +183,6 @@ async def test_long_sources_are_cut_once() -> None:
     assert source_parts(other) is not cut
 
 
-async def test_what_cannot_be_read_is_recorded_with_the_reason_and_holds_nothing_up() -> None:
-    debate = await Held(Shelf({"load": LOAD}), "gone", "load").run()
-
-    assert debate.status is Status.CONCLUDED
-    assert [(source.id, source.fault) for source in debate.sources] == [
-        ("e1", "it is empty"),
-        ("e2", ""),
-    ]
-    assert [one.id for one in debate.evidence] == ["e2"]
-
-
 async def test_a_source_is_taken_once() -> None:
     shelf = Shelf({"a": LOAD, "b": LOAD}, slow="b")
     shelf.opened.set()

@@ -1,6 +1,5 @@
 """Who judges when the judge's own model cannot be asked."""
 
-import json
 import re
 from collections.abc import Sequence
 
@@ -20,11 +19,9 @@ from core.testing import (
     RecordingSink,
     ScriptedProvider,
     a_setup,
-    a_verdict_reply,
     plausible_reply,
 )
 from tests.core.bench import DEBATE, Bench
-from tests.core.test_debated_options import AGREED, a_gated_setup, a_script
 
 WHY = "The key is not taken."
 
@@ -85,25 +82,3 @@ async def test_a_judge_starts_from_one_text_where_one_won() -> None:
     assert debate.tally
     assert len(best_texts(debate.tally)) == 1
     assert "Keep its text and amend it" in request.parts[-1].text
-
-
-@pytest.mark.parametrize(
-    ("dissent", "said"),
-    [
-        ("Simplicity: nobody here runs it.", "Simplicity: nobody here runs it."),
-        ("", "names no objection, though all agreed at once. Least sure was Simplicity, at 75%."),
-    ],
-)
-async def test_beside_unanimity_stands_what_speaks_against_it(dissent: str, said: str) -> None:
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.SYNTHESIS:
-            return json.dumps(a_verdict_reply(dissent=dissent))
-        return a_script(AGREED)(request)
-
-    bench = Bench(ScriptedProvider(script))
-    debate = await bench.run(a_gated_setup())
-
-    (asked,) = bench.provider.asked(Act.SYNTHESIS)
-    assert "the strongest objection to the decision that a position or a ballot holds" in str(asked)
-    assert debate.verdict
-    assert debate.verdict.dissent.endswith(said)

@@ -133,12 +133,6 @@ def test_an_unknown_role_is_refused_with_those_of_the_settings() -> None:
     assert f"There are: mia, {', '.join(ROLES)}." in str(broken.value)
 
 
-def test_agents_of_the_settings_can_be_named() -> None:
-    settings = Settings(agents=(Agent(id="mia", name="Mia"),))
-
-    assert read_playbook(WHOLE.replace("simplicity", "mia"), "t", settings).agents[0] == "mia"
-
-
 def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: Path) -> None:
     folder = tmp_path / FOLDER
     folder.mkdir()
@@ -158,16 +152,6 @@ def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: P
         "d.yaml is not UTF-8 text.",
         "e.yaml is too large: a playbook has 50,000 characters at most.",
     ]
-
-
-def test_a_built_in_one_goes_without_agents_that_the_settings_disable() -> None:
-    legal = Agent(id="legal", role="legal", enabled=False)
-
-    found = find_playbooks(None, Settings(agents=(legal,)))
-
-    assert "legal" not in found.playbooks["vendor-choice"].agents
-    assert "finance" in found.playbooks["vendor-choice"].agents
-    assert found.faults == []
 
 
 @pytest.mark.parametrize(

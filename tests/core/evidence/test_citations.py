@@ -467,7 +467,7 @@ def test_the_same_signs_go_before_the_same_words() -> None:
 def test_a_hostile_quote_costs_no_more_than_others() -> None:
     """Each took most of a minute in a source of this length."""
     sources = [a_source(1, "x END y " + "x " * 200_000 + "x y")]
-    for number in range(20):
+    for number in range(4):
         quotes = (f"END {number} " + "x … " * 250, f"END {number} " + "x x x x y " * 100)
         for quote in quotes:
             assert check("e1", quote, sources).status is CitationStatus.UNVERIFIED

@@ -1,6 +1,6 @@
 """Sources are cut at headings and paragraphs, and the passages that fit are found."""
 
-from core.evidence.passages import headings_of, passages_of
+from core.evidence.passages import passages_of
 from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, Turn
 
 
@@ -15,15 +15,6 @@ def a_source(text: str, marks: tuple[Mark, ...] = (), number: int = 1) -> Source
 def cut(text: str, *marks: Mark) -> list[tuple[str, str, str]]:
     found = passages_of(a_source(text, marks))
     return [(one.heading, one.place, one.text) for one in found]
-
-
-def test_passages_are_cut_at_marks_and_named_after_them() -> None:
-    marks = (Mark(line=1, label="page 1"), Mark(line=3, label="page 2"))
-    assert cut("one\ntwo\nthree\nfour", *marks) == [
-        ("", "page 1", "one\ntwo"),
-        ("", "page 2", "three\nfour"),
-    ]
-    assert headings_of(a_source("one\ntwo\nthree", marks)) == ("page 1", "page 2")
 
 
 def test_nothing_is_lost_whatever_the_text() -> None:

@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from core.events import DebatePaused, DebateResumed, StopRequested
-from core.models import Stop
+from core.events import DebatePaused, DebateResumed
 from core.rules import schedule
 from tests.core.use_cases.logs import DANA, Recording, questions
 
@@ -28,11 +27,3 @@ async def test_while_a_debate_is_paused_no_question_runs_out() -> None:
     await log.facts.record(running.id, DebateResumed(by=DANA, origin="1"))
     resumed = await log.debate()
     assert schedule.due(resumed) == until + timedelta(seconds=A_DAY)
-
-
-async def test_a_pause_recorded_after_a_stop_holds_nothing_up() -> None:
-    log = Recording()
-    debate = await log.begin(StopRequested(stop=Stop(by=DANA)), PAUSED)
-
-    assert debate.paused_by is None
-    assert schedule.conclusion(debate)

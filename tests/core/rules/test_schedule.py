@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from core.events import (
     ClarificationsClosed,
     ContributionMade,
-    DebateFailed,
     DebateStarted,
     Event,
     SourceRead,
@@ -101,22 +100,6 @@ def a_debate_that_lost_its_file(*more: Event, mention: Mention | None = None) ->
     setup = a_setup().model_copy(update={"references": (given,), "mention": mention})
     lost = Source(turn=sources.reading_turn(1), reference=given, text="", sha256="", fault="gone")
     return fold(recorded([DebateStarted(setup=setup), SourceRead(source=lost), *more]))
-
-
-def test_where_every_source_is_lost_nobody_is_asked() -> None:
-    debate = a_debate_that_lost_its_file()
-    ending = schedule.conclusion(debate)
-
-    assert schedule.ready(debate) == ()
-    assert isinstance(ending, DebateFailed)
-    assert "so no agent was asked" in ending.reason
-
-
-def test_without_the_thread_of_a_mention_the_question_stands() -> None:
-    debate = a_debate_that_lost_its_file(mention=Mention(message="1.2", thread="1.1"))
-
-    assert schedule.ready(debate)
-    assert schedule.conclusion(debate) is None
 
 
 @pytest.mark.parametrize("spoke", [True, False])

@@ -9,26 +9,16 @@ import pytest
 
 from core.events import (
     BallotCast,
-    ContributionMade,
-    DebateConcluded,
     DebateStarted,
     Event,
-    PeopleBallotCast,
     Recorded,
-    StopRequested,
     VerdictReached,
     fold,
 )
 from core.models import (
-    Act,
-    Contribution,
     Debate,
     Ending,
-    PeopleBallot,
-    Stop,
     Termination,
-    Turn,
-    VerdictSource,
 )
 from core.rules.ending import rounds_words
 from core.rules.schedule import rounds_held
@@ -42,11 +32,8 @@ from core.transcript.record import record_json
 from core.transcript.report import report
 from tests.core.test_older_logs import LOGS, log, record
 from tests.core.transcript.splits import (
-    DANA,
-    a_call,
     skipped_log,
     split_log,
-    verdict,
 )
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
@@ -80,62 +67,6 @@ def test_weights_are_told_where_agents_have_them() -> None:
     weighed = start.model_copy(update={"setup": debate.setup.model_copy(update={"vote": vote})})
 
     assert "1 of 3 votes by weight, 55%" in vote_words(fold(recorded([weighed, *rest])))
-
-
-@pytest.mark.parametrize(
-    ("planned", "said"),
-    [(1, "the one planned round was begun, not finished"), (3, "1 of 3 rounds was held, but not")],
-)
-def test_a_round_that_somebody_stopped_in_the_middle_is_not_called_held(
-    planned: int, said: str
-) -> None:
-    until = "r1/critique/architect/security"
-    events = [one.event for one in split_log()]
-    begun = events[: 1 + [event.key for event in events].index(until)]
-    setup = fold(split_log()).setup.model_copy(update={"rounds": planned})
-    stopped = StopRequested(stop=Stop(by=setup.asked_by))
-    ended = [DebateStarted(setup=setup), *begun[1:], stopped, DebateConcluded()]
-
-    assert rounds_words(fold(recorded(ended))).startswith(said)
-
-
-def test_people_and_agents_are_compared() -> None:
-    agreeing = PeopleBallot(by=DANA, options=("o1",), origin="later")
-    alex = PeopleBallot(by=DANA.model_copy(update={"id": "U2"}), options=("o1",), origin="later")
-    both = (PeopleBallotCast(ballot=agreeing), PeopleBallotCast(ballot=alex))
-
-    assert "People put Kafka, hosted first (2 of 2), the agents PostgreSQL." in report(
-        fold(split_log())
-    )
-    assert "People and agents put the same first: PostgreSQL." in report(with_changes(*both))
-
-
-def test_no_text_is_in_a_report_twice() -> None:
-    winner = verdict(
-        solution="PostgreSQL: we run it.",
-        source=VerdictSource.WINNER,
-        warnings=("The judge could not be asked.",),
-    )
-    warned = ContributionMade(
-        contribution=Contribution(
-            turn=Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security"),
-            text="Who runs a cluster?",
-            call=a_call(),
-            warnings=("Cut off at the token cap.",),
-        )
-    )
-    debate = with_changes(VerdictReached(verdict=winner), warned)
-    text = report(debate)
-
-    for once in (
-        "PostgreSQL: we run it.",
-        "Kafka, but hosted.",
-        "The judge could not be asked.",
-        "Cut off at the token cap.",
-        debate.setup.question,
-        "2026-01-05 09:00:00 UTC",
-    ):
-        assert text.count(once) == 1, once
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,11 +18,8 @@ from core.events import (
     ContributionMade,
     DebateConcluded,
     DebateStarted,
-    DecisionRecorded,
     Event,
-    FeedbackGiven,
     NoteAdded,
-    PeopleBallotCast,
     Recorded,
     SummaryMade,
     TurnFailed,
@@ -45,13 +42,9 @@ from core.models import (
     Clarifications,
     Contribution,
     Debate,
-    Decision,
-    DecisionKind,
     Failure,
-    Feedback,
     Note,
     NoteOutcome,
-    PeopleBallot,
     Person,
     Setup,
     Summary,
@@ -293,34 +286,3 @@ def test_a_tie_is_called_a_tie() -> None:
 
     assert "The vote is tied: Architect, Security" in text
     assert "The vote is tied: Architect, Security" in adr(with_tally("architect", "security"))
-
-
-def test_failed_and_carried_turns_say_so_when_explained() -> None:
-    events: list[Event] = [DebateStarted(setup=a_setup(agents=("architect", "security"), rounds=1))]
-    lost = Turn(act=Act.PROPOSAL, round=1, agent="architect")
-    events.append(TurnFailed(failure=Failure(turn=lost, reason="No answer.")))
-
-    assert "failed: No answer." in explanation(recorded(events))
-
-
-def test_what_people_made_of_it_is_in_report_and_record() -> None:
-    decision = Decision(
-        kind=DecisionKind.REVISIT,
-        by=DANA,
-        why="Budget first.",
-        revisit_on=date(2026, 3, 1),
-        origin="click",
-    )
-    events: list[Event] = [
-        *(one.event for one in a_log()),
-        PeopleBallotCast(ballot=PeopleBallot(by=DANA, ranking=("security", "architect"))),
-        DecisionRecorded(decision=decision),
-        FeedbackGiven(feedback=Feedback(by=DANA, helpful=True, comment="Thanks", origin="c2")),
-    ]
-    debate = fold(recorded(events))
-    text = report(debate)
-
-    assert "- Dana: Security; Architect" in text
-    assert "| Dana | to be revisited on 2026-03-01 | Budget first. |" in text
-    assert "- Dana found it helpful: Thanks" in text
-    assert "- Status: to be revisited on 2026-03-01" in adr(debate)

@@ -91,17 +91,6 @@ async def test_what_decides_nothing_can_be_neither_accepted_nor_stand_in_place()
     assert not (await log.debate()).decisions
 
 
-async def test_a_form_sent_twice_is_one_decision() -> None:
-    log = Recording()
-    debate = await log.begin(verdict())
-    decide = DecideOnVerdict(facts=log.facts)
-
-    await decide.decide(debate, accepting("It is cheap."))
-    await decide.decide(debate, accepting("It is cheap."))
-
-    assert len((await log.debate()).decisions) == 1
-
-
 async def test_without_a_verdict_there_is_nothing_to_decide_on() -> None:
     log = Recording()
     debate = await log.begin()
@@ -226,27 +215,3 @@ async def test_the_newest_debates_are_offered_in_time_for_the_form_to_open() -> 
 
     assert [one.debate_id for one in found] == ["d5", "d4"]
     assert (log.clock.now() - begun).total_seconds() < 1.5
-
-
-async def test_the_debate_of_the_button_is_offered_however_many_came_since_and_no_other() -> None:
-    log = Recording()
-    older = await log.begin(verdict(), DebateConcluded())
-    decide = DecideOnVerdict(facts=log.facts)
-    for number in range(52):
-        log.clock.advance(1)
-        name, begun = f"d{number}", DebateStarted(setup=a_setup())
-        await log.store.create(name, begun, origin=name, at=log.clock.now())
-        await log.store.append(name, verdict(), at=log.clock.now())
-        if number != 1:
-            await log.store.append(name, DebateConcluded(), at=log.clock.now())
-    newer, running = await log.facts.debate("d0"), await log.facts.debate("d1")
-    assert newer.id not in {one.debate_id for one in await decide.newer_than(older)}
-
-    assert decide.stand_in(older, newer).debate_id == newer.id
-    with pytest.raises(BadInput, match="`d1` has no verdict that could stand in place"):
-        decide.stand_in(older, running)
-
-    by = Decision(kind=DecisionKind.SUPERSEDE, by=DANA, superseded_by=newer.id, origin="V1")
-    await decide.decide(older, by)
-    with pytest.raises(BadInput, match="superseded by debate `d0` already"):
-        decide.stand_in(await log.debate(), newer)

@@ -3,7 +3,6 @@
 import pytest
 
 from core.errors import BadInput, NotesFull
-from core.events import DebateConcluded
 from core.models import Debate, Person, SourceKind, SourceReference
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
@@ -32,15 +31,6 @@ async def test_a_note_is_kept_without_secrets() -> None:
     assert await add(adding(log), f"The key is {SECRET}.")
 
     assert await texts(log) == ["The key is [redacted]."]
-
-
-async def test_after_the_end_there_are_no_notes() -> None:
-    log = Recording()
-    await log.begin(DebateConcluded())
-
-    assert not await add(adding(log), "One thing more.")
-
-    assert await texts(log) == []
 
 
 async def test_a_note_delivered_again_is_not_refused_for_being_one_too_many() -> None:

@@ -162,13 +162,6 @@ async def test_people_are_asked_once_in_the_morning_90_days_after_they_accepted(
     assert team.kept.kept == []
 
 
-async def test_what_is_known_already_is_not_asked() -> None:
-    team = await Team().begin()
-    await team.decides(DecisionKind.ACCEPT, "V1")
-    await team.says(OutcomeKind.REVERSED, "A1")
-    assert await team.after(100) == []
-
-
 async def test_a_date_that_is_put_again_after_a_crash_asks_nobody_twice() -> None:
     team = await Team().begin()
     await team.decides(DecisionKind.ACCEPT, "V1")

@@ -56,17 +56,3 @@ async def test_a_channels_playbook_that_is_gone_is_left_out_with_a_word() -> Non
     assert setup.playbook is None
     assert "This channel's playbook “old-kind” is left out: it is gone." in setup.warnings
     assert (await start.usual(PLACE)).playbook == NO_PLAYBOOK
-
-
-async def test_what_a_form_says_wins_over_the_playbook_it_was_filled_by() -> None:
-    start = await starting(Choices())
-    filled = await start.usual(PLACE, "vendor-choice")
-
-    as_filled = await start.setup_for(asked(), filled)
-    changed = filled.model_copy(update={"rounds": 4, "format": "panel"})
-    by_hand = await start.setup_for(asked(), changed)
-
-    assert as_filled.rounds == filled.rounds == built_in()["vendor-choice"].rounds
-    assert as_filled.termination == Settings().termination
-    assert (by_hand.rounds, by_hand.format) == (4, "panel")
-    assert by_hand.playbook == as_filled.playbook

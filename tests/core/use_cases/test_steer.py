@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import BadInput
-from core.events import DebateConcluded, DebatePaused, StopRequested
 from core.models import Person, Place
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
@@ -43,29 +42,6 @@ async def test_others_are_told_who_may() -> None:
         await steering(log).stop(debate, ALEX)
 
     assert (await log.debate()).stop is None
-
-
-async def test_two_clicks_in_the_same_state_are_one_pause() -> None:
-    log = Recording()
-    debate = await log.begin()
-
-    await steering(log).pause(debate, DANA)
-    await steering(log).pause(debate, DANA)
-
-    events = [one.event for one in await log.store.events(DEBATE)]
-    assert [event for event in events if isinstance(event, DebatePaused)] == events[1:]
-    assert len(events) == 2
-
-
-async def test_a_debate_that_has_ended_is_not_steered() -> None:
-    log = Recording()
-    debate = await log.begin(DebateConcluded())
-
-    with pytest.raises(BadInput, match="has ended already"):
-        await steering(log).stop(debate, DANA)
-
-    kinds = [type(event.event) for event in await log.store.events(DEBATE)]
-    assert StopRequested not in kinds
 
 
 async def test_a_stop_that_was_taken_back_can_be_asked_for_again() -> None:

@@ -39,17 +39,6 @@ def unlinked(environment: BotSettings) -> None:
     Path(environment.moot_database).unlink()
 
 
-def files(environment: BotSettings) -> list[str]:
-    return [path.name for path in Path(environment.moot_database).parent.iterdir()]
-
-
-async def test_a_database_that_is_not_there_yet_is_well(environment: BotSettings) -> None:
-    found = await database_findings(environment)
-
-    assert [one.mark for one in found] == [CheckMark.GOOD, CheckMark.SKIPPED]
-    assert files(environment) == []
-
-
 async def test_a_database_in_use_is_looked_at_without_disturbing(environment: BotSettings) -> None:
     async with open_store(environment.moot_database) as store:
         found = await database_findings(environment)
@@ -64,14 +53,6 @@ async def test_tables_of_an_older_program_are_no_problem(environment: BotSetting
     change(path, "UPDATE moot_core_version SET version_num = '0001'")
 
     assert "brought up to date at its next start" in as_text(await database_findings(environment))
-
-
-async def test_a_database_of_the_terminal_is_not_called_old(environment: BotSettings) -> None:
-    await made(environment)  # the bot's own tables come with its first start
-
-    said = as_text(await database_findings(environment))
-    assert "the bot makes its own when it starts" in said
-    assert "older than" not in said
 
 
 async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
@@ -101,16 +82,6 @@ async def test_damage_is_found(environment: BotSettings) -> None:
     assert exit_code(found) == 1
 
 
-async def test_a_folder_that_is_not_there_is_told(
-    environment: BotSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "nowhere" / "moot.db"))
-    found = await database_findings(read_settings(None))
-
-    assert found[0].mark is CheckMark.BAD
-    assert "cannot be written" in found[0].found
-
-
 async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configuration(
     environment: BotSettings, tmp_path: Path
 ) -> None:
@@ -121,15 +92,6 @@ async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configur
     assert found[0].mark is CheckMark.BAD
     assert "roundz is no setting" in found[0].found
     assert exit_code(found) == 4
-
-
-async def test_a_fresh_machine_lacks_only_a_model(environment: BotSettings) -> None:
-    found = await examine(environment)
-
-    [lacking] = [one for one in found if one.mark is CheckMark.BAD]
-    assert lacking.what == "models"
-    assert "ANTHROPIC_API_KEY" in lacking.remedy
-    assert exit_code(found) == 4, as_text(found)
 
 
 async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import date
 
 import pytest
-import yaml
 
 from bot.operations.doctor.check_models import Vendors, check_models
 from bot.operations.doctor.examine import models_findings
@@ -66,14 +65,6 @@ def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
     return {finding.what: finding.mark for finding in findings}
 
 
-async def test_an_accepted_key_and_a_model_that_is_there_are_well(environment: BotSettings) -> None:
-    found = marks(await models_findings(environment, on(CLAUDE)))
-
-    assert found["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.GOOD
-    assert found["model anthropic/claude-sonnet-5-5"] is CheckMark.GOOD
-    assert found["openai (OPENAI_API_KEY)"] is CheckMark.SKIPPED
-
-
 async def test_a_model_is_found_by_its_dated_version(environment: BotSettings) -> None:
     haiku = ModelChoice(provider="anthropic", model="claude-haiku-5-5")
     found = marks(await models_findings(environment, on(haiku)))
@@ -122,22 +113,6 @@ async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSe
     assert "context of llama-4:8b: 8,192 tokens; Moot asks for up to 8,192" in text
 
 
-async def test_the_record_that_is_asked_for_mends_what_it_was_asked_for(
-    environment: BotSettings,
-) -> None:
-    here = ModelChoice(provider="ollama", model="llama-4:8b")
-    wide = {"provider": "ollama", "match": "*", "context_tokens": 65_536}
-    wrong = await models_findings(environment, on(here, models=(wide,)))
-    (before,) = [one for one in wrong if one.remedy]
-    asked_for = yaml.safe_load(before.remedy.removeprefix("Add to the settings: "))
-
-    records = (wide, *asked_for["models"])
-    found = await models_findings(environment, on(here, models=records))
-
-    assert marks(found)["context of llama-4:8b"] is CheckMark.GOOD
-    assert "8,192 tokens; Moot asks for up to 8,192" in as_text(found)
-
-
 async def test_a_record_larger_than_the_models_own_context_is_told(
     environment: BotSettings,
 ) -> None:
@@ -157,18 +132,6 @@ async def test_a_compatible_server_is_reached_at_its_address(
 
     assert marks(found)["compatible"] is CheckMark.GOOD
     assert marks(found)["model compatible/gpt-6-luna"] is CheckMark.GOOD
-
-
-async def test_an_address_where_nobody_answers_is_bad_only_if_it_is_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
-    used = ModelChoice(provider="ollama", model="m")
-    environment = read_settings(None)
-
-    assert marks(await models_findings(environment, on(used)))["ollama"] is CheckMark.BAD
-    assert marks(await models_findings(environment, Settings()))["ollama"] is CheckMark.SKIPPED
 
 
 async def test_what_answers_without_a_list_of_models_is_not_the_vendor(

@@ -19,10 +19,6 @@ class Failing(RecordingSink):
         raise KeyError("what people wrote")
 
 
-def test_without_plugins_nothing_must_be_done() -> None:
-    assert as_text(check_plugins(Plugins())) == "– plugins: none is installed"
-
-
 def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
     found = (
         Plugin(kind=PluginKind.ROLE, name="wcag", package="moot-wcag 1.0"),

@@ -8,8 +8,8 @@ import pytest
 
 from bot.operations.doctor.check_slack import check_access, check_slack
 from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_code
-from bot.settings import BotSettings, read_settings
-from bot.testing import CHANNEL, http_access, quick_workspace, socket_access
+from bot.settings import BotSettings
+from bot.testing import http_access, quick_workspace, socket_access
 from slack_on_loopback import Workspace, run_workspace
 
 
@@ -21,24 +21,6 @@ async def workspace() -> AsyncIterator[Workspace]:
 
 def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
     return {finding.what: finding.mark for finding in findings}
-
-
-def channel_id(workspace: Workspace, name: str = CHANNEL) -> str:
-    return next(c.id for c in workspace.state.channels.values() if c.name == name)
-
-
-async def test_good_tokens_scopes_and_a_channel_are_well(workspace: Workspace) -> None:
-    channel = channel_id(workspace)
-    found = await check_access(socket_access(workspace), channel)
-
-    assert marks(found) == {
-        "SLACK_BOT_TOKEN": CheckMark.GOOD,
-        "scopes": CheckMark.GOOD,
-        "optional scope files:read": CheckMark.GOOD,
-        "SLACK_APP_TOKEN": CheckMark.GOOD,
-        f"pinning in {channel}": CheckMark.GOOD,
-    }
-    assert exit_code(found) == 0
 
 
 async def test_a_refused_token_is_told_and_never_shown(workspace: Workspace) -> None:
@@ -76,14 +58,6 @@ async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
     assert "missing: pins:write" in as_text(found)
 
 
-async def test_the_scope_of_an_agent_is_not_called_unneeded(workspace: Workspace) -> None:
-    app = workspace.app
-    app.scopes = [*app.scopes, "assistant:write", "team:read"]
-    found = await check_access(socket_access(workspace), "")
-
-    assert "not needed: team:read" in as_text(found)
-
-
 @pytest.mark.parametrize(
     ("scope", "without"),
     [
@@ -109,36 +83,12 @@ async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None
     assert "/invite @Moot" in as_text(found)
 
 
-async def test_a_slack_that_does_not_answer_is_told(workspace: Workspace) -> None:
-    access = replace(socket_access(workspace), api_url="http://127.0.0.1:9/api/")
-    found = await check_access(access, "")
-
-    assert "Slack does not answer" in as_text(found)
-    assert exit_code(found) == 1
-
-
 async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
     workspace.faults.drop_before("auth.test")
     found = await check_access(socket_access(workspace), "")
 
     assert marks(found) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
     assert "does not answer" in as_text(found)
-
-
-async def test_without_tokens_slack_is_left_out() -> None:
-    (found,) = await check_slack(read_settings(None), "")
-
-    assert found.mark is CheckMark.SKIPPED
-
-
-async def test_a_token_of_the_wrong_form_is_a_matter_of_configuration(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("SLACK_BOT_TOKEN", "nonsense-token")
-    found = await check_slack(read_settings(None), "")
-
-    assert exit_code(found) == 4
-    assert "nonsense-token" not in as_text(found)
 
 
 KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
