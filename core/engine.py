@@ -339,7 +339,7 @@ class _Run:
         woken, self._woken = self._woken, False
         gapless = [one.seq for one in added] == list(range(seq + 1, seq + 1 + len(added)))
         if woken or debate is None or not gapless:  # not all that follows is this run's own
-            added = await self._store.events(self._token.debate_id, after=seq)
+            added = await self._store.all_events(self._token.debate_id, after=seq)
         news: list[News] = []
         for recorded in added:
             debate = apply(debate, recorded)

@@ -26,6 +26,7 @@ from core.models import (
     OFFLINE,
     SUMMARIZER,
     Act,
+    Agent,
     ContextMethod,
     Debate,
     Ending,
@@ -41,6 +42,7 @@ from core.rules import casting, shadow
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.history import running
+from core.rules.judging import auditor_of
 from core.rules.steps import Format
 
 #: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
@@ -61,6 +63,7 @@ _FIXED_TEXTS: Mapping[Act, float] = {
     Act.CRITIQUE: 1.0,
     Act.SECOND_LOOK: 1.0,
     Act.SHADOW_CHOICE: 1.0,
+    Act.AUDIT: 3.0,
     **dict.fromkeys((Act.CASTING, Act.QUESTIONS, Act.SHADOW), 0.0),
 }
 #: Texts of earlier rounds, or of summaries, in a prompt of a later round.
@@ -77,6 +80,7 @@ _WORDS: Mapping[Act, int] = {
     Act.OPTIONS: 50,
     Act.BALLOT: 80,
     Act.SYNTHESIS: 900,
+    Act.AUDIT: 120,
     Act.CASTING: 80,
     Act.SHADOW: 500,
     Act.SHADOW_CHOICE: 40,
@@ -239,7 +243,8 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
     is_voted_blind = not rounds and _compares(debate) and debate.setup.blind_ballot
     if not is_voted_blind and not _is_alone(debate.setup, format_of(debate)):
         turns += _turns(debate, Act.BALLOT, max(1, rounds))
-    return [*turns, Turn(act=Act.SYNTHESIS, round=rounds, agent=JUDGE)]
+    audit = [Turn(act=Act.AUDIT, round=rounds, agent=JUDGE)] if auditor_of(debate) else []
+    return [*turns, Turn(act=Act.SYNTHESIS, round=rounds, agent=JUDGE), *audit]
 
 
 def _before_rounds(debate: Debate, *, follow_ups: bool) -> Iterator[Turn]:
@@ -325,7 +330,7 @@ class _Sizes:
 
     def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
         """A call for each turn; the offline engine makes none."""
-        agents = [(turn, self._setup.agent(turn.agent)) for turn in turns if turn.agent != ENGINE]
+        agents = [(turn, self._asked(turn)) for turn in turns if turn.agent != ENGINE]
         return [
             PlannedCall(
                 turn=turn,
@@ -361,7 +366,7 @@ class _Sizes:
         return self._usages[key]
 
     def _call_usage(self, turn: Turn, case: _Case) -> Usage:
-        agent = self._setup.agent(turn.agent)
+        agent = self._asked(turn)
         provider, model = agent.provider, agent.model
         limits, spec = self._capability(provider, model), ACTS[turn.act]
         shown = self._texts(turn) * _TEXT * case.length
@@ -385,6 +390,11 @@ class _Sizes:
         else:
             cost = price(provider, model, usage, prices)
         return usage.model_copy(update={"cost": cost})
+
+    def _asked(self, turn: Turn) -> Agent:
+        """Whose model takes the turn."""
+        own = self._setup.agent(turn.agent)
+        return (auditor_of(started(self._setup)) or own) if turn.act is Act.AUDIT else own
 
     def _texts(self, turn: Turn) -> float:
         """How many texts of other turns a prompt shows."""

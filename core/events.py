@@ -25,6 +25,7 @@ from core.models import (
     Abstention,
     Act,
     Answer,
+    Audit,
     Ballot,
     Cast,
     Clarifications,
@@ -333,6 +334,33 @@ class CrossChecked(Value):
         return self.check.turn.key
 
 
+class VerdictDrafted(Value):
+    """The judge has written a verdict that is to be audited; nobody is shown it before."""
+
+    kind: Literal["verdict_drafted"] = "verdict_drafted"
+    turn: Turn
+    verdict: Verdict
+    edition: int = 1
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.turn.key
+
+
+class Audited(Value):
+    """A model of another vendor has looked for faults in the judge's verdict."""
+
+    kind: Literal["audited"] = "audited"
+    audit: Audit
+    edition: int = 1
+
+    @property
+    def key(self) -> str:
+        """The turn's key."""
+        return self.audit.turn.key
+
+
 class ShadowAnswered(Value):
     """One model answered the question alone; nobody is shown it before the verdict."""
 
@@ -473,6 +501,34 @@ class CallsDropped(Value):
     def key(self) -> str:
         """Booked once."""
         return f"dropped/{self.origin}"
+
+
+class Withheld(Value):
+    """Stands for an event of a sealed debate where its log is read; it is never written."""
+
+    kind: Literal["withheld"] = "withheld"
+    #: Key of the event.
+    outcome: str
+    usage: Usage = Usage()
+    #: Whether it ends the debate.
+    ends: bool = False
+
+    @property
+    def key(self) -> str:
+        """That of the event it stands for."""
+        return self.outcome
+
+
+class BallotsRevealed(Value):
+    """Somebody had a sealed debate revealed."""
+
+    kind: Literal["ballots_revealed"] = "ballots_revealed"
+    by: Person
+
+    @property
+    def key(self) -> str:
+        """It happens once."""
+        return "reveal"
 
 
 class ModelWentAway(Value):
@@ -720,6 +776,8 @@ Event = Annotated[
     | GatePassed
     | DebateWanted
     | CrossChecked
+    | VerdictDrafted
+    | Audited
     | ShadowAnswered
     | ShadowPlaced
     | VoteTallied
@@ -733,6 +791,8 @@ Event = Annotated[
     | DebatePaused
     | DebateResumed
     | CallsDropped
+    | Withheld
+    | BallotsRevealed
     | ModelWentAway
     | ModelCameBack
     | OutageBegan
@@ -767,7 +827,7 @@ def spending_of(event: Event) -> Spent | None:
     match event:
         case TurnFailed(failure=failure):
             return Spent(agent=failure.turn.agent, lost=failure.usage)
-        case CallsDropped(usage=usage):
+        case CallsDropped(usage=usage) | Withheld(usage=usage):
             return Spent(lost=usage)
         case (
             SummaryMade(summary=made) | OptionsMerged(options=made) | FindingsMerged(findings=made)
@@ -775,7 +835,7 @@ def spending_of(event: Event) -> Spent | None:
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case ClarificationsOpened(clarifications=made):
             return Spent(agent=SUMMARIZER, call=made.call, lost=made.lost)
-        case AgentsCast(cast=made) | FollowUpAnswered(answer=made):
+        case AgentsCast(cast=made) | FollowUpAnswered(answer=made) | Audited(audit=made):
             return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
         case VerdictReached(verdict=made):
             return Spent(agent=JUDGE, call=made.call, lost=made.lost)
@@ -811,6 +871,7 @@ def turn_in(event: Event) -> Turn | None:
             | FindingsMerged(findings=made)
             | GatePassed(gate=made)
             | CrossChecked(check=made)
+            | Audited(audit=made)
             | AgentsCast(cast=made)
             | ShadowAnswered(shadow=made)
             | ShadowPlaced(choice=made)
@@ -1044,8 +1105,6 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return debate.replaced(shadow_choice=choice)
         case VoteTallied(tally=tally, edition=edition):
             return debate.replaced(tally=tally) if edition == debate.edition else debate
-        case VerdictReached(verdict=verdict, edition=edition):
-            return debate.replaced(verdict=verdict) if edition == debate.edition else debate
         case NoteAdded(note=note):
             given = (*debate.references, *note.references)
             numbered = note.model_copy(update={"number": len(debate.all_notes) + 1})
@@ -1088,8 +1147,10 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
                 for which, opened in debate.clarifications.items()
             }
             return debate.replaced(paused_by=None, paused_at=None, clarifications=shifted)
-        case CallsDropped():
-            return debate  # it only cost something
+        case VerdictDrafted() | Audited() | VerdictReached():
+            return _with_verdict(debate, event)
+        case CallsDropped() | Withheld():
+            return _ended_unread(debate, event, at)
         case ModelWentAway(agent=agent, reason=reason):
             return debate.replaced(away={**debate.away, agent: reason})
         case ModelCameBack(agent=agent):
@@ -1110,8 +1171,8 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             if edition != debate.edition:
                 return debate
             return debate.replaced(status=Status.FAILED, failure=reason, ended_at=at)
-        case PeopleBallotCast(ballot=ballot):
-            return debate.replaced(people_ballots={**debate.people_ballots, ballot.by.id: ballot})
+        case PeopleBallotCast() | BallotsRevealed():
+            return _voted_on(debate, event)
         case DecisionRecorded(decision=decision):
             return debate.replaced(decisions=(*debate.decisions, decision))
         case ReminderDue(decision=origin):
@@ -1134,6 +1195,34 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             assert_never(event)
 
 
+def _with_verdict(debate: Debate, event: VerdictDrafted | Audited | VerdictReached) -> Debate:
+    """The debate with its verdict, as drafted, audited or reached, unless it has gone on since."""
+    if event.edition != debate.edition:
+        return debate
+    match event:
+        case VerdictDrafted(verdict=verdict):
+            return debate.replaced(draft=verdict)
+        case Audited(audit=audit):
+            return debate.replaced(audit=audit)
+        case VerdictReached(verdict=verdict):
+            return debate.replaced(verdict=verdict)
+
+
+def _ended_unread(debate: Debate, event: CallsDropped | Withheld, at: datetime) -> Debate:
+    """The debate ended for those who may not read how; else the event only cost something."""
+    if isinstance(event, Withheld) and event.ends:
+        return debate.replaced(status=Status.CONCLUDED, ended_at=at)
+    return debate
+
+
+def _voted_on(debate: Debate, event: PeopleBallotCast | BallotsRevealed) -> Debate:
+    """The debate with a person's newest ballot, or revealed; ballots since then count apart."""
+    if isinstance(event, BallotsRevealed):
+        return debate.replaced(revealed_by=event.by)
+    field, ballot = "late_ballots" if debate.revealed_by else "people_ballots", event.ballot
+    return debate.replaced(**{field: {**getattr(debate, field), ballot.by.id: ballot}})
+
+
 def _noted(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
     """All notes, with what one of them says now; what is no note changes none."""
     return tuple(
@@ -1150,7 +1239,7 @@ def _edits(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
 
 
 #: What ends a debate and is done anew when the debate is wanted after all.
-_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.SYNTHESIS})
+_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
 
 
 def _wanted(debate: Debate, person: Person) -> Debate:
@@ -1166,6 +1255,8 @@ def _wanted(debate: Debate, person: Person) -> Debate:
         status=Status.RUNNING,
         tally=None,
         cross_check=None,
+        draft=None,
+        audit=None,
         verdict=None,
         earlier_verdict=debate.verdict,
         failure="",

@@ -100,6 +100,8 @@ class Act(StrEnum):
     #: The judge's choice with the positions in another order.
     CROSS_CHECK = "cross_check"
     SYNTHESIS = "synthesis"
+    #: What a model of another vendor finds wrong with the verdict before it is posted.
+    AUDIT = "audit"
     READING = "reading"
     EVALUATION = "evaluation"
     COMPARISON = "comparison"
@@ -503,6 +505,16 @@ class DebateRules(Value):
         default=ShadowWhen.MIXED,
         description="Whether one model answers alone as well, unseen until the verdict: where "
         "several models take part, always, or never.",
+    )
+    audit: bool = Field(
+        default=True,
+        description="Have a model of another vendor than the judge's look for faults in the "
+        "verdict before it is posted, where there is one.",
+    )
+    sealed: bool = Field(
+        default=False,
+        description="Nobody is shown agents' stances, ballots and verdict before they are "
+        "revealed, so that people vote on their own.",
     )
     evidence_characters: int = Field(
         default=24_000, ge=1000, description="Passages of sources in a prompt, in characters."
@@ -1006,6 +1018,24 @@ class ReviewFinding(Value):
         return self.counts and self.status in {FindingStatus.OPEN, FindingStatus.NEW}
 
 
+class RaisedKind(StrEnum):
+    """What an agent raised."""
+
+    RISK = "risk"
+    IDEA = "idea"
+    FACT = "fact"
+    #: A fact that it lacks, where people were not asked before.
+    MISSING = "missing"
+
+
+class RaisedPoint(Value):
+    """A risk, an idea, a fact or the lack of one that an agent named by its first answer."""
+
+    agent: str
+    kind: RaisedKind
+    text: str
+
+
 class Contribution(Value):
     """What an agent said on one of its turns."""
 
@@ -1015,6 +1045,8 @@ class Contribution(Value):
     answer: str = ""
     #: What weighs most in it, as its author put it; the gravest first.
     points: tuple[str, ...] = ()
+    #: Of a first answer: what its author would not have anybody miss, whoever wins.
+    raised: tuple[RaisedPoint, ...] = ()
     #: None when no model was asked (a proposal carried over from the last refinement).
     call: Call | None = None
     #: Key of the turn whose text was carried over, if any.
@@ -1286,6 +1318,8 @@ class Questions(Value):
 
     turn: Turn
     questions: tuple[Question, ...]
+    #: Facts that the agent relies on, as it put them.
+    facts: tuple[str, ...] = ()
     #: What was wrong with the reply: unreadable, empty or surplus questions.
     warnings: tuple[str, ...] = ()
     call: Call | None = None
@@ -1537,6 +1571,43 @@ class Overrule(Value):
         return bool(self.ground)
 
 
+class AuditKind(StrEnum):
+    """What is wrong with a verdict."""
+
+    #: A figure that does not follow from the others.
+    SUM = "sum"
+    #: A quote that is not there, or says something else.
+    QUOTE = "quote"
+    #: A reason against it that a ballot holds and the verdict leaves out.
+    DISSENT = "dissent"
+    #: A requirement that is called met and is not.
+    REQUIREMENT = "requirement"
+
+
+class AuditFault(Value):
+    """One fault: words of the verdict, or of a ballot that it leaves out, and what is wrong."""
+
+    kind: AuditKind
+    words: str
+    why: str
+
+
+class Audit(Value):
+    """What a model of another vendor than the judge's finds wrong with a verdict."""
+
+    turn: Turn
+    #: The model, as `provider/model`.
+    auditor: str
+    faults: tuple[AuditFault, ...] = ()
+    #: Faults that are about words which stand nowhere.
+    invented: int = 0
+    #: Why there is none; empty: there is one.
+    failure: str = ""
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+
+
 class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
@@ -1558,6 +1629,8 @@ class Verdict(Value):
     open_questions: tuple[str, ...] = ()
     dissent: str = ""
     overturned_by: tuple[str, ...] = ()
+    #: What one agent alone raised and the decision leaves out; what weighs most first.
+    lone: tuple[RaisedPoint, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
     #: What its texts quote.
     citations: tuple[Citation, ...] = ()
@@ -1791,6 +1864,9 @@ class Debate:
     gates: Mapping[str, Gate] = field(default_factory=dict[str, Gate])
     #: Who wanted the debate that the gate had skipped.
     wanted_by: Person | None = None
+    #: Who had a sealed debate revealed, and people's ballots since: they count apart.
+    revealed_by: Person | None = None
+    late_ballots: Mapping[str, PeopleBallot] = field(default_factory=dict[str, PeopleBallot])
     cross_check: CrossCheck | None = None
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
@@ -1824,6 +1900,9 @@ class Debate:
     #: Why there is no such answer; empty where there is one, or none was asked for.
     shadow_fault: str = ""
     tally: Tally | None = None
+    #: What the judge wrote, to be audited; and what the audit found.
+    draft: Verdict | None = None
+    audit: Audit | None = None
     verdict: Verdict | None = None
     #: What had been decided without a debate, where it was wanted after that.
     earlier_verdict: Verdict | None = None
@@ -1945,6 +2024,11 @@ class Debate:
     def came_first(self, key: str, other: str) -> bool:
         """Whether an event stands before another one in the log, whatever clocks said."""
         return next(time for time in self.times if time in {key, other}) == key
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether nobody may be shown what agents hold and decide (`core.rules.sealing`)."""
+        return self.setup.sealed and self.revealed_by is None
 
     def is_done(self, turn: Turn) -> bool:
         """Whether the turn has an outcome, good or bad."""

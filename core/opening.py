@@ -65,6 +65,7 @@ NO_SUBJECT = (
     "that holds the proposal, give links under Sources or the text under Context in the form, or "
     "type the text. On a terminal: --source FILE or --diff RANGE. Over MCP: sources or context."
 )
+NOT_SEALED = "A review is not sealed: its author answers what the agents find."
 #: A text of one line that ends in a question mark is a proposal only if it is longer.
 _QUESTION_MAX_CHARS = 300
 #: Of what is reviewed the question names so much.
@@ -99,6 +100,8 @@ class DebateRequest:
     when: When | None = None
     #: Whether one model answers alone as well.
     shadow: ShadowWhen | None = None
+    #: Whether nobody is shown what agents hold before it is revealed.
+    sealed: bool | None = None
     format: str | None = None
     #: Name of the kind of debate it is to be; what it says holds where nothing else was asked for.
     playbook: str | None = None
@@ -165,6 +168,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         # A model chooses the roles: what makes agents of them.
         dealt = settings.mixed_models or (settings.agent_model,)
         cast_with = CastingModels(models=dealt, fallbacks=settings.fallbacks, roles=settings.roles)
+    sealed, unsealed = _sealed(request, settings, form)
     models = (*agents, *(cast_with.models if cast_with else ()))
     return Setup(
         question=question,
@@ -186,6 +190,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         judge_models=settings.judge_models,
         summarizer=summarizer,
         shadow=shadow,
+        sealed=sealed,
+        audit=settings.audit,
         shadow_agent=_shadow(shadow, models, settings, judge),
         limits=settings.limits.of_debate,
         vote=settings.vote,
@@ -196,7 +202,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         evidence_characters=settings.evidence_characters,
         references=(*request.references, *_linked(request, form)),
         delimiter=delimiter,
-        warnings=(*settings.warnings, *request.warnings, *warnings, *notices),
+        warnings=(*settings.warnings, *request.warnings, *warnings, *notices, *unsealed),
     )
 
 
@@ -438,6 +444,13 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     # The judge's own model may stand in: it is at hand anyway.
     changes["fallbacks"] = (own, *(judge.fallbacks or ()))
     return judge.model_copy(update=changes)
+
+
+def _sealed(request: DebateRequest, settings: Settings, form: str) -> tuple[bool, Sequence[str]]:
+    """Whether the debate is sealed, and what people are told where it cannot be."""
+    wanted = settings.sealed if request.sealed is None else request.sealed
+    is_review = form == REVIEW
+    return wanted and not is_review, [NOT_SEALED] if wanted and is_review else []
 
 
 def _shadow(

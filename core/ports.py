@@ -167,6 +167,17 @@ class DebateStore(Protocol):
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log of one debate in order, from the first event with a greater `seq`.
 
+        As it may be read now: of a sealed debate without what agents hold and decide
+        (`core.rules.sealing`).
+
+        Raises:
+            DebateUnknown: No such debate.
+        """
+        ...
+
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The same log with everything in it; for the engine alone.
+
         Raises:
             DebateUnknown: No such debate.
         """

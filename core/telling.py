@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from core.errors import StoreError
-from core.events import Recorded
+from core.events import BallotsRevealed, Recorded, apply, fold
 from core.models import Debate, Status, Turn
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
@@ -131,12 +131,27 @@ class Telling:
                 continue
             if self._told - self._noted >= MOST_AGAIN:
                 await self._note(debate)
-            await self._prove()
-            await self._sink.publish(debate, recorded)
+            for shown in await self._as_shown(debate, recorded):
+                await self._prove()
+                await self._sink.publish(*shown)
             self._told = recorded.seq
         if step.began:
+            debate = step.debate
+            if debate.setup.sealed:
+                log = await self._store.events(debate.id)
+                debate = fold(one for one in log if one.seq <= step.debate.seq)
             await self._prove()
-            await self._sink.turns_began(step.debate, step.began)
+            await self._sink.turns_began(debate, step.began)
+
+    async def _as_shown(self, debate: Debate, recorded: Recorded) -> Sequence[News]:
+        """What the sink is told of an event: as it may be read; all of the log with the reveal."""
+        if not debate.setup.sealed:
+            return [News(debate, recorded)]
+        news, known = list[News](), None
+        for one in (await self._store.events(debate.id))[: recorded.seq]:
+            known = apply(known, one)
+            news.append(News(known, one))
+        return news if isinstance(recorded.event, BallotsRevealed) else news[-1:]
 
     async def _note(self, debate: Debate) -> None:
         # What is owed an answer counts as news until it has it, so that it outlives a crash.

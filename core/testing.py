@@ -230,6 +230,7 @@ A_SHADOW_REPLY: dict[str, object] = {
 _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
+    Act.AUDIT: {"faults": []},
     Act.SHADOW: A_SHADOW_REPLY,
     Act.SHADOW_CHOICE: {"reason": "It says so.", "option": "o1"},
     Act.CASTING: {

@@ -16,6 +16,7 @@ from core.figures import counted
 from core.models import Debate
 from core.redaction import redact
 from core.rules.ending import rounds_words
+from core.rules.sealing import SEALED
 
 COMMANDS = {
     "/debate": "a form to start a debate: agents, format, rounds, models, cost",
@@ -210,11 +211,12 @@ def shown(debate: Debate) -> str:
     question = " ".join(setup.question.split())
     question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
     agents, voters = len(setup.agents), {made.turn.agent for made in debate.ballots.values()}
+    voted = f"{len(voters)} of {counted(agents, 'agent')} voted."
     lines = [
         f"*{plain(question)}*",
         f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
         "Agents: " + ", ".join(plain(agent.name) for agent in setup.agents),
-        f"{rounds_words(debate).capitalize()}; {len(voters)} of {counted(agents, 'agent')} voted.",
+        SEALED if debate.is_sealed else f"{rounds_words(debate).capitalize()}; {voted}",
     ]
     if debate.verdict:
         lines += ["", told(debate, debate.verdict)]

@@ -405,6 +405,7 @@ def choices_of(
         clarify=clarify,
         wait_minutes=numbers.get(FieldId.WAIT),
         models=names[FieldId.MODELS],
+        sealed=bool(form.all_chosen(FieldId.SEALED.value)),
         debate_cost=cap,
     )
 

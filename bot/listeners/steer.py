@@ -25,6 +25,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ADD_CONTEXT_FORM, take_context)
     on_click(app, context, ActionId.OPTIONS, open_options)
     on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
+    on_click(app, context, ActionId.REVEAL, _steering(context.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.steer.want))
 
 

@@ -31,7 +31,7 @@ from core.rules.formats.review import finding_put
 from core.rules.options import options_of
 from core.rules.subject import role_of
 from core.transcript.cited import cited
-from core.transcript.decision import decision_text
+from core.transcript.decision import decision_text, lone_words
 from core.transcript.options import headline_option
 from core.transcript.people import recalled_title, standing_words
 from core.transcript.words import confidence, name_of
@@ -209,6 +209,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         dissent=judged.dissent,
         findings=_faults(debate),
         overturned_by=judged.overturned_by,
+        said_by_one=lone_words(debate, judged),
         recommendations=judged.recommendations,
         open_questions=judged.open_questions,
         partial=judged.partial,

@@ -180,6 +180,9 @@ class VerdictResult(Value):
         default=(), description="Of a review: what is wrong with its subject, the gravest first."
     )
     overturned_by: tuple[Shown, ...] = Field(default=(), description="What would overturn it.")
+    said_by_one: tuple[Shown, ...] = Field(
+        default=(), description="What one agent alone raised and the decision leaves out."
+    )
     recommendations: tuple[Shown, ...] = ()
     open_questions: tuple[Shown, ...] = ()
     partial: bool = Field(default=False, description="It was cut short.")

@@ -154,7 +154,7 @@ def _known(value: T | None) -> T:
 def _pin(scene: Scene) -> Mapping[str, Any]:
     """The board is pinned while its debate runs, and longer where the channel wants that."""
     status = scene.debate.status
-    is_kept = status is Status.CONCLUDED and scene.keep_pinned
+    is_kept = status is Status.CONCLUDED and (scene.keep_pinned or scene.debate.is_sealed)
     return {"pinned": status is Status.RUNNING or is_kept}
 
 

@@ -12,6 +12,7 @@ _ADDRESSES = "https://moot.invalid/post/"
 #: Only where it is a link: `bot/slack/mrkdwn/escape.py` makes none to `.invalid` of foreign text.
 #: A lookbehind instead of `<` would be tried at every character, which is 70 times slower.
 _ADDRESS = re.compile(f"<{re.escape(_ADDRESSES)}([A-Za-z0-9/._-]+)(?=[|>])")
+_LINKED_POST = re.compile(f"<{re.escape(_ADDRESSES)}[A-Za-z0-9/._-]+[|]([^<>|]*)>")
 _NOTE = re.compile(r"[A-Z0-9]+:(\d+\.\d+)")
 
 
@@ -26,6 +27,7 @@ class ActionId(StrEnum):
     OPTIONS = "debate_options"
     #: Has the debate held that was skipped; on the board and below the verdict.
     DEBATE_ANYWAY = "debate_anyway"
+    REVEAL = "debate_reveal"
     #: On the card with questions; the value of a skip is `<debate>/<number>`.
     ANSWER = "clarify_answer"
     SKIP = "clarify_skip"
@@ -121,6 +123,7 @@ class FieldId(StrEnum):
     NO_PAGES = "no_pages"
     OPEN_TO_OTHERS = "open_to_others"
     SHADOW = "shadow"
+    SEALED = "sealed"
     WHY = "why"
     DATE = "date"
     NEWER = "newer"
@@ -231,6 +234,11 @@ def addressed(text: str) -> frozenset[str]:
 def fill_in(text: str, addresses: Mapping[str, str]) -> str:
     """Return the text with the true addresses: key → address."""
     return _ADDRESS.sub(lambda found: f"<{addresses[found.group(1)]}", text)
+
+
+def without_addresses(text: str) -> str:
+    """The text with the labels of such links only, for a window: nothing is filled in there."""
+    return _LINKED_POST.sub(r"\1", text)
 
 
 def event_key(debate_id: str, seq: int, part: str | int) -> str:

@@ -127,6 +127,7 @@ class DebateCommand:
             rounds=self.rounds,
             when=self.when,
             shadow=shadow,
+            sealed=False,  # nobody votes here
             format=self.format,
             playbook=self.playbook,
             references=(*references_to(self.sources, user), *changes),

@@ -6,6 +6,7 @@ from typing import Protocol, TextIO
 
 from core.events import (
     AgentsCast,
+    Audited,
     BallotAbstained,
     BallotCast,
     ClarificationsOpened,
@@ -211,6 +212,15 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
 
 
+def _checked(debate: Debate, event: CrossChecked | Audited) -> str:
+    """What a check of the vote or of the verdict came to."""
+    if isinstance(event, CrossChecked):
+        return cross_check_words(debate)
+    audit = event.audit
+    found = audit.failure or f"{counted(len(audit.faults), 'fault')} to mend"
+    return f"  Audit of the verdict by {audit.auditor}: {found}"
+
+
 def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
     debate: Debate, event: Event, *, verbose: bool = False
 ) -> Iterator[str]:
@@ -282,8 +292,8 @@ def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
             if tally.voters:  # else each abstention was told, and the decision's text says so
                 yield f"Vote: {vote_words(debate)}"
             yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
-        case CrossChecked():
-            yield cross_check_words(debate)
+        case CrossChecked() | Audited():
+            yield _checked(debate, event)
         case StopRequested():
             yield (
                 "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "

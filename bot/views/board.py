@@ -59,6 +59,7 @@ from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.history import running
 from core.rules.options import options_of
+from core.rules.sealing import SEALED
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
@@ -87,6 +88,7 @@ class BoardAction(StrEnum):
     OPTIONS = "Options"
     BALLOT = "Cast your ballot"
     DEBATE_ANYWAY = "Debate anyway"
+    REVEAL = "Reveal"
 
 
 _ACTION_IDS: Mapping[BoardAction, ActionId] = {
@@ -98,6 +100,7 @@ _ACTION_IDS: Mapping[BoardAction, ActionId] = {
     BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
     BoardAction.OPTIONS: ActionId.OPTIONS,
     BoardAction.BALLOT: ActionId.BALLOT,
+    BoardAction.REVEAL: ActionId.REVEAL,
 }
 _LABELS: Mapping[BoardAction, str] = {
     BoardAction.ANSWER: "Answer the agents' questions in a form",
@@ -108,6 +111,7 @@ _LABELS: Mapping[BoardAction, str] = {
     BoardAction.ADD_CONTEXT: "Add context that the agents should know",
     BoardAction.OPTIONS: "Rename, merge or add options",
     BoardAction.BALLOT: "Cast your ballot: choose between the options yourself",
+    BoardAction.REVEAL: "Reveal what the agents hold and decide",
 }
 _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
 _NO_LINKS: Mapping[str, str] = {}
@@ -138,6 +142,7 @@ def board(
         f"*Question*\n{_asked(debate)}{more}{goes_on}{held_as}",
         subject_shown(debate),
         agents_shown(debate),
+        _sealed(debate),
         *_troubles(debate, remarks),
     ]
     middle = list(_now(debate) if is_running else _result(debate))
@@ -148,7 +153,7 @@ def board(
     for text in filter(None, middle):
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
-    if is_running:
+    if is_running or debate.is_sealed:
         blocks += _buttons(debate, enabled)
     elif BoardAction.DEBATE_ANYWAY in enabled:
         blocks += anyway_button(debate)
@@ -162,6 +167,21 @@ def board(
 def question_is_whole(debate: Debate) -> bool:
     """Whether the board has room for the whole question and there is no context besides it."""
     return len(plain(debate.setup.question)) <= _QUESTION_LIMIT and not debate.setup.context
+
+
+def _sealed(debate: Debate) -> str:
+    """That the ballot is sealed, between what, and who has voted; never what."""
+    if not debate.is_sealed:
+        return ""
+    voters = ", ".join(person(ballot.by) for ballot in debate.people_ballots.values())
+    there = "verdict" in debate.times
+    lines = (
+        f":lock: *Sealed ballot*\n{SEALED}",
+        who_stands_where(debate),
+        "The agents' verdict is there." if there else "",
+        f"Voted so far: {voters}." if voters else "Nobody has voted yet.",
+    )
+    return "\n".join(filter(None, lines))
 
 
 def _headline(debate: Debate) -> str:
@@ -222,7 +242,7 @@ def _now(debate: Debate) -> Iterator[str]:
         yield in_a_line(debate, debate.tally)
     yield _summary(debate)
     yield findings_counted(debate)
-    yield who_stands_where(debate) or _positions(debate)
+    yield "" if debate.is_sealed else who_stands_where(debate) or _positions(debate)
     yield "\n".join(how_it_goes(debate))
 
 
@@ -323,7 +343,9 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
 
 
 def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
-    if debate.stop or debate.verdict:
+    if debate.is_sealed and debate.status is not Status.RUNNING:
+        enabled = {BoardAction.BALLOT, BoardAction.REVEAL}.intersection(enabled)
+    elif debate.stop or debate.verdict:
         return []
     # What makes sense as things stand.
     has_options = len(options_of(debate).items)
@@ -340,6 +362,7 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.ADD_CONTEXT: True,
         BoardAction.OPTIONS: has_options > 0 and not debate.tally,
         BoardAction.BALLOT: has_options > 1,
+        BoardAction.REVEAL: debate.is_sealed,
     }
     elements = [as_json(anyway)] if anyway else list[Block]()
     elements += [
@@ -362,15 +385,23 @@ def _button(action: BoardAction, waiting: int) -> Block:
         else action.value,
         action_id=_ACTION_IDS[action].value,
         style=styles.get(action),
-        confirm=_STOP_CONFIRMATION if action is BoardAction.STOP else None,
+        confirm=_CONFIRMATIONS.get(action),
         accessibility_label=_LABELS[action],
     )
     return as_json(button)
 
 
-_STOP_CONFIRMATION = ConfirmObject(
-    title="Stop the debate?",
-    text="No agent speaks again. The judge writes a partial decision from what is there.",
-    confirm="Stop it",
-    deny="Let it go on",
-)
+_CONFIRMATIONS = {
+    BoardAction.STOP: ConfirmObject(
+        title="Stop the debate?",
+        text="No agent speaks again. The judge writes a partial decision from what is there.",
+        confirm="Stop it",
+        deny="Let it go on",
+    ),
+    BoardAction.REVEAL: ConfirmObject(
+        title="Reveal it?",
+        text="Everybody sees what the agents hold and decide. Ballots from then on count apart.",
+        confirm="Reveal it",
+        deny="Not yet",
+    ),
+}

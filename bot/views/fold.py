@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from slack_sdk.models.blocks import ContainerBlock
 
+from bot.slack.ids import without_addresses
 from bot.slack.mrkdwn.newer_blocks import FOLD, read_all_button
 from bot.slack.mrkdwn.split import split
 from bot.views.message import SECTION_LIMIT, Block, as_json, sections
@@ -74,7 +75,8 @@ def has_room(above: Sequence[Block], below: Sequence[Block]) -> bool:
 
 def in_full(fold: Fold, most: int) -> list[Block]:
     """Return everything as sections, as many as there may be; says it where that is not all."""
-    blocks = [block for part in _packed(fold.parts) for block in sections(part)]
+    parts = _packed([without_addresses(part) for part in fold.parts])
+    blocks = [block for part in parts for block in sections(part)]
     if len(blocks) <= most:
         return blocks
     return [*blocks[: most - 1], *sections("_… The rest is in the debate's report._")]

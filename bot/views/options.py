@@ -41,6 +41,8 @@ _LIST_LIMIT = 1200
 _NAMES_LIMIT = 300
 _SENTENCE_LIMIT = 500
 _REASON_LIMIT = 300
+#: Whose first choice an option is; and where nobody may be told.
+_NOBODY = {False: "nobody's first choice", True: "sealed"}
 _CLOSE = ":warning: *Close:* the best two options are within 10 points of each other."
 
 
@@ -72,7 +74,7 @@ def who_stands_where(debate: Debate) -> str:
             + (" (before the vote)" if held[agent] and is_uncounted(debate, agent) else "")
             for agent in agents
         )
-        said = listed(names, _NAMES_LIMIT, ", ") or "nobody's first choice"
+        said = listed(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
         lines.append(f"• *{option_name(debate, option)}* – {said}")
     level = [name_of(debate, a) for a, shares in held.items() if shares and not leading(shares)]
     if level:

@@ -98,7 +98,14 @@ def team_count(debate: Debate) -> str:
         first = f"people-ballot/{voter}"
         changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
     said = counted(cast, "ballot") + (f", {changed} changed" if changed else "")
-    return f"*The team's vote* ({said}): {scores}.\n{_gap(debate, count)}".rstrip()
+    late = count_people(debate, late=True)
+    since = ", ".join(
+        f"{option_name(debate, score.option)} {score.first_choices}"
+        for score in late.scores
+        if score.first_choices
+    )
+    after = f"\nSince the reveal, counted apart: {since}." if since else ""
+    return f"*The team's vote* ({said}): {scores}.\n{_gap(debate, count)}{after}".rstrip()
 
 
 def moves(debate: Debate) -> str:

@@ -230,6 +230,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         _rounds(chosen.rounds, filled_by=kind, dispatch_on_change=True),
         *_money(chosen, options, dispatch_on_change=True),
         checkbox(asking, words, on=bool(chosen.clarify)),
+        _sealed(on=bool(chosen.sealed)),
     ]
     return form(
         CallbackId.START_FORM,
@@ -238,6 +239,17 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         blocks=blocks,
         metadata=target.metadata,
     )
+
+
+def _sealed(*, on: bool) -> Block:
+    """The box that seals a debate, in both forms."""
+    field = Field(
+        id=FieldId.SEALED.value,
+        label="Sealed ballot",
+        hint="What the agents hold and decide is shown when somebody who may steer reveals it.",
+        optional=True,
+    )
+    return checkbox(field, "People vote before they see what the agents say", on=on)
 
 
 def settings_form(
@@ -310,6 +322,7 @@ def settings_form(
             AS_USUAL if chosen.shadow is None else _ON if chosen.shadow else _OFF,
         ),
         labelled(stewards, element),
+        _sealed(on=bool(usual.sealed if chosen.sealed is None else chosen.sealed)),
         checkbox(
             Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),
             "Keep its board pinned",

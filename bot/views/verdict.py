@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
+from bot.slack.ids import address_of
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import link, literal
 from bot.slack.mrkdwn.split import split
@@ -32,6 +33,7 @@ from bot.views.options import (
 )
 from bot.views.people_vote import ballot_button, people_votes
 from bot.views.review import finding_line, findings_in_short
+from bot.views.turn_groups import post_key
 from bot.views.vote import each_ballot, in_a_line, in_figures, outcome
 from bot.views.words import (
     EXAMPLE_NOTE,
@@ -45,6 +47,7 @@ from bot.views.words import (
     person,
     title,
 )
+from core.acts.auditing import audit_words
 from core.figures import percent
 from core.models import (
     Debate,
@@ -56,6 +59,7 @@ from core.models import (
 )
 from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading
+from core.rules.raised import first_turn
 from core.rules.wanting import was_skipped
 from core.transcript.cited import check_words, cited_verdict
 from core.transcript.few_words import few_words, shared_words
@@ -308,7 +312,8 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
     yield from (_titled(name, _listed(items)) for name, items in lists if items)
     earlier = [_earlier(one, whole=True) for one in reached.earlier]
     minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
-    yield from [_titled("Earlier decisions", "\n".join(earlier))] if earlier else []
+    named = (("Said by one agent only", [*_lone(debate, reached)]), ("Earlier decisions", earlier))
+    yield from (_titled(name, "\n".join(lines)) for name, lines in named if lines)
     if minority.strip():
         yield _titled("Minority report", minority)
     if debate.tally:
@@ -322,14 +327,21 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
         yield _titled("What became of your notes", notes)
 
 
+def _lone(debate: Debate, reached: Verdict) -> Iterator[str]:
+    """What one agent alone raised and the decision leaves out, with the way to its first answer."""
+    for point in reached.lone:
+        where = address_of(post_key(debate, first_turn(debate, point)))
+        who = f"<{where}|{name_of(debate, point.agent)}>"
+        yield f"• *{point.kind.value.capitalize()}*, {who}: {gist(point.text, _NOTE_LIMIT)}"
+
+
 def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
     """How sure the verdict is, what that rests on, what it hangs on."""
     yield confidence(reached)
     if reached.confidence is not None:
         yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)
-    yield from filter(
-        None, (literal(hinge_words(debate, reached)), cross_check_words(debate, reached))
-    )
+    said = (literal(hinge_words(debate, reached)), cross_check_words(debate, reached))
+    yield from filter(None, (*said, literal(audit_words(debate))))
 
 
 def _notes(debate: Debate, reached: Verdict) -> str:

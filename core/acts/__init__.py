@@ -5,6 +5,7 @@ Importing the package declares all acts (`core.acts.act.ACTS`).
 
 from core.acts import (
     afterwards,
+    audit,
     ballot,
     cast,
     compare,
@@ -23,6 +24,7 @@ from core.acts import (
 
 __all__ = [
     "afterwards",
+    "audit",
     "ballot",
     "cast",
     "compare",

@@ -11,6 +11,7 @@ from dataclasses import replace
 import structlog
 
 from core.acts.act import ActSpec, always, declare
+from core.acts.auditing import audited_parts, fault_words, left_standing
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_shown,
@@ -26,14 +27,16 @@ from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
 from core.acts.verdict_replies import (
+    VerdictOnRaisedReply,
     VerdictOnVoteReply,
     VerdictReply,
     relations_in,
     verdict_from,
     verdict_reply,
 )
+from core.acts.vote_part import name_of, raised_part, tally_part
 from core.errors import CallFailed, ReplyUnreadable
-from core.events import VerdictReached
+from core.events import VerdictDrafted, VerdictReached
 from core.figures import counted, percent
 from core.llm.availability import is_outage
 from core.llm.call import ModelCalls
@@ -42,6 +45,7 @@ from core.models import (
     EXAMPLE,
     Act,
     Agent,
+    Audit,
     Contribution,
     Debate,
     EarlierDecision,
@@ -64,10 +68,10 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import agreed_at_once, closing_gate, in_words
 from core.rules.history.strategies import judge_summary
-from core.rules.judging import judge_of
-from core.rules.mind_changes import cause_words, mind_changes
+from core.rules.judging import auditor_of, judge_of
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
+from core.rules.raised import MOST_LONE, raised_points
 from core.rules.schedule import is_cut_short
 
 _log = structlog.get_logger(__name__)
@@ -96,12 +100,41 @@ _FORM = re.compile(
 )
 
 
-async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictReached:
+async def synthesise(
+    calls: ModelCalls, debate: Debate, turn: Turn
+) -> VerdictReached | VerdictDrafted:
     """Write the verdict: the judge, else another model in use, else the winner's position.
+
+    What is to be audited is a draft; after its audit it is the verdict, mended if need be.
 
     Raises:
         ProviderError: None of them answers, and the debate is to wait until one does.
     """
+    if debate.draft and debate.audit and not debate.audit.faults:
+        return VerdictReached(verdict=debate.draft, edition=debate.edition)
+    verdict = await _written(calls, debate, turn)
+    if debate.draft and debate.audit:
+        verdict = _mended(debate.draft, debate.audit, verdict)
+    elif verdict.source is not VerdictSource.WINNER and auditor_of(debate):
+        return VerdictDrafted(turn=turn, verdict=verdict, edition=debate.edition)
+    return VerdictReached(verdict=verdict, edition=debate.edition)
+
+
+def _mended(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
+    """The mended verdict, else the draft; with what its audit found and still stands on top."""
+    spent = draft.lost + (draft.call.usage if draft.call else Usage())
+    if verdict.source is VerdictSource.WINNER:  # no judge has mended it
+        spent = verdict.lost
+        verdict, standing = draft, audit.faults
+    else:
+        standing = left_standing(audit, draft, verdict)
+        spent += verdict.lost
+    warnings = tuple(dict.fromkeys((*fault_words(audit, standing), *verdict.warnings)))
+    return verdict.model_copy(update={"lost": spent, "warnings": warnings})
+
+
+async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
+    """The verdict of the first judge that answers; the winner's position where none does."""
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     playbook = debate.setup.playbook
@@ -112,6 +145,7 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         criteria=tuple(criteria_of(playbook)),
         parts=tuple(parts_of(playbook)),
         voted=bool(binding_option(debate)),
+        raised=tuple(raised_points(debate)),
     )
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
@@ -133,32 +167,38 @@ async def synthesise(calls: ModelCalls, debate: Debate, turn: Turn) -> VerdictRe
         verdict = verdict.model_copy(update={"call": call, "source": found})
         break
     verdict = verdict or _winners_position(debate, failed)
+    marks = {
+        "lost": sum((error.usage for error in failed), start=Usage()),
+        "partial": is_cut_short(debate),
+        "warnings": tuple(dict.fromkeys(_lacking(debate, verdict, failed))),
+    }
+    written = reviewed(debate, verdict.model_copy(update=marks))
+    verdict = await asyncio.to_thread(with_checked_evidence, debate, written)
+    return _with_confidence(debate, _with_case_against(debate, verdict))
+
+
+def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Sequence[str]:
+    """What is missing from the verdict and the debate behind it."""
     there = {section.title for section in verdict.sections}
     wanted = (one.title for one in parts_of(debate.setup.playbook).values())
     left_out = ", ".join(title for title in wanted if title not in there)
-    # What is missing from the debate behind it, each thing once.
-    said = (
+    return (
         *verdict.warnings,
         *degradations(debate),
         *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
         *(f"The judge failed: {error}" for error in failed),
         *([f"The verdict lacks sections of its playbook: {left_out}."] if left_out else []),
     )
-    marks = {
-        "lost": sum((error.usage for error in failed), start=Usage()),
-        "partial": is_cut_short(debate),
-        "warnings": tuple(dict.fromkeys(said)),
-    }
-    written = reviewed(debate, verdict.model_copy(update=marks))
-    verdict = await asyncio.to_thread(with_checked_evidence, debate, written)
-    verdict = _with_confidence(debate, _with_case_against(debate, verdict))
-    return VerdictReached(verdict=verdict, edition=debate.edition)
 
 
 def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
     """What the judge wrote as a verdict, as far as the vote lets it stand."""
     verdict = verdict_from(reply, note_ids, debate.setup.playbook)
     ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
+    if isinstance(reply, VerdictOnRaisedReply):
+        raised = raised_points(debate)
+        lone = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
+        verdict = verdict.model_copy(update={"lone": tuple(lone[:MOST_LONE])})
     return bound_by_vote(debate, _with_earlier(debate, verdict, reply), ground)
 
 
@@ -210,7 +250,7 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
     if not shares:
         return verdict
     least = min(shares, key=lambda voter: shares[voter])
-    doubt = f"Least sure was {_name_of(debate, least)}, at {percent(shares[least])}."
+    doubt = f"Least sure was {name_of(debate, least)}, at {percent(shares[least])}."
     return verdict.model_copy(
         update={"dissent": f"The verdict names no objection, though all agreed at once. {doubt}"}
     )
@@ -285,8 +325,9 @@ def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
         *last_critiques(debate),
         *last_words(debate),
         *format_of(debate).shown(debate, turn),
+        *raised_part(debate),
         *options_part(debate, by_name=True),
-        *_tally_part(debate),
+        *tally_part(debate),
     )
 
 
@@ -327,8 +368,8 @@ def last_critiques(debate: Debate) -> Sequence[Part]:
     return [
         Part(
             kind=PartKind.CRITIQUE,
-            label=f"{_name_of(debate, made.turn.agent)} on the position of "
-            f"{_name_of(debate, made.turn.target or '')} in round {made.turn.round}",
+            label=f"{name_of(debate, made.turn.agent)} on the position of "
+            f"{name_of(debate, made.turn.target or '')} in round {made.turn.round}",
             text=made.text,
             trim_priority=4,
         )
@@ -371,7 +412,7 @@ def last_words(debate: Debate) -> Sequence[Part]:
             return [
                 Part(
                     kind=PartKind.CRITIQUE,
-                    label=f"{what} of {_name_of(debate, made.turn.agent)} ({letters(debate)})",
+                    label=f"{what} of {name_of(debate, made.turn.agent)} ({letters(debate)})",
                     text=made.text,
                     trim_priority=4,
                 )
@@ -380,51 +421,9 @@ def last_words(debate: Debate) -> Sequence[Part]:
     return ()
 
 
-def _tally_part(debate: Debate) -> Sequence[Part]:
-    """The counted vote, every ballot with all its reasons, and who moved by what."""
-    if not debate.tally:
-        return ()
-    options, rules = options_of(debate), debate.setup.vote
-    by_weight = " by weight" if rules.weights else ""
-    lines = [
-        f"{options.name(score.option)} ({score.option}): first choice of "
-        f"{counted(score.first_choices, 'voter')}{by_weight}, "
-        f"{percent(score.mean_probability)} on average"
-        for score in debate.tally.options
-    ]
-    lines += [
-        f"The text of {_name_of(debate, score.position)}: {counted(score.points, 'point')}, "
-        f"{counted(score.first_places, 'first place')}"
-        for score in debate.tally.scores
-    ]
-    lines += ["Where a voter ranked its own text does not count."] if rules.exclude_self else []
-    for ballot in voting.counted(debate, debate.tally):
-        order = ", then ".join(_name_of(debate, position) for position in ballot.ranking)
-        shares = ", ".join(
-            f"{option} {percent(share)}"
-            for option, share in options.probabilities(ballot.probabilities).items()
-        )
-        sure = f"; best for the team: {shares}" if shares else ""
-        lines.append(f"The ballot of {_name_of(debate, ballot.voter)}: texts {order}{sure}.")
-        lines += [
-            f"- on {_name_of(debate, position)}: {' '.join(reason.split())}"
-            for position, reason in ballot.reasons.items()
-        ]
-    for move in mind_changes(debate):
-        before, after = options.name(move.before), options.name(move.after)
-        who = _name_of(debate, move.voter)
-        cause = cause_words(debate, move)
-        lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
-    return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
-
-
-def _name_of(debate: Debate, agent: str) -> str:
-    """What the judge, who sees names, calls an agent."""
-    return debate.setup.agent(agent).name
-
-
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    return (*judged_case(debate, turn), *judges_parts(debate))
+    draft = audited_parts(debate.draft, debate.audit) if debate.draft and debate.audit else ()
+    return (*judged_case(debate, turn), *judges_parts(debate), *draft)
 
 
 def _more_tokens(debate: Debate) -> int:
@@ -446,6 +445,9 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "winner": _winner_words(debate),
         "voted": binding_option(debate),
         "unanimous": agreed_at_once(debate),
+        "audited": bool(debate.audit and debate.audit.faults),
+        "raised": len(raised_points(debate)),
+        "most_lone": MOST_LONE,
         "partial": cut_words(debate, who=lambda _: "A person"),
         "review": debate.setup.format == review.NAME,
         "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,

@@ -138,6 +138,7 @@ def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
             requirement.model_copy(update=unknown) for requirement in verdict.requirements
         ),
         "dissent": f"The judge: {objection}",
+        "lone": tuple(point for point in verdict.lone if point.agent != best),
         "sections": (own,) if verdict.solution else (),
     }
     return verdict.model_copy(update=changes)

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.acts.act import ACTS
+from core.acts.short_form import MOST_RAISED
 from core.models import PERSONA, Act, Agent
 
 _FOLDER = Path(__file__).parent
@@ -35,7 +36,7 @@ _OUTSIDE = frozenset({Act.SHADOW, Act.SHADOW_CHOICE, Act.EVALUATION, Act.COMPARI
 _SORTING = frozenset(
     {
         *(Act.BALLOT, Act.SUMMARY, Act.OPTIONS, Act.FINDINGS, Act.CASTING, Act.CLARIFICATION),
-        *(Act.SHADOW_CHOICE, Act.RECALL),
+        *(Act.SHADOW_CHOICE, Act.RECALL, Act.AUDIT),
     }
 )
 #: Where a prompt came from when nobody overrode it.
@@ -92,7 +93,13 @@ def short_form(act: Act, **values: object) -> str:
     """How a speech ends, said after its task: a program reads its answer and points there."""
     has_stance = bool(values.get("options")) and not values.get("first")
     template = _environment.get_template("short_form.md.j2")
-    return template.render(is_criticism=act in _CRITICISMS, has_stance=has_stance).strip()
+    return template.render(
+        is_criticism=act in _CRITICISMS,
+        is_first=values.get("raises"),
+        was_asked=values.get("was_asked"),
+        most_raised=MOST_RAISED,
+        has_stance=has_stance,
+    ).strip()
 
 
 def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:

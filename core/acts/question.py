@@ -6,6 +6,7 @@ import structlog
 from pydantic import BaseModel
 
 from core.acts.act import ActSpec, always, declare
+from core.acts.citing import without_quotes
 from core.acts.replies import firsts_in, same_fault, same_reply
 from core.acts.request_for import ask_model
 from core.errors import CallFailed, ReplyUnreadable
@@ -20,6 +21,9 @@ _log = structlog.get_logger(__name__)
 
 _UNREADABLE = "Its reply could not be read as questions, so it asks none."
 
+#: Facts of one agent that are kept.
+_MOST_FACTS = 3
+
 
 class QuestionReply(BaseModel):
     """One clarifying question."""
@@ -29,8 +33,9 @@ class QuestionReply(BaseModel):
 
 
 class QuestionsReply(BaseModel):
-    """What an agent wants to know."""
+    """What an agent relies on, and what it wants to know."""
 
+    facts: list[str] = []
     questions: list[QuestionReply]
 
 
@@ -58,7 +63,8 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
         Question(text=one.question.strip(), assumption=one.assumption.strip())
         for one in worded[:most]
     )
-    made = Questions(turn=turn, questions=asked, warnings=tuple(warnings), call=call)
+    facts = tuple(fact for said in reply.facts if (fact := without_quotes(said)))[:_MOST_FACTS]
+    made = Questions(turn=turn, questions=asked, facts=facts, warnings=tuple(warnings), call=call)
     return QuestionsAsked(questions=made)
 
 
@@ -105,7 +111,12 @@ def _asked(debate: Debate, turn: Turn) -> Sequence[Part]:
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     asking = int(turn.target or 1)
     most = debate.setup.clarifying.per_agent
-    return {"most": most, "followup": asking > 1, "last": asking == clarifying.MOST_ROUNDS}
+    return {
+        "most": most,
+        "most_facts": _MOST_FACTS,
+        "followup": asking > 1,
+        "last": asking == clarifying.MOST_ROUNDS,
+    }
 
 
 declare(

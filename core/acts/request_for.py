@@ -24,6 +24,7 @@ from core.models import (
 )
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history.told import reads_letters
+from core.rules.raised import is_first_answer
 from core.rules.schedule import is_patient
 
 #: What was decided earlier; as one text in debates of older versions.
@@ -66,7 +67,11 @@ def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> Model
     act = ACTS[turn.act]
     # The agent reads its own letter where what it is shown calls agents by letters.
     letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
-    values = {"words": act.words, "letter": letter, **act.values(debate, turn)}
+    values: dict[str, object] = {"words": act.words, "letter": letter}
+    if is_first_answer(debate, turn):
+        # What an agent lacks it asks people before, where they can be asked.
+        values |= {"raises": True, "was_asked": debate.setup.clarifying.enabled}
+    values |= act.values(debate, turn)
     if act.states_stance:
         values["options"] = ", ".join(options_shown(debate))
     agent = agent or debate.setup.agent(turn.agent)

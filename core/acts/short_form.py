@@ -11,17 +11,23 @@ import re
 import textwrap
 from dataclasses import dataclass
 
+from core.models import RaisedKind
 from core.rules.options import is_stance_line
 
 #: Longest answer and longest point that are kept, in characters.
 ANSWER_MAX_CHARS = 300
 POINT_MAX_CHARS = 200
-#: Points that are kept.
+#: Points that are kept, and lines of what else is raised.
 MOST_POINTS = 5
+MOST_RAISED = 4
 #: Lines from the end of a text in which its short form is looked for.
 _LAST_LINES = 20
 #: "**In short:** …", however a model decorates it.
 _ANSWER_LINE = re.compile(r"^[\s>*_#`-]{0,8}in short[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE)
+#: "Risk: …", in a list or not.
+_RAISED_LINE = re.compile(
+    r"^[\s>*_#`•+-]{0,8}(risk|idea|fact|missing)[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE
+)
 _POINT_LINE = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,2}[.)])\s{1,4}(\S.{0,600})$")
 
 
@@ -39,16 +45,18 @@ class ShortForm:
     #: One sentence; empty: the text has no short form.
     answer: str = ""
     points: tuple[str, ...] = ()
+    #: What its author would not have anybody miss.
+    raised: tuple[tuple[RaisedKind, str], ...] = ()
 
 
 def read_short_form(text: str) -> ShortForm:
     """Read the short form that ends a text; the whole text where it has none.
 
-    The line of the answer is followed by list items, empty lines and the stance only. The stance
-    stays in the text.
+    The line of the answer is followed by list items, lines that begin with what they raise, empty
+    lines and the stance only. The stance stays in the text.
     """
     lines = text.rstrip().splitlines()
-    points, stance = list[str](), list[str]()
+    points, stance, raised = list[str](), list[str](), list[tuple[RaisedKind, str]]()
     for at in range(len(lines) - 1, max(0, len(lines) - _LAST_LINES), -1):
         line = lines[at]
         if head := _ANSWER_LINE.match(line):
@@ -60,9 +68,13 @@ def read_short_form(text: str) -> ShortForm:
                 text="\n".join((rest, *reversed(stance))),
                 answer=answer,
                 points=tuple(filter(None, reversed(points)))[:MOST_POINTS],
+                raised=tuple(one for one in reversed(raised) if one[1])[:MOST_RAISED],
             )
         if is_stance_line(line):
             stance.append(line)
+        elif found := _RAISED_LINE.match(line):
+            kind = RaisedKind(found[1].lower())
+            raised.append((kind, _line(found[2], POINT_MAX_CHARS)))
         elif point := _POINT_LINE.match(line):
             points.append(_line(point[1], POINT_MAX_CHARS))
         elif line.strip():

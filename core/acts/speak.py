@@ -5,17 +5,24 @@ from collections.abc import Mapping
 from functools import partial
 
 from core.acts.act import ACTS, ActSpec, declare
-from core.acts.citing import look_up_in, may_look_up, with_checked_quotes, with_looked_up
+from core.acts.citing import (
+    look_up_in,
+    may_look_up,
+    with_checked_quotes,
+    with_looked_up,
+    without_quotes,
+)
 from core.acts.request_for import request_for, terms_for
 from core.acts.short_form import read_short_form
 from core.errors import ReplyUnusable
 from core.events import ContributionMade
 from core.llm.call import ModelCalls
-from core.models import Act, Contribution, Debate, Turn
+from core.models import Act, Contribution, Debate, RaisedPoint, Turn
 from core.request import Effort
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, read_stance, without_stance
+from core.rules.raised import is_first_answer
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -60,6 +67,11 @@ def _as_read(debate: Debate, made: Contribution) -> Contribution:
     """The contribution with what its last lines state as fields, and its quotes checked."""
     short, options = read_short_form(made.text.strip()), options_of(debate)
     text, update = short.text, dict[str, object](answer=short.answer, points=short.points)
+    if is_first_answer(debate, made.turn):
+        update["raised"] = tuple(
+            RaisedPoint(agent=made.turn.agent, kind=kind, text=without_quotes(words))
+            for kind, words in short.raised
+        )
     if ACTS[made.turn.act].states_stance and options.items:
         stance = read_stance(text, options)
         text = without_stance(text)

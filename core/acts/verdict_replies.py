@@ -119,6 +119,13 @@ class VerdictOnEarlierReply(VerdictReply):
     earlier: list[EarlierReply] = []
 
 
+class VerdictOnRaisedReply(VerdictReply):
+    """What the judge answers where agents raised what others may have missed."""
+
+    #: Labels of what one agent alone raised and the decision leaves out.
+    lone: list[str] = []
+
+
 class VerdictOnVoteReply(VerdictReply):
     """What the judge answers where the vote chose an option."""
 
@@ -126,8 +133,17 @@ class VerdictOnVoteReply(VerdictReply):
     overrules: str = ""
 
 
+def _earlier_reply(earlier: tuple[str, ...]) -> type[EarlierReply]:
+    """How the decision stands to one of these earlier ones."""
+    stands: dict[str, Any] = {
+        "source": (one_of(earlier), ...),
+        "relation": (one_of([one.value for one in Relation]), ...),
+    }
+    return create_model("EarlierReply", __base__=EarlierReply, **stands)
+
+
 @cache
-def verdict_reply(
+def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     notes: tuple[str, ...],
     options: tuple[str, ...] = (),
     earlier: tuple[str, ...] = (),
@@ -135,6 +151,7 @@ def verdict_reply(
     criteria: tuple[str, ...] = (),
     parts: tuple[str, ...] = (),
     voted: bool = False,
+    raised: tuple[str, ...] = (),
 ) -> type[VerdictReply]:
     """The form of a verdict that answers for notes of these labels and chooses among options.
 
@@ -145,6 +162,7 @@ def verdict_reply(
         criteria: Labels of what the playbook compares options by; empty: the judge chooses.
         parts: Labels of the sections that the playbook asks for.
         voted: Whether the vote chose an option.
+        raised: Labels of what the agents raised.
     """
     fields: dict[str, Any] = {}
     bases: tuple[type[VerdictReply], ...] = ()
@@ -154,13 +172,11 @@ def verdict_reply(
         fields["parts"] = (list[part], [])
         bases = (VerdictInPartsReply,)
     if earlier:
-        stands: dict[str, Any] = {
-            "source": (one_of(earlier), ...),
-            "relation": (one_of([one.value for one in Relation]), ...),
-        }
-        one = create_model("EarlierReply", __base__=EarlierReply, **stands)
-        fields["earlier"] = (list[one], [])
+        fields["earlier"] = (list[_earlier_reply(earlier)], [])
         bases = (*bases, VerdictOnEarlierReply)
+    if raised:
+        fields["lone"] = (list[one_of(raised)], [])
+        bases = (*bases, VerdictOnRaisedReply)
     if voted:
         bases = (*bases, VerdictOnVoteReply)
     if notes:

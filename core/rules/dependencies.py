@@ -158,7 +158,13 @@ def _of_cross_check(debate: Debate, _turn: Turn) -> Sequence[str]:
     return (_tally_key(debate),)
 
 
+def _of_audit(_debate: Debate, turn: Turn) -> Sequence[str]:
+    return (turn.model_copy(update={"act": Act.SYNTHESIS}).key,)
+
+
 def _of_synthesis(debate: Debate, turn: Turn) -> Sequence[str]:
+    if debate.audit:
+        return (debate.audit.turn.key,)
     if debate.cross_check:
         return (debate.cross_check.turn.key,)
     return (_tally_key(debate),) if debate.tally else _of_end(debate, turn)
@@ -182,6 +188,7 @@ _OF_ACT: Mapping[Act, Callable[[Debate, Turn], Sequence[str]]] = {
     Act.SHADOW: _of_single_answer,
     Act.SHADOW_CHOICE: _of_its_option,
     Act.CROSS_CHECK: _of_cross_check,
+    Act.AUDIT: _of_audit,
     Act.SYNTHESIS: _of_synthesis,
 }
 

@@ -1,6 +1,6 @@
 """Who judges a debate (pure)."""
 
-from core.models import Agent, Debate
+from core.models import EXAMPLE, OFFLINE, Agent, Debate, ModelChoice
 from core.rules.voting import best_texts
 
 
@@ -25,3 +25,23 @@ def judge_of(debate: Debate) -> Agent:
         else tuple(fallback for fallback in fallbacks if fallback != choice)
     )
     return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})
+
+
+def auditor_of(debate: Debate) -> Agent | None:
+    """The judge with a model of another maker, to audit the verdict; None where there is none.
+
+    The model of the background is preferred: it is the cheapest.
+    """
+    setup, judge = debate.setup, judge_of(debate)
+    if not setup.audit or judge.provider in {OFFLINE, EXAMPLE}:
+        return None
+    known: list[ModelChoice] = [*([setup.summarizer] if setup.summarizer else []), *setup.agents]
+    others = (
+        model
+        for model in (*known, *setup.judge_models)
+        if model.maker != judge.maker and model.provider not in {OFFLINE, EXAMPLE}
+    )
+    if (other := next(others, None)) is None:
+        return None
+    served = {"provider": other.provider, "model": other.model}
+    return judge.model_copy(update={**served, "fallbacks": (), "prompts": {}})

@@ -36,14 +36,15 @@ class PeopleCount:
         )
 
 
-def count_people(debate: Debate) -> PeopleCount:
-    """Count people's newest ballots by the options as they stand.
+def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
+    """Count people's newest ballots by the options as they stand; or those cast after the reveal.
 
     Ballots on positions, which older versions took, do not count here.
     """
     options = options_of(debate)
     ballots: dict[str, Sequence[str]] = {}
-    for person, ballot in debate.people_ballots.items():
+    cast = debate.late_ballots if late else debate.people_ballots
+    for person, ballot in cast.items():
         # Two options of a ballot may have been merged since: the better place stands.
         standing = dict.fromkeys(options.resolve(chosen) for chosen in ballot.options)
         if known := [option for option in standing if option]:

@@ -109,9 +109,13 @@ def is_patient(debate: Debate, act: Act | None = None) -> bool:
     goes on without them; nor does the choice of agents, unless nobody could speak without its
     model. Nor do answers to questions about it: who asks is told that no model can be asked.
     """
-    goes_without = act in {*BESIDE, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP} or (
-        act is Act.CASTING and not casting.waits_for_models(debate)
-    )
+    goes_without = act in {
+        *BESIDE,
+        Act.AUDIT,
+        Act.CLARIFICATION,
+        Act.FACILITATION,
+        Act.FOLLOW_UP,
+    } or (act is Act.CASTING and not casting.waits_for_models(debate))
     return not (goes_without or debate.stop or debate.out_of_patience)
 
 
@@ -249,6 +253,9 @@ def _end(debate: Debate) -> Sequence[Turn]:
         check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
         if check:
             return check
+    audit = Turn(act=Act.AUDIT, round=number, agent=JUDGE)
+    if debate.draft and not debate.is_done(audit):
+        return (audit,)
     return _undone(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 

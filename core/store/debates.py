@@ -36,7 +36,9 @@ from core.events import (
 )
 from core.models import Cap, DaySpending, Status
 from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
+from core.recent import Recent
 from core.redaction import without_secrets
+from core.rules.sealing import as_shown
 from core.store import reservations
 from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Database
@@ -46,6 +48,8 @@ from core.store.tables import DEBATES, EVENTS, RESERVATIONS
 
 #: Events of a log that are made of their rows without a thread of their own.
 _READ_AT_ONCE = 100
+#: Debates of which it is remembered whether they begin sealed.
+_REMEMBERED = 1000
 
 
 class SqlDebateStore:
@@ -54,6 +58,8 @@ class SqlDebateStore:
     def __init__(self, database: Database) -> None:
         """Use tables that `core.store.tables.prepare` has made. The database stays the caller's."""
         self._database = database
+        #: Whether a debate is one that begins sealed: its first event says so for ever.
+        self._are_sealed = Recent[str, bool](_REMEMBERED)
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
@@ -124,6 +130,27 @@ class SqlDebateStore:
         return await self._database.write(write_or_find)
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log in order, as it may be read now.
+
+        Raises:
+            StoreError: An event cannot be read; names it.
+        """
+        log = await self.all_events(debate_id, after=after)
+        if not after or not log:
+            return as_shown(log)
+        if debate_id not in self._are_sealed:
+            first = await self._database.read(
+                lambda c: c.execute(_FIRST, {"with_id": debate_id}).one()
+            )
+            started = _recorded(first).event
+            is_sealed = isinstance(started, DebateStarted) and started.setup.sealed
+            self._are_sealed[debate_id] = is_sealed
+        if not self._are_sealed[debate_id]:
+            return log
+        shown = as_shown(await self.all_events(debate_id))
+        return [recorded for recorded in shown if recorded.seq > after]
+
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`.
 
         Raises:
@@ -270,6 +297,7 @@ _PLACE = select(
     exists().where(RESERVATIONS.c.debate_id == bindparam("with_id")),
 )
 _AFTER = select(EVENTS).where(_LOG, EVENTS.c.seq > bindparam("after")).order_by(EVENTS.c.seq)
+_FIRST = select(EVENTS).where(_LOG, EVENTS.c.seq == 1)
 _START = (
     select(EVENTS)
     .join(DEBATES, DEBATES.c.id == EVENTS.c.debate_id)

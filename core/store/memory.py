@@ -19,6 +19,7 @@ from core.events import (
 from core.models import Act, Cap, Setup, Status
 from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
 from core.redaction import without_secrets
+from core.rules.sealing import as_shown
 
 
 @dataclass
@@ -127,6 +128,11 @@ class InMemoryStore:
             raise RunLost(f"Another run holds the debate {run.debate_id} now.")
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+        """The log in order, as it may be read now."""
+        log = as_shown(await self.all_events(debate_id))
+        return [recorded for recorded in log if recorded.seq > after]
+
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`."""
         return [recorded for recorded in self._held(debate_id).log if recorded.seq > after]
 

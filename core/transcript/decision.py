@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.acts.auditing import audit_words
 from core.figures import money
 from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
 from core.rules.hinges import hinge_words
+from core.rules.raised import first_turn
+from core.rules.sealing import SEALED
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, earlier_words
 from core.transcript.found import findings_table
@@ -19,6 +22,7 @@ from core.transcript.words import (
     nested,
     quoted,
     table,
+    turn_words,
 )
 
 _SOURCES = {
@@ -93,6 +97,8 @@ def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> st
 
 def why_none(debate: Debate) -> str:
     """Why there is no verdict, and which one stood before it was debated after all."""
+    if debate.is_sealed:
+        return SEALED
     why = f"There is no decision. {inert_line(debate.failure)}".strip()
     if debate.status is Status.RUNNING:
         why = "None yet: the debate is running."
@@ -109,6 +115,8 @@ def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
         yield inert_line(hangs_on)
     if playbook := debate.setup.playbook:
         yield f"Playbook: {inert_line(playbook.title)}"
+    if audited := audit_words(debate):
+        yield inert_line(audited)
     yield from vote_lines(debate)
     yield from _ending(debate)
 
@@ -137,6 +145,7 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
         *((inert_line(section.title), nested(section.text, level)) for section in verdict.sections),
         ("Dissent", nested(verdict.dissent, level)),
         ("What would overturn it", bullets(verdict.overturned_by)),
+        ("Said by one agent only", bullets(lone_words(debate, verdict))),
         ("Earlier decisions", bullets(earlier_words(verdict))),
         ("Reasoning and solution", nested(verdict.solution, level)),
         ("Implementation", nested(verdict.implementation, level)),
@@ -154,6 +163,15 @@ def _sections(debate: Debate, verdict: Verdict, *, level: int) -> Iterator[str]:
     for title, text in texts:
         if text:
             yield f"{'#' * level} {title}\n\n{text}"
+
+
+def lone_words(debate: Debate, verdict: Verdict) -> tuple[str, ...]:
+    """What one agent alone raised and the decision leaves out, with where it stands."""
+    return tuple(
+        f"{point.kind.value.capitalize()}, {turn_words(debate, first_turn(debate, point))}: "
+        f"{point.text}"
+        for point in verdict.lone
+    )
 
 
 def requirements_table(verdict: Verdict) -> str:

@@ -78,6 +78,8 @@ def options_table(debate: Debate) -> str:
     options = options_of(debate)
     if not options.items:
         return ""
+    if debate.is_sealed:
+        return bullets(item.name for item in options.items)
     scores = {one.option: one for one in (debate.tally.options if debate.tally else ())}
     holders: dict[str, list[str]] = {}
     for agent in debate.setup.agents:
@@ -212,7 +214,8 @@ def positions_words(debate: Debate) -> Iterator[str]:
     options = options_of(debate)
     for option, agents in by_option(debate).items():
         if is_listed(options, option, len(agents)):
-            names = ", ".join(name_of(debate, agent) for agent in agents) or "nobody"
+            names = ", ".join(name_of(debate, agent) for agent in agents)
+            names = names or ("sealed" if debate.is_sealed else "nobody")
             yield f"{options.name(option)}: {names}"
 
 

@@ -34,6 +34,8 @@ class Choices(Value):
     wait_minutes: int | None = None
     #: Whether one model answers alone as well, unseen until the verdict.
     shadow: bool | None = None
+    #: Whether nobody is shown what agents hold and decide before it is revealed.
+    sealed: bool | None = None
     #: Id of a `ModelSet`.
     models: str | None = None
     #: Most that a debate may cost, in US dollars.
@@ -102,6 +104,8 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
         changes["limits"] = settings.limits.with_cost(cost)
     if choices.shadow is not None:
         changes["shadow"] = ShadowWhen.ALWAYS if choices.shadow else ShadowWhen.NEVER
+    if choices.sealed is not None:
+        changes["sealed"] = choices.sealed
     asking: dict[str, object] = {}
     if choices.clarify is not None:
         asking["enabled"] = choices.clarify

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from core.errors import DebateUnknown
-from core.events import Recorded, fold
+from core.events import BallotsRevealed, Recorded, fold
 from core.models import Debate
 from core.recent import Recent
 
@@ -53,6 +53,9 @@ class DebateCache:
         except DebateUnknown:
             self._debates.pop(debate_id, None)
             raise
+        if any(isinstance(recorded.event, BallotsRevealed) for recorded in events):
+            # What was withheld until now is read anew.
+            known, events = None, await self._store.events(debate_id)
         if known and not events:
             debate = known
         elif len(events) > _FOLDED_AT_ONCE:

@@ -264,6 +264,7 @@ class StartDebate:
             agents=taking_part(settings),
             clarify=settings.clarifying.enabled,
             shadow=_SHADOW.get(settings.shadow),
+            sealed=settings.sealed,
             wait_minutes=round(settings.clarifying.wait_seconds / 60) or None,
             debate_cost=NO_CAP if cost is None else cost,
         )

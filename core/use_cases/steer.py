@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.errors import BadInput
 from core.events import (
+    BallotsRevealed,
     DebateFailed,
     DebatePaused,
     DebateResumed,
@@ -68,7 +69,9 @@ class SteerDebate:
         await self._check(debate, by, "call the vote")
         if schedule.is_cut_short(debate) or debate.tally:
             raise BadInput("The debate is on its way to the decision already.")
-        if len(format_of(debate).positions(debate)) < FEWEST_POSITIONS:
+        # Of a sealed debate no position is read here: once there are options there are two.
+        positions = len(format_of(debate).positions(debate))
+        if positions < FEWEST_POSITIONS and not (debate.is_sealed and debate.options):
             raise BadInput("There is nothing to vote on yet: fewer than two positions are there.")
         await self.facts.record(debate.id, VoteCalled(by=by))
 
@@ -120,6 +123,13 @@ class SteerDebate:
             raise BadInput(refused)
         await self._check_person(debate, by, "have it debated")
         await self.facts.record(debate.id, DebateWanted(by=by))
+
+    async def reveal(self, debate: Debate, by: Person) -> None:
+        """Show what a sealed debate has hidden; people's ballots from now on count apart."""
+        if not debate.is_sealed:
+            raise BadInput(f"Debate `{debate.id}` is not sealed: there is nothing to reveal.")
+        await self._check_person(debate, by, "reveal it")
+        await self.facts.record(debate.id, BallotsRevealed(by=by))
 
     async def give_up(self, debate_id: str, reason: str) -> None:
         """End a debate that nobody can see any more, so that it spends no more money."""

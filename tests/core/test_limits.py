@@ -138,9 +138,9 @@ class Looking(InMemoryStore):
         super().__init__()
         self.looks = 0
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         self.looks += 1
-        return await super().events(debate_id, after=after)
+        return await super().all_events(debate_id, after=after)
 
 
 class Thinking(ScriptedProvider):

@@ -36,6 +36,8 @@ GONE = ("/setup/termination/threshold", "/verdict/evidence")
 NEWER = {
     "agents_cast",
     "answer_withdrawn",
+    "audited",
+    "ballots_revealed",
     "cross_checked",
     "debate_continued",
     "debate_wanted",
@@ -56,6 +58,8 @@ NEWER = {
     "shadow_answered",
     "shadow_placed",
     "stop_withdrawn",
+    "verdict_drafted",
+    "withheld",
 }
 
 logs = pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")

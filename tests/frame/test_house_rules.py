@@ -42,7 +42,6 @@ LONGER_FUNCTIONS = {
     "bot/views/start_form.py settings_form": "the form's fields in their order",
     "core/transcript/outcome.py outcome": "the record's keys in their order",
     "tests/core/dice.py outcome": "one case per act",
-    "core/acts/judge.py synthesise": "one case per way in which a judge may fail",
     "core/acts/verdict_replies.py verdict_from": "the verdict's fields in their order",
     "core/llm/providers/streams.py read_reply": "a reply from its first event to its usage",
     "core/opening.py open_debate": "what a debate starts from, field by field",

@@ -77,6 +77,7 @@ async def test_the_command_alone_opens_a_form_with_what_holds_here_and_an_estima
         "Models",
         "Cost cap in US dollars",
         "Questions first",
+        "Sealed ballot",
     ]
     assert "model calls" in estimate_in(view)
     assert view["state"]["values"]["rounds"]["rounds"]["selected_option"]["value"] == "2"

@@ -12,8 +12,8 @@ from core.settings import ROLES
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 VALUES: dict[Act, dict[str, object]] = {
-    Act.QUESTIONS: {"most": 5, "followup": True},
-    Act.PROPOSAL: {"words": 350, "fresh": False, "letter": ""},
+    Act.QUESTIONS: {"most": 5, "most_facts": 3, "followup": False},
+    Act.PROPOSAL: {"words": 350, "fresh": False, "letter": "", "raises": True},
     Act.CRITIQUE: {"words": 250, "repeated": True, "letter": "B", "author": "A"},
     Act.REFINEMENT: {"words": 450, "options": "o1, o2", "letter": "B"},
     Act.GATHER: {"words": 350},
@@ -61,6 +61,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "winner": "the winner of the vote, the position of Security",
             "voted": "o2",
             "unanimous": False,
+            "audited": False,
             "partial": "a person stopped it.",
             "notes": "note1, note2",
             "several": False,
@@ -71,12 +72,15 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "musts": "",
             "parts": "",
             "missing": False,
+            "raised": 9,
+            "most_lone": 5,
             "review": False,
             "answered": True,
             "lost": "Ann's ballot; Bob's refined proposal in round 2",
         },
         Act.CROSS_CHECK: {"options": "o1, o2", "answered": True, "lost": ""},
         Act.FOLLOW_UP: {"words": 200},
+        Act.AUDIT: {"most": 5},
     },
     "facilitator": {Act.FACILITATION: {"round": 1, "left": 4, "may_ask": 2, "may_vote": False}},
     "summarizer": {
@@ -100,6 +104,7 @@ OF_A_REVIEW = {
     "earlier": "",
     "ended": "",
     "voted": "",
+    "raised": 0,
 }
 #: Who a prompt is approved for where the act is what matters, and the act where the role does. A
 #: prompt is the role's persona and then the act's text, so that nothing else can go wrong.

@@ -1,0 +1,104 @@
+"""The audit: a model of another vendor looks for faults in the judge's verdict before it is posted.
+
+A judge overlooks what its own kind writes (arXiv:2404.13076). The judge mends once what was found;
+what then still stands is shown above the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
+
+from core.acts.act import ActSpec, always, declare
+from core.acts.auditing import stands_in, verdict_part
+from core.acts.replies import label_in
+from core.acts.request_for import request_for, terms_for
+from core.acts.vote_part import tally_part
+from core.errors import CallFailed
+from core.events import Audited
+from core.evidence.words import words_of
+from core.llm.call import ModelCalls
+from core.models import Act, Audit, AuditFault, AuditKind, Debate, Turn
+from core.request import Effort, Part
+from core.rules.judging import auditor_of, judge_of
+
+#: Faults that are taken up.
+MOST_FAULTS = 5
+_KINDS = [kind.value for kind in AuditKind]
+
+
+class FaultReply(BaseModel):
+    """One fault of the verdict."""
+
+    kind: Annotated[
+        AuditKind,
+        BeforeValidator(partial(label_in, labels=_KINDS)),
+        WithJsonSchema({"type": "string", "enum": _KINDS}),
+    ]
+    words: str
+    why: str
+
+
+class AuditReply(BaseModel):
+    """What an auditor answers."""
+
+    faults: list[FaultReply]
+
+
+async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
+    """Have another vendor's model look for faults; without it the verdict is posted as it is.
+
+    What is said to be wrong with words that stand neither in the verdict nor in a ballot is
+    invented: it is counted and left out.
+    """
+    auditor = auditor_of(debate) or judge_of(debate)
+    request = request_for(debate, turn, auditor)
+    terms = replace(terms_for(debate, turn, auditor), patient=False)
+    try:
+        reply, call = await calls.ask_for(request, auditor, AuditReply, options=terms)
+    except CallFailed as error:
+        failed = Audit(turn=turn, auditor=auditor.full_name, failure=str(error), lost=error.usage)
+        return Audited(audit=failed, edition=debate.edition)
+    told = words_of("\n".join(part.text for part in _about(debate, turn)))
+    faults = [
+        AuditFault(kind=one.kind, words=one.words.strip(), why=one.why.strip())
+        for one in reply.faults
+        if stands_in(one.words, told)
+    ]
+    found = Audit(
+        turn=turn,
+        auditor=auditor.full_name,
+        faults=tuple(faults[:MOST_FAULTS]),
+        invented=len(reply.faults) - len(faults),
+        call=call,
+    )
+    return Audited(audit=found, edition=debate.edition)
+
+
+def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
+    """The verdict and the ballots."""
+    return (*([verdict_part(debate.draft)] if debate.draft else []), *tally_part(debate))
+
+
+def _values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
+    return {"most": MOST_FAULTS}
+
+
+declare(
+    Act.AUDIT,
+    ActSpec(
+        label="Audit",
+        noun="audit",
+        phase="another vendor's model audits the verdict",
+        max_tokens=1024,
+        effort=Effort.LOW,
+        is_posted=False,
+        sees_history=False,
+        values=_values,
+        about=_about,
+        is_alone=always,
+        perform=audit,
+    ),
+)

@@ -1,0 +1,87 @@
+"""The verdict as its auditor reads it, and what of its faults still stands (pure)."""
+
+from collections.abc import Iterator, Sequence
+
+from core.evidence.words import words_of
+from core.figures import counted
+from core.models import Audit, AuditFault, AuditKind, Debate, RequirementStatus, Verdict
+from core.request import Part, PartKind
+
+
+def stands_in(words: str, text: Sequence[str]) -> bool:
+    """Whether words stand in a text in a row, whatever their case and marks."""
+    wanted = words_of(words)
+    count = len(wanted)
+    return bool(wanted) and any(
+        text[at : at + count] == wanted for at in range(len(text) - count + 1)
+    )
+
+
+def verdict_part(verdict: Verdict) -> Part:
+    """The verdict, a line for each of its fields."""
+    return Part(kind=PartKind.OWN, label="The verdict", text="\n".join(_lines(verdict)))
+
+
+def audited_parts(draft: Verdict, audit: Audit) -> Sequence[Part]:
+    """What the judge who is to mend its verdict is shown."""
+    faults = (f'- {fault.kind.value}, "{fault.words}": {fault.why}' for fault in audit.faults)
+    found = Part(kind=PartKind.CRITIQUE, label="What the audit found", text="\n".join(faults))
+    return (verdict_part(draft), found)
+
+
+def left_standing(audit: Audit, draft: Verdict, verdict: Verdict) -> Sequence[AuditFault]:
+    """The faults that the verdict has still, as far as its words show."""
+    text = words_of(verdict_part(verdict).text)
+    met = words_of("\n".join(_requirements(verdict, RequirementStatus.MET)))
+    return [
+        fault
+        for fault in audit.faults
+        if (
+            verdict.dissent == draft.dissent
+            if fault.kind is AuditKind.DISSENT
+            else stands_in(fault.words, met if fault.kind is AuditKind.REQUIREMENT else text)
+        )
+    ]
+
+
+def fault_words(audit: Audit, standing: Sequence[AuditFault]) -> Sequence[str]:
+    """What people are told above the answer: faults that were found and not mended."""
+    return [
+        f'An audit by {audit.auditor} doubts "{fault.words}": {fault.why.rstrip(".")}.'
+        for fault in standing
+    ]
+
+
+def audit_words(debate: Debate) -> str:
+    """What an audit came to, in a sentence; empty where there was none."""
+    audit, draft, verdict = debate.audit, debate.draft, debate.verdict
+    if audit is None or draft is None or verdict is None:
+        return ""
+    if audit.failure:
+        return f"{audit.auditor} was to audit the verdict and could not: {audit.failure}"
+    if not audit.faults:
+        return f"An audit of the verdict by {audit.auditor} found no fault."
+    mended = len(audit.faults) - len(left_standing(audit, draft, verdict))
+    said = f"An audit of the verdict by {audit.auditor} found {counted(len(audit.faults), 'fault')}"
+    return f"{said}, of which the judge mended {mended or 'none'}."
+
+
+def _requirements(verdict: Verdict, *statuses: RequirementStatus) -> Iterator[str]:
+    for one in verdict.requirements:
+        shown = f' (shown by "{one.words}")' if one.words else ""
+        if one.status in statuses:
+            yield f"Requirement: {one.text}: {one.status.value}{shown}"
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    yield f"Decision: {verdict.decision}"
+    yield from (f"Reason: {reason}" for reason in verdict.reasons)
+    yield f"Dissent: {verdict.dissent or 'none'}"
+    yield from _requirements(verdict, *RequirementStatus)
+    yield from (f"{one.option} by {one.criterion}: {one.words}" for one in verdict.criteria)
+    yield from filter(None, (verdict.solution, verdict.implementation))
+    yield from (f"{section.title}: {section.text}" for section in verdict.sections)
+    for lines in (verdict.tradeoffs, verdict.recommendations, verdict.overturned_by):
+        yield from lines
+    for one in verdict.citations:
+        yield f'Quote of {one.source}, {one.status.value}: "{one.words}"'

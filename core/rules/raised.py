@@ -1,0 +1,46 @@
+"""What agents raise on their own: risks, ideas and facts that a verdict may leave out (pure).
+
+Agreement loses ideas: councils kept 22 to 25 % of those that one model had, and two thirds of the
+lost ones were rated useful (Krishnan, 2026-06). So they are fields, and the judge says which of
+them one agent alone raised; no words are compared.
+"""
+
+from collections.abc import Mapping
+
+from core.models import Debate, RaisedKind, RaisedPoint, Turn, turn_of
+from core.rules.formats.registry import format_of
+
+#: Lines of a verdict on what one agent alone raised.
+MOST_LONE = 5
+
+
+def is_first_answer(debate: Debate, turn: Turn) -> bool:
+    """Whether the agent answers in isolation on this turn, where first answers are compared."""
+    form = format_of(debate)
+    return form.compares_drafts and turn.round == 1 and turn.act is form.phases[0]
+
+
+def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
+    """What the agents raised by the labels under which the judge reads it (`r1`).
+
+    Empty where only one agent raised anything: nobody else could have.
+    """
+    form, points = format_of(debate), list[RaisedPoint]()
+    for agent in debate.setup.agents:
+        draft = debate.contributions.get(turn_of(form.phases[0], 1, agent.id).key)
+        facts = (
+            fact
+            for asked in debate.questions.values()
+            if asked.turn.agent == agent.id
+            for fact in asked.facts
+        )
+        points += draft.raised if draft else ()
+        points += (RaisedPoint(agent=agent.id, kind=RaisedKind.FACT, text=fact) for fact in facts)
+    if len({point.agent for point in points}) <= 1:
+        return {}
+    return {f"r{number}": point for number, point in enumerate(points, start=1)}
+
+
+def first_turn(debate: Debate, point: RaisedPoint) -> Turn:
+    """The turn of the first answer of the agent that raised it."""
+    return turn_of(format_of(debate).phases[0], 1, point.agent)

@@ -1,0 +1,91 @@
+"""What may be read of a sealed debate before it is revealed: one view, for every surface (pure).
+
+Advice on which all agents agree flips people; independent votes beat it (arXiv:2603.29866). So
+stores return a log as it may be read, and only the engine reads all of it: a surface cannot show
+what it is not given.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.events import (
+    Audited,
+    BallotAbstained,
+    BallotCast,
+    BallotsRevealed,
+    ContributionMade,
+    CrossChecked,
+    DebateConcluded,
+    DebateStarted,
+    Event,
+    FacilitatorDecided,
+    FindingsMerged,
+    FollowUpAnswered,
+    GatePassed,
+    OptionsMerged,
+    PeopleBallotCast,
+    Recorded,
+    ShadowAnswered,
+    ShadowPlaced,
+    SummaryMade,
+    TurnFailed,
+    VerdictDrafted,
+    VerdictReached,
+    VoteTallied,
+    Withheld,
+    spent_by,
+)
+
+#: What tells where agents stand, how many of them, or what was decided. The end is among them: what
+#: listens for it would hand on a debate without its verdict.
+_TELLING = (
+    Audited,
+    BallotAbstained,
+    BallotCast,
+    ContributionMade,
+    CrossChecked,
+    DebateConcluded,
+    FacilitatorDecided,
+    FindingsMerged,
+    FollowUpAnswered,
+    GatePassed,
+    ShadowAnswered,
+    ShadowPlaced,
+    SummaryMade,
+    VerdictDrafted,
+    VerdictReached,
+    VoteTallied,
+)
+#: Said for a debate that has a verdict nobody may see.
+SEALED = (
+    "Sealed: what the agents hold and decide is shown once who started the debate reveals it, so "
+    "that people vote on their own."
+)
+_FAILED = "Why is shown once the debate is revealed."
+
+
+def as_shown(log: Sequence[Recorded]) -> Sequence[Recorded]:
+    """A whole log as it may be read now: with the same numbers, times and keys."""
+    first = log[0].event if log else None
+    is_sealed = isinstance(first, DebateStarted) and first.setup.sealed
+    if not is_sealed or any(isinstance(one.event, BallotsRevealed) for one in log):
+        return log
+    return [replace(recorded, event=_shown(recorded.event)) for recorded in log]
+
+
+def _shown(event: Event) -> Event:
+    """The event without what it tells of agents' stances, and of what people chose."""
+    match event:
+        case OptionsMerged(options=options):
+            return event.model_copy(update={"options": options.model_copy(update={"stances": {}})})
+        case PeopleBallotCast(ballot=ballot):
+            hidden = {"options": (), "ranking": ()}
+            return event.model_copy(update={"ballot": ballot.model_copy(update=hidden)})
+        case TurnFailed(failure=failure):
+            told = failure.model_copy(update={"reason": _FAILED})
+            return event.model_copy(update={"failure": told})
+        case _ if isinstance(event, _TELLING):
+            ends = isinstance(event, DebateConcluded)
+            return Withheld(outcome=event.key, usage=spent_by(event), ends=ends)
+        case _:
+            return event

@@ -1,0 +1,141 @@
+"""A model of another vendor audits the verdict: found, mended or shown; invented faults are not."""
+
+import json
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from core.errors import RequestRejected
+from core.estimate import estimate
+from core.events import Audited, VerdictDrafted
+from core.models import Act, AuditKind, Debate, Setup
+from core.request import ModelRequest, PartKind
+from core.rules.judging import auditor_of
+from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
+from core.transcript.decision import decision_text
+from core.transcript.explain import explanation
+from tests.core.bench import DEBATE, Bench
+
+OTHER_VENDOR = "beta/small"
+#: A fault planted in a verdict: its kind, the words that are wrong, the fields that hold them, and
+#: the fields of the mended verdict; None: the judge leaves it.
+Planted = tuple[AuditKind, str, Mapping[str, object], Mapping[str, object] | None]
+
+
+def _met(words: str, status: str = "met") -> Mapping[str, object]:
+    shown = {"requirement": "It must keep every job", "words": words, "status": status}
+    return {"requirements": [shown]}
+
+
+PLANTED: list[Planted] = [
+    (
+        AuditKind.SUM,
+        "3 of 2 agents",
+        {"reasons": ["3 of 2 agents want it."]},
+        {"reasons": ["All."]},
+    ),
+    (AuditKind.SUM, "saves $500 a month", {"solution": "It saves $500 a month."}, None),
+    (AuditKind.SUM, "two weeks and three", {"implementation": "two weeks and three: 4"}, {}),
+    (AuditKind.SUM, "110 % in all", {"tradeoffs": ["110 % in all"]}, None),
+    (AuditKind.QUOTE, "nobody may wait", {"reasons": ["It says nobody may wait."]}, {}),
+    (AuditKind.QUOTE, "the vendor promises", {"solution": "As the vendor promises."}, None),
+    (AuditKind.DISSENT, "p1 is clear", {"dissent": ""}, {"dissent": "Security: it is one server."}),
+    (AuditKind.DISSENT, "p2 is clear", {"dissent": "Nobody disagreed."}, None),
+    (AuditKind.REQUIREMENT, "a queue keeps jobs", _met("a queue keeps jobs"), _met("", "unknown")),
+    (AuditKind.REQUIREMENT, "keep every job", _met("in memory"), None),
+]
+
+
+def on_two_vendors(**changes: object) -> Setup:
+    setup = a_setup(rounds=1)
+    agents = [one.model_copy(update={"model": "alpha/large"}) for one in setup.agents[:-1]]
+    agents.append(setup.agents[-1].model_copy(update={"model": OTHER_VENDOR}))
+    judge = setup.judge.model_copy(update={"model": "alpha/large"})
+    return setup.model_copy(update={"agents": tuple(agents), "judge": judge, **changes})
+
+
+def a_script(planted: Planted) -> Callable[[ModelRequest], str]:
+    kind, words, fields, mended = planted
+
+    def script(request: ModelRequest) -> str:
+        match request.act:
+            case Act.AUDIT:
+                assert request.model == OTHER_VENDOR
+                true = {"kind": kind.value, "words": words.upper(), "why": "It is not so."}
+                invented = {"kind": "sum", "words": "nine of nine servers", "why": "Nowhere."}
+                return json.dumps({"faults": [true, invented]})
+            case Act.SYNTHESIS:
+                is_again = any(part.label == "What the audit found" for part in request.parts)
+                assert is_again == ("wrote this verdict already" in request.parts[-1].text)
+                said = fields if not is_again or mended is None else mended
+                return json.dumps(a_verdict_reply(**said))
+            case _:
+                return plausible_reply(request)
+
+    return script
+
+
+async def audited(planted: Planted) -> tuple[Debate, Bench]:
+    bench = Bench(provider=ScriptedProvider(a_script(planted)))
+    return await bench.run(on_two_vendors()), bench
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[1])
+async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted) -> None:
+    kind, words, _, mended = planted
+    debate, bench = await audited(planted)
+    assert debate.audit
+    assert debate.verdict
+    assert [(one.kind, one.words.lower()) for one in debate.audit.faults] == [(kind, words.lower())]
+    assert debate.audit.invented == 1, "words that stand nowhere are no fault"
+    warnings = [one for one in debate.verdict.warnings if one.startswith("An audit by")]
+    assert bool(warnings) == (mended is None)
+    text = decision_text(debate)
+    assert f"scripted/{OTHER_VENDOR}" in text
+    assert f"found 1 fault, of which the judge mended {'none' if mended is None else 1}" in text
+    # It is asked for twice, paid for once each, and recorded.
+    asked = bench.provider.asked(Act.SYNTHESIS)
+    assert (len(asked), len(bench.provider.asked(Act.AUDIT))) == (2, 1)
+    assert debate.usage.attempts == len(bench.provider.requests)
+    kinds = [type(one.event) for one in await bench.store.events(DEBATE)]
+    assert (kinds.count(VerdictDrafted), kinds.count(Audited)) == (1, 1)
+    assert "audit" in explanation(await bench.store.events(DEBATE))
+
+
+async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_loses_nothing() -> (
+    None
+):
+    def refusing(request: ModelRequest) -> str | RequestRejected:
+        return RequestRejected("No.") if request.act is Act.AUDIT else plausible_reply(request)
+
+    for script, said in ((plausible_reply, "found no fault"), (refusing, "could not")):
+        bench = Bench(provider=ScriptedProvider(script))
+        debate = await bench.run(on_two_vendors())
+        assert debate.verdict
+        assert len(bench.provider.asked(Act.SYNTHESIS)) == 1
+        assert said in decision_text(debate)
+        assert not debate.failures
+        assert debate.usage.attempts == len(bench.provider.requests)
+
+
+async def test_it_takes_a_second_vendor_and_can_be_switched_off() -> None:
+    bench = Bench()
+    for setup in (a_setup(rounds=1), on_two_vendors(audit=False)):
+        estimated = estimate(setup)
+        assert Act.AUDIT not in {one.turn.act for one in estimated.planned}
+    planned = [one for one in estimate(on_two_vendors()).planned if one.turn.act is Act.AUDIT]
+    assert [one.model for one in planned] == [OTHER_VENDOR], "its cost is in the estimate"
+    debate = await bench.run(on_two_vendors(audit=False))
+    assert debate.verdict
+    assert auditor_of(debate) is None
+    assert not bench.provider.asked(Act.AUDIT)
+
+
+async def test_the_auditor_reads_verdict_ballots_and_requirements() -> None:
+    bench = Bench()
+    await bench.run(on_two_vendors())
+    (request,) = bench.provider.asked(Act.AUDIT)
+    shown = {part.kind: part.text for part in request.parts}
+    assert "Decision: Use PostgreSQL." in shown[PartKind.OWN]
+    assert "It must keep every job" in shown[PartKind.QUESTION]
+    assert "The ballot of" in shown[PartKind.TALLY]

@@ -1,0 +1,108 @@
+"""What one agent alone raised is not lost to agreement."""
+
+import json
+import re
+
+import pytest
+
+from bot.mcp.results import verdict as verdict_for_programs
+from bot.slack.ids import address_of, turn_key
+from bot.views.fold import in_full
+from bot.views.verdict import verdict as verdict_posts
+from bot.views.verdict import whole
+from core.acts.short_form import read_short_form
+from core.models import Act, Clarifying, Debate, RaisedKind, When
+from core.request import ModelRequest
+from core.rules.raised import raised_points
+from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
+from core.transcript.decision import decision_text, lone_words
+from core.transcript.report import report
+from tests.core.bench import Bench
+
+#: What each agent alone raises; and what all raise, which the judge does not name.
+LONE = {
+    "architect": ["Idea: Let each tenant have a queue of its own.", "**Risk:** Vacuum stalls."],
+    "security": ["- Risk: Payloads hold personal data.", "Fact: The audit is in May (context)."],
+    "simplicity": ["Missing: The budget."],
+}
+SHARED = "Risk: Nobody has measured the load."
+
+
+def an_agent_and_judge(request: ModelRequest) -> str:
+    """Three agents with a lone point each, and a judge that names those nobody shares."""
+    match request.act:
+        case Act.PROPOSAL:
+            raised = "\n".join((*LONE[request.role], SHARED))
+            return f"**PostgreSQL.** Because.\n\nIn short: PostgreSQL.\n- It is there.\n{raised}"
+        case Act.QUESTIONS:
+            return json.dumps({"facts": ["It must keep every job."], "questions": []})
+        case Act.SYNTHESIS:
+            shown = next(part.text for part in request.parts if "What agents raised" in part.label)
+            lines = [line.split(": ", 3) for line in shown.splitlines()]
+            texts = [text for *_, text in lines]
+            lone = [label for label, *_, text in lines if texts.count(text) == 1]
+            return json.dumps(a_verdict_reply(lone=[*lone, lone[0], "r99"]))
+        case _:
+            return plausible_reply(request)
+
+
+async def held(**changes: object) -> tuple[Debate, ScriptedProvider]:
+    provider = ScriptedProvider(an_agent_and_judge)
+    setup = a_setup(rounds=1).model_copy(update={"when": When.ALWAYS, **changes})
+    return await Bench(provider=provider).run(setup), provider
+
+
+async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict() -> None:
+    debate, provider = await held()
+    verdict = debate.verdict
+    assert verdict
+
+    planted = [re.sub(r"^\W*\w+:\W*", "", line) for lines in LONE.values() for line in lines]
+    assert [point.text for point in verdict.lone] == planted
+    assert {point.kind for point in verdict.lone} == set(RaisedKind)
+    tasks = [request.parts[-1].text for request in provider.asked(Act.PROPOSAL)]
+    assert all("`Fact:` or `Missing:`" in task for task in tasks), "people were not asked before"
+    for line in planted:
+        assert line in report(debate)
+        assert line in decision_text(debate)
+    assert "Idea, Architect: proposal, round 1: Let each tenant" in report(debate)
+    assert verdict_for_programs(debate, "")[0].said_by_one == lone_words(debate, verdict)
+    first = debate.setup.agents[0]
+    link = f"<{address_of(turn_key(debate.id, f'r1/proposal/{first.id}'))}|{first.name}>"
+    thread = "\n".join(post.text for post in verdict_posts(debate, verdict))
+    assert f"*Said by one agent only*\n• *Idea*, {link}: Let each tenant" in thread
+    window = json.dumps(in_full(whole(debate, verdict), 90))
+    assert "Let each tenant" in window
+    assert "moot.invalid" not in window, "in a window no address is filled in"
+    # Other agents never read it: positions stay without it.
+    asked = [r for r in provider.requests if r.act is Act.REFINEMENT]
+    assert asked
+    assert not any("Vacuum stalls" in part.text for r in asked for part in r.parts)
+
+
+async def test_facts_are_asked_for_before_positions_and_count_as_raised() -> None:
+    debate, provider = await held(clarifying=Clarifying(enabled=True, wait_seconds=60))
+    tasks = [request.parts[-1].text for request in provider.asked(Act.PROPOSAL)]
+    assert not any("Missing:" in task for task in tasks), "what they lack they have asked"
+    facts = [point for point in raised_points(debate).values() if "every job" in point.text]
+    assert [point.agent for point in facts] == [agent.id for agent in debate.setup.agents]
+    assert debate.verdict
+    assert not any("every job" in point.text for point in debate.verdict.lone), "all rely on it"
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "text"),
+    [
+        ("Risk: It fails.", RaisedKind.RISK, "It fails."),
+        ("- **Idea:** Ask them.", RaisedKind.IDEA, "Ask them."),
+        ("* fact : In May (e1).", RaisedKind.FACT, "In May (e1)."),
+        ("Missing: the load.", RaisedKind.MISSING, "the load."),
+        ("Risk:", None, ""),
+        ("Risky: It fails.", None, ""),
+        ("In time we risk: much.", None, ""),
+    ],
+)
+def test_a_line_that_raises_something_is_read(line: str, kind: RaisedKind, text: str) -> None:
+    end = f"It is there.\n\nIn short: PostgreSQL.\n- A point.\n{line}"
+    expected = ((kind, text),) if kind else ()
+    assert read_short_form(end).raised == expected

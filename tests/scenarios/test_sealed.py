@@ -1,0 +1,194 @@
+"""A sealed debate: every surface is searched for planted stances, before and after the reveal."""
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.mcp.results import DOCUMENTS
+from bot.slack.ids import ActionId, headline_key
+from bot.testing import BotSpec, Team, debate_of, key_of
+from core.events import BallotsRevealed, fold
+from core.models import Act, Place, Status
+from core.request import ModelRequest
+from core.store.memory import InMemoryStore
+from core.testing import ScriptedProvider, a_setup, on_own_models, plausible_reply
+from core.transcript.explain import explanation
+from core.transcript.record import record_json
+from core.transcript.report import report
+from core.transcript.timeline import timeline
+from core.use_cases.choices import ChannelChoices, Choices
+from tests.bot.mcp.test_over_http import Served, served
+from tests.core.bench import DEBATE, Bench
+from tests.scenarios.test_board import board_saying, buttons
+from tests.scenarios.test_deciding import ranking
+from tests.scenarios.test_finding import home_of
+from tests.scenarios.test_pages import PAGES, fetched, shared
+from tests.scenarios.test_starting import form_of
+
+QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
+#: Stands in every text that agents and judge write.
+PLANTED = "zebra"
+#: What tells a stance without it: shares, counts of agents, words of a vote.
+TELLING = re.compile(
+    rf"{PLANTED}|\d ?%|\bof \d agents|first choice|on average|\bof \d+ ballots",
+    re.IGNORECASE,
+)
+
+
+def planting(request: ModelRequest) -> str:
+    reply = plausible_reply(request)
+    if request.act in {Act.OPTIONS, Act.QUESTIONS, Act.CASTING}:
+        return reply
+    if not reply.startswith("{"):
+        return f"**PostgreSQL: the {PLANTED}.** {reply}\n\nIn short: {PLANTED}.\n- {PLANTED}"
+    fields = json.loads(reply)
+    for name, value in fields.items():
+        if name in {"reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by"}:
+            fields[name] = [f"{one} {PLANTED}" for one in value]
+        elif name in {"decision", "solution", "dissent", "implementation", "reason"}:
+            fields[name] = f"{value} {PLANTED}"
+    return json.dumps(fields)
+
+
+@dataclass(frozen=True)
+class Sealed:
+    bot: Served
+    board: str
+
+    @property
+    def team(self) -> Team:
+        return self.bot.team
+
+    @property
+    def debate_id(self) -> str:
+        return debate_of(self.team.thread(self.board)[0])
+
+    async def surfaces(self) -> dict[str, str]:
+        """What each surface shows, as text."""
+        team, debate_id = self.team, self.debate_id
+        shown = {"page": (await fetched(team, await shared(team, self.board))).text}
+        for typed in ("list", f"show {debate_id}", f"search {PLANTED}", f"export {debate_id}"):
+            await team.type(typed)
+            shown[f"/debate {typed}"] = team.told()[-1]
+        await team.wait_until_sent()
+        state = team.workspace.state
+        shown["thread and board"] = json.dumps([team.thread(self.board), team.told()])
+        shown["channel"] = json.dumps(team.workspace.messages(team.channel))
+        shown["files"] = "\n".join(str(one.content) for one in state.files.values())
+        shown["home"] = await home_of(team, "dana", "Kafka")
+        async with self.bot.program(self.bot.lets_in("dana")) as dana:
+            for tool in ("debate_status", "get_verdict"):
+                shown[tool] = json.dumps(await dana.calls(tool, debate_id=debate_id))
+            shown["list_debates"] = json.dumps(await dana.calls("list_debates"))
+            found = await dana.calls("search_decisions", query=QUESTION)
+            shown["search_decisions"] = json.dumps(found)
+            for document in DOCUMENTS:
+                shown[document] = await dana.reads(f"moot://debates/{debate_id}/{document}")
+        log = await team.moot.store.events(debate_id)
+        shown["record"], shown["report file"] = record_json(log), report(fold(log))
+        shown["explain"] = "\n".join(map(str, timeline(log))) + explanation(log)
+        return shown
+
+
+@asynccontextmanager
+async def sealed() -> AsyncGenerator[Sealed]:
+    models = ("scripted-1", "scripted-2", "scripted-3")
+    provider = ScriptedProvider(planting)
+    async with served(BotSpec(provider=provider, rounds=1, pages=PAGES, models=models)) as bot:
+        team = bot.team
+        place = Place(
+            surface="slack",
+            workspace=team.workspace.state.team_id,
+            channel=team.workspace.channel(team.channel).id,
+        )
+        chosen = ChannelChoices(choices=Choices(sealed=True))
+        await team.moot.context.channels.put(place, chosen)
+        provider.hold(Act.REFINEMENT)
+        found = Sealed(bot, await team.debate(QUESTION))
+        await provider.until_asked(Act.REFINEMENT)
+        await board_saying(team, found.board, "Sealed ballot")
+        assert leaks(await found.surfaces()) == {}, "while it runs"
+        provider.let_go()
+        await team.wait_for_log(found.board, lambda debate: debate.status is Status.CONCLUDED)
+        await board_saying(team, found.board, "The agents' verdict is there")
+        await team.wait_until_sent()
+        yield found
+
+
+def _bare(text: str) -> str:
+    """A text without what was typed, and how far a round has come."""
+    return re.sub(rf"search {PLANTED}|“{PLANTED}”|\\u201c{PLANTED}\\u201d|\(\d+%\)", "", text)
+
+
+def leaks(shown: dict[str, str]) -> dict[str, str]:
+    """What tells a stance, by surface."""
+    # How cheap or how full something is are shares of other things.
+    found = {name: TELLING.search(_bare(text)) for name, text in shown.items()}
+    return {
+        name: shown[name][max(0, one.start() - 60) : one.end() + 60]
+        for name, one in found.items()
+        if one
+    }
+
+
+@pytest.mark.slow
+async def test_no_surface_shows_stances_before_the_reveal_and_all_do_afterwards() -> None:
+    async with sealed() as found:
+        team, board = found.team, found.board
+        assert leaks(await found.surfaces()) == {}, "with the verdict there"
+        # People vote: it is seen who, not what.
+        assert buttons(team, board) == ["Cast your ballot", "Reveal"]
+        await team.click(board, ActionId.BALLOT.value, user="alex")
+        view = await form_of(team, "alex")
+        await team.workspace.submit("alex", view["id"], ranking("o2", "o1"))
+        root = await board_saying(team, board, "Voted so far")
+        assert team.workspace.user("alex").id in root["text"]
+        assert leaks(await found.surfaces()) == {}, "with a ballot"
+        # Only who may steer reveals it.
+        await team.click(board, ActionId.REVEAL.value, user="alex")
+        assert "Only" in (await team.workspace.wait_for(lambda: team.told("alex")))[-1]
+        await team.click(board, ActionId.REVEAL.value)
+        await team.wait_for_end(board)
+        posts = [key for reply in team.replies(board) if (key := key_of(reply))]
+        assert headline_key(found.debate_id, 1) in posts
+        assert len(posts) == len(set(posts)), "nothing is posted twice"
+        shown = await found.surfaces()
+        told = {name for name, text in shown.items() if PLANTED in _bare(text)}
+        assert told >= {"page", "thread and board", "channel", "files", "get_verdict", "record"}
+        debate = fold(await team.moot.store.events(found.debate_id))
+        assert debate.people_ballots[team.workspace.user("alex").id].options == ("o2", "o1")
+        # A ballot from now on counts apart.
+        await team.workspace.click("sam", team.channel, team.verdict(board), ActionId.BALLOT.value)
+        view = await form_of(team, "sam")
+        await team.workspace.submit("sam", view["id"], ranking("o1", "o2"))
+        await board_saying(team, board, "Since the reveal, counted apart")
+        assert "(1 ballot)" in team.thread(board)[0]["text"]
+
+
+async def test_a_log_is_read_whole_only_by_the_engine_and_with_the_same_numbers(
+    tmp_path: Path,
+) -> None:
+    del tmp_path
+    bench = Bench(provider=ScriptedProvider(planting), store=InMemoryStore())
+    setup = on_own_models(a_setup(rounds=1)).model_copy(update={"sealed": True})
+    debate = await bench.run(setup)
+    assert debate.verdict
+    whole = await bench.store.all_events(DEBATE)
+    read = await bench.store.events(DEBATE)
+    assert [(one.seq, one.at, one.event.key) for one in whole] == [
+        (one.seq, one.at, one.event.key) for one in read
+    ]
+    assert await bench.store.events(DEBATE, after=5) == read[5:]
+    shown = fold(read)
+    assert (shown.status, shown.verdict, shown.tally) == (Status.CONCLUDED, None, None)
+    assert shown.usage == debate.usage, "what it cost is told"
+    assert PLANTED not in "".join(map(str, bench.sink.events)), "and so are those who listen"
+    await bench.add(BallotsRevealed(by=setup.asked_by))
+    await bench.engine.run(DEBATE)
+    assert fold(await bench.store.events(DEBATE)).verdict == debate.verdict
+    assert bench.sink.events[-len(whole) - 1 :][: len(whole)] == whole, "all of it is told"
