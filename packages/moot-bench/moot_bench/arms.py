@@ -41,6 +41,8 @@ class ArmForm(StrEnum):
     """What an arm does."""
 
     SOLO = "solo"
+    #: One model that writes its answer again and again, with a debate's output tokens.
+    THINK = "think"
     #: As many drafts as a debate has agents, and a blind vote on them.
     VOTE = "vote"
     #: The same with so many drafts that it costs what the debate costs.
@@ -54,11 +56,13 @@ class ArmForm(StrEnum):
     @property
     def kind(self) -> ArmKind:
         """What it is compared with."""
-        if self is ArmForm.SOLO:
+        if self in _ALONE:
             return ArmKind.SOLO
         return ArmKind.VOTE if self in {ArmForm.VOTE, ArmForm.BEST_OF} else ArmKind.DEBATE
 
 
+#: One model answers alone.
+_ALONE = (ArmForm.SOLO, ArmForm.THINK)
 _FORMATS = {ArmForm.COUNCIL: council.NAME, ArmForm.PANEL: panel.NAME}
 
 
@@ -71,6 +75,8 @@ class Arm:
     models: tuple[ModelChoice, ...]
     #: Agents; 0: as many as the roster has.
     drafts: int = 0
+    #: Output tokens for one answer, hidden reasoning included; 0: as many as one reply takes.
+    tokens: int = 0
 
     @property
     def name(self) -> str:
@@ -81,6 +87,10 @@ class Arm:
     def with_drafts(self, drafts: int) -> "Arm":
         """The same arm with so many drafts, 2 to `MOST_DRAFTS`."""
         return replace(self, drafts=min(MOST_DRAFTS, max(2, drafts)))
+
+    def with_tokens(self, tokens: int) -> "Arm":
+        """The same arm with so many output tokens for an answer."""
+        return replace(self, tokens=tokens)
 
 
 def arms_for(
@@ -97,8 +107,10 @@ def arms_for(
     mixes += [tuple(models[:1])] if len(models) == 1 or not only_mixed else []
     if len(models) > 1:
         mixes.append(tuple(models))
-    alone = [Arm(form=ArmForm.SOLO, models=(model,)) for model in models if ArmForm.SOLO in forms]
-    rest = [form for form in ArmForm if form in forms and form is not ArmForm.SOLO]
+    alone = [
+        Arm(form=form, models=(model,)) for form in _ALONE if form in forms for model in models
+    ]
+    rest = [form for form in ArmForm if form in forms and form not in _ALONE]
     return [*alone, *(Arm(form=form, models=mix) for form in rest for mix in mixes)]
 
 
@@ -132,6 +144,7 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
             "limits": AllLimits.model_validate(limits),
             "fallbacks": (),
             "shadow": ShadowWhen.NEVER,
+            "audit": False,
             "question_max_chars": len(text),
         }
     )
@@ -156,11 +169,13 @@ def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
     roster = [agent for agent in settings.agents if agent.enabled]
     none = ModelChoice(provider=OFFLINE, model="")
     roster = roster or [agent_for(role, none) for role in ROSTER]
-    count = 1 if arm.form is ArmForm.SOLO else arm.drafts or len(roster)
-    if arm.form in {ArmForm.SOLO, ArmForm.BEST_OF}:
+    count = 1 if arm.form in _ALONE else arm.drafts or len(roster)
+    if arm.form in {*_ALONE, ArmForm.BEST_OF}:
         one = agent_for("generalist", none)
+        # What an answer may spend decides it, so it is part of the setup.
+        within = f"-{arm.tokens}" if arm.tokens else ""
         roster = [
-            one.model_copy(update={"id": f"draft-{n}", "name": f"Draft {n}"})
+            one.model_copy(update={"id": f"draft-{n}{within}", "name": f"Draft {n}"})
             for n in range(1, count + 1)
         ]
     return [

@@ -35,15 +35,18 @@ from moot_bench.comparison import ArmKind, ArmMeasure
 from moot_bench.page import held_words, replayed_words, results_page
 from moot_bench.reading import own_tasks, read_tasks
 from moot_bench.recall import Readers, SavedReplies, calls_words
-from moot_bench.recorded import recorded_answers
+from moot_bench.recorded import SECOND, recorded_answers
 from moot_bench.replay import ReplayProvider
 from moot_bench.report import Recalls, answers_csv, power_words, report
+from moot_bench.rules import replayed, rules_report
 from moot_bench.run import Bench
 from moot_bench.tasks import Task, TaskKind
 
 DONE, STOPPED = 0, 1
 #: What can be said of recorded answers: they were given before and after one exchange.
-_REPLAYED = frozenset({ArmForm.SOLO, ArmForm.VOTE, ArmForm.GATE, ArmForm.CRITIQUE})
+_REPLAYED = (ArmForm.SOLO, ArmForm.VOTE, ArmForm.GATE, ArmForm.CRITIQUE)
+#: Where no second answers were recorded.
+_BEFORE_DEBATE = (ArmForm.SOLO, ArmForm.VOTE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +94,13 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
     loaded = await load_settings(environment, command.config, plugins=plugins)
     for notice in (*plugins.left_out, *loaded.notices):
         tell(f"Notice: {notice}")
-    settings, forms = loaded.settings, _forms(command)
+    settings, forms, rules = loaded.settings, _forms(command), ""
     if command.replay:
         tasks, recorded, models = recorded_answers(_read(command.replay), command.replay.name)
+        has_debates = any(SECOND in phases for phases in recorded.values())
+        forms = forms if has_debates else _BEFORE_DEBATE
+        shown = replayed(tasks[: command.questions], recorded, [model.model for model in models])
+        rules = rules_report(shown)
         settings = settings.model_copy(update={"rounds": 1, "agents": ()})
         provider = ReplayProvider(recorded)
         calls = ModelCalls({provider.name: provider}, SystemClock())
@@ -139,13 +146,14 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
                 recalls = await readers.read(arms, held.scored(arms, tasks)[1], held.answered)
         finally:
             await calls.close()
-    return _hand_out(held, arms, tasks, command=command, recalls=recalls)
+    return _hand_out(held, arms, tasks, command=command, recalls=recalls, rules=rules)
 
 
 def _tell_plan(held: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
     """Say what will be spent and what it can show, before anything is spent."""
     for arm in arms:
         drafts = f" ({counted(arm.drafts, 'draft')})" if arm.drafts else ""
+        drafts += f" ({arm.tokens:,} output tokens)" if arm.tokens else ""
         expected = held.expected[arm.name]
         calls = counted(expected.calls, "call")
         tell(f"{arm.name}{drafts}: {calls}, about {money(expected.cost)} per question")
@@ -196,11 +204,12 @@ def _hand_out(
     *,
     command: BenchCommand,
     recalls: Recalls | None,
+    rules: str,
 ) -> int:
     """Write report, picture, answers and page."""
     output = command.output
     scored, whole = held.scored(arms, tasks)
-    notes = [*([held.stopped] if held.stopped else []), *held.failed]
+    notes = [*([held.stopped] if held.stopped else []), *held.failed, *held.token_words(arms)]
     if len(whole) < len(tasks):
         left = counted(len(tasks) - len(whole), "question")
         notes.append(f"{left} without an answer of every arm: left out of all figures.")
@@ -213,7 +222,7 @@ def _hand_out(
     if output and not has_charts():
         tell("No chart is drawn: matplotlib is not installed (`pip install matplotlib`).")
     picture = CHART if chart else ""
-    text = report(scored, measure, notes=notes, picture=picture, recalls=recalls)
+    text = report(scored, measure, notes=notes, picture=picture, recalls=recalls, rules=rules)
     if output:
         write_file(output / "report.md", text)
         write_file(output / "answers.csv", answers_csv(scored))
@@ -237,7 +246,7 @@ def _origin(held: Bench, arms: Sequence[Arm], tasks: Sequence[Task]) -> str:
 
 
 def _forms(command: BenchCommand) -> Sequence[ArmForm]:
-    usual = [ArmForm.SOLO, ArmForm.VOTE, ArmForm.BEST_OF, ArmForm.GATE, ArmForm.CRITIQUE]
+    usual = [form for form in ArmForm if form not in {ArmForm.COUNCIL, ArmForm.PANEL}]
     if command.replay:
         usual = [form for form in usual if form in _REPLAYED]
     known = {form.value: form for form in (ArmForm if not command.replay else _REPLAYED)}

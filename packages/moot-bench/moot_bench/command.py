@@ -24,7 +24,7 @@ def bench(  # noqa: PLR0913 - one per option
         Path | None, typer.Option(help="Recorded answers (JSONL) instead of models.")
     ] = None,
     arms: Annotated[
-        str, typer.Option(help="solo, vote, best-of, gate, critique, council, panel.")
+        str, typer.Option(help="solo, think, vote, best-of, gate, critique, council, panel.")
     ] = "",
     models: Annotated[
         str, typer.Option(help="provider/model, with commas between; several: mixed, too.")

@@ -1,7 +1,8 @@
 """Recorded answers as questions and what models said: JSON Lines (pure).
 
 A line holds `question`, `model`, `phase` ("first" before the models read each other, "second"
-after), `probability` (of yes, 0 to 1) and, at least once for each question, `answer`.
+after), `probability` (of yes, 0 to 1) and, at least once for each question, `answer` or `outcome`.
+A set may hold first answers only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +15,17 @@ from moot_bench.tasks import NO, YES, Task, TaskKind, a_task, asked
 
 #: The provider that gives recorded answers.
 REPLAY = "replay"
-_PHASES = frozenset({"first", "second"})
+FIRST, SECOND = "first", "second"
+_PHASES = frozenset({FIRST, SECOND})
+#: How a file says that yes was right; a CSV file has words only.
+_TRUE = frozenset({"true", "yes", "1", "1.0"})
 
 #: Probabilities of yes by phase, by the question as it is asked and the model.
 Answers = Mapping[tuple[str, str], Mapping[str, float]]
 
 
 def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Sequence[ModelChoice]]:
-    """The questions that every model answered in both phases, the answers, and the models.
+    """The questions that every model answered in all phases there are, answers, and models.
 
     Raises:
         BadInput: A line cannot be used, or no question is left.
@@ -39,17 +43,18 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
                 f"{name}, record {at}: the phase is first or second, the probability from 0 to 1."
             )
         shares.setdefault((question, model), {})[phase] = share
-        if row.get("answer") is not None:
-            truths[question] = bool(row["answer"])
+        if (truth := row.get("answer", row.get("outcome"))) not in (None, ""):
+            truths[question] = str(truth).strip().lower() in _TRUE
     models = list(dict.fromkeys(model for _, model in shares))
+    phases = {phase for held in shares.values() for phase in held}
     whole = [
         question
         for question in dict.fromkeys(question for question, _ in shares)
         if question in truths
-        and all(shares.get((question, model), {}).keys() == _PHASES for model in models)
+        and all(shares.get((question, model), {}).keys() == phases for model in models)
     ]
     if not whole:
-        raise BadInput(f"{name} holds no question with an answer and both phases of every model.")
+        raise BadInput(f"{name} holds no question with an answer and all phases of every model.")
     tasks = {
         question: a_task(
             identity=question,
@@ -61,8 +66,8 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
         for question in whole
     }
     answers = {
-        (asked(tasks[question]), model): phases
-        for (question, model), phases in shares.items()
+        (asked(tasks[question]), model): held
+        for (question, model), held in shares.items()
         if question in tasks
     }
     return list(tasks.values()), answers, [ModelChoice(provider=REPLAY, model=m) for m in models]

@@ -12,9 +12,8 @@ from core.errors import RequestRejected
 from core.models import Act, Usage
 from core.request import ModelReply, ModelRequest, PartKind
 
-#: What settings call it.
-NAME = "replay"
-FIRST, SECOND = "first", "second"
+from moot_bench.recorded import FIRST, REPLAY, SECOND
+
 #: By these words a voter sees that it is shown second answers.
 _HEADS = {FIRST: "First answer, as recorded.", SECOND: "Second answer, as recorded."}
 
@@ -22,7 +21,7 @@ _HEADS = {FIRST: "First answer, as recorded.", SECOND: "Second answer, as record
 class ReplayProvider:
     """A `ModelProvider` over recorded answers. It costs nothing."""
 
-    name = NAME
+    name = REPLAY
 
     def __init__(self, recorded: Mapping[tuple[str, str], Mapping[str, float]]) -> None:
         """Take the answers: by the question as it is asked and the model, shares by phase."""

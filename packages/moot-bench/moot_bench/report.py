@@ -17,6 +17,7 @@ _ARMS = {
     "solo": "one answer of one model",
     "vote": "drafts made in isolation, and a blind vote on them",
     "best-of": "the same with as many drafts as cost what a debate costs",
+    "think": "one model that rewrites its answer until it has used a debate's output tokens",
     "gate": "a debate where first answers differ, else the vote",
     "critique": "a debate on every question: proposals, critiques, refinements, vote, judge",
     "council": "a debate on every question in the council's form",
@@ -64,6 +65,7 @@ def report(
     notes: Sequence[str] = (),
     picture: str = "",
     recalls: Recalls | None = None,
+    rules: str = "",
 ) -> str:
     """The whole report; its last line is the finding.
 
@@ -73,6 +75,7 @@ def report(
         notes: What was left out, stopped or failed.
         picture: The file with the picture; empty: there is none.
         recalls: Reasons found in the texts; None: nobody read them.
+        rules: What Moot's rules would have said (`moot_bench.rules`); empty: not replayed.
     """
     found = compare(arms, measure)
     asked = max((len(arm.answers) for arm in arms), default=0)
@@ -98,6 +101,7 @@ def report(
     parts += ["## Changes of side", bullets(sided)] if sided else []
     parts += _calibration(arms)
     parts += _recalls(recalls) if recalls else ()
+    parts += [rules] if rules else ()
     if notes:
         parts += ["## Notes", bullets(notes)]
     parts += ["## Finding", conclusion(found, measure)]

@@ -33,6 +33,9 @@ CORRECTED_AFTER = 10
 _MOST_DEBATES = 1_000_000
 _MOST_ATTEMPTS = 100
 _NOTHING = Decimal(0)
+#: Arms that are set by what a debate takes.
+_MATCHED = (ArmForm.THINK, ArmForm.BEST_OF)
+_NO_DEBATE = "{} needs a debate whose {} it is to match: add critique."
 _REMEDY = "Run the same command with a higher --max-usd to go on."
 
 
@@ -80,6 +83,8 @@ class Bench:
     #: US dollars that each debate of the log has cost; None: a price is unknown.
     _paid: dict[str, Decimal | None] = field(default_factory=dict[str, "Decimal | None"])
     _tasks: dict[str, Task] = field(default_factory=dict[str, Task])
+    #: Output tokens that one answer may spend, by debate.
+    _budgets: dict[str, int] = field(default_factory=dict[str, int])
     _costs: dict[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
     #: What one question is expected to take, by arm.
     expected: dict[str, Expected] = field(default_factory=dict[str, Expected])
@@ -91,23 +96,30 @@ class Bench:
         """
         planned: list[Arm] = []
         weights: dict[tuple[int, ArmForm], float] = {}
-        ordered = sorted(arms, key=lambda arm: arm.form is ArmForm.BEST_OF)
-        for arm in ordered:
-            if arm.form is ArmForm.BEST_OF:
+        tokens: list[int] = []
+        for arm in sorted(arms, key=lambda arm: arm.form in _MATCHED):
+            passes = 1
+            if arm.form is ArmForm.THINK:
+                if not tokens:
+                    raise BadInput(_NO_DEBATE.format(arm.form, "tokens"))
+                chosen, estimate = arm.with_tokens(max(tokens)), await self._estimated(arm, task)
+                passes = max(1, round(max(tokens) / max(1, estimate.usage.output_tokens)))
+            elif arm.form is ArmForm.BEST_OF:
                 debates = [
                     weight
                     for (models, form), weight in weights.items()
                     if models == len(arm.models) and form.kind is ArmKind.DEBATE
                 ]
                 if not debates:
-                    raise BadInput(
-                        "best-of needs a debate whose cost it is to match: add critique."
-                    )
+                    raise BadInput(_NO_DEBATE.format(arm.form, "cost"))
                 chosen, estimate = await self._matched(arm, task, max(debates))
             else:
                 chosen, estimate = arm, await self._estimated(arm, task)
+                tokens += [estimate.usage.output_tokens] if arm.form.kind is ArmKind.DEBATE else []
             weights[len(arm.models), arm.form] = _weight(estimate)
-            self.expected[arm.name] = _expected(self.setup_of(chosen, task), estimate)
+            once = _expected(self.setup_of(chosen, task), estimate)
+            whole = None if once.cost is None else once.cost * passes
+            self.expected[arm.name] = Expected(once.calls * passes, whole)
             planned.append(chosen)
         return [next(one for one in planned if one.name == arm.name) for arm in arms]
 
@@ -140,7 +152,12 @@ class Bench:
         caps = (
             Cap("bench", "this bench", cap, self.spent, remedy=_REMEDY) if cap is not None else None
         )
-        turns = BenchTurns(Turns(self.calls, BenchCaps(caps)), self._tasks, judged=self.judged)
+        turns = BenchTurns(
+            Turns(self.calls, BenchCaps(caps)),
+            self._tasks,
+            judged=self.judged,
+            budgets=self._budgets,
+        )
         engine = Engine(
             store=self.store,
             turns=turns,
@@ -229,7 +246,10 @@ class Bench:
         return False
 
     def _corrected(self, arm: Arm, arms: Sequence[Arm]) -> Arm:
-        """Best-of-N with N by what its debate and it have really cost."""
+        """Best-of-N and thinking by what debates have really cost and used."""
+        if arm.form is ArmForm.THINK:
+            tokens = [self._tokens(rival) for rival in arms if rival.form.kind is ArmKind.DEBATE]
+            return arm.with_tokens(max(tokens, default=0) or arm.tokens)
         costs, paid = self._costs.get(arm.name), self._mean_cost(arm)
         rivals = [
             cost
@@ -258,6 +278,18 @@ class Bench:
             for arm in arms
         ]
         return scored, whole
+
+    def _tokens(self, arm: Arm) -> int:
+        """Output tokens per question, on average; 0: nothing was answered."""
+        debates = [debate for (name, _), debate in self.answered.items() if name == arm.name]
+        tokens = sum(debate.usage.output_tokens for debate in debates)
+        return round(tokens / len(debates)) if debates else 0
+
+    def token_words(self, arms: Sequence[Arm]) -> Sequence[str]:
+        """What arms have used, where one is set by it."""
+        if not any(arm.form is ArmForm.THINK for arm in arms):
+            return ()
+        return [f"{arm.name}: {self._tokens(arm):,} output tokens per question" for arm in arms]
 
     def _mean_cost(self, arm: Arm) -> Decimal | None:
         answers = self.answers.get(arm.name)

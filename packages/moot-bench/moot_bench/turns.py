@@ -1,10 +1,13 @@
 """Takes the turns of a bench's debates: options are the question's, votes are not judged."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
 
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
-from core.events import Event, OptionsMerged, TurnFailed, VerdictReached
+from core.errors import CallFailed
+from core.events import ContributionMade, Event, OptionsMerged, TurnFailed, VerdictReached
 from core.models import (
     Act,
     Cap,
@@ -25,6 +28,13 @@ from core.rules.options import leading, option_of
 
 from moot_bench.tasks import Task, stance_of
 
+#: An answer is written no more often.
+MOST_PASSES = 50
+_NO_BUDGETS: Mapping[str, int] = {}
+_AGAIN = (
+    "You have answered this question already; your answer is quoted below. Look for what is wrong "
+    "or missing in it, then write the whole answer anew, better, in the form that is asked for."
+)
 _NO_JUDGE = "This arm of the bench asks no judge: what won the vote stands."
 
 
@@ -35,20 +45,37 @@ def asks_model(setup: Setup, turn: Turn) -> bool:
     return setup.when is not When.NEVER or turn.act not in {Act.SYNTHESIS, Act.CROSS_CHECK}
 
 
+class Taking(Protocol):
+    """Takes one turn of a debate as it stands."""
+
+    async def __call__(self, debate: Debate, *, waits: bool) -> Event:
+        """The outcome."""
+        ...
+
+
 class BenchTurns:
     """The engine's `TurnTaker` for a bench."""
 
-    def __init__(self, turns: Turns, tasks: Mapping[str, Task], *, judged: bool = True) -> None:
+    def __init__(
+        self,
+        turns: Turns,
+        tasks: Mapping[str, Task],
+        *,
+        judged: bool = True,
+        budgets: Mapping[str, int] = _NO_BUDGETS,
+    ) -> None:
         """Keep what turns need.
 
         Args:
             turns: Takes all turns that are as in any debate.
             tasks: By the id of their debate; may grow.
             judged: Whether debates end with a judge; else what won the vote stands in all arms.
+            budgets: Output tokens that an answer of these debates may spend; may grow.
         """
         self._turns = turns
         self._tasks = tasks
         self._judged = judged
+        self._budgets = budgets
 
     async def take(
         self,
@@ -92,7 +119,35 @@ class BenchTurns:
             )
         if turn.act is Act.CROSS_CHECK and not has_judge:
             return TurnFailed(failure=Failure(turn=turn, reason=_NO_JUDGE, usage=Usage()))
-        return await self._turns.take(debate, turn, book, prove=prove, waits=waits)
+        take = partial(self._turns.take, turn=turn, book=book, prove=prove)
+        return await _within(self._budgets.get(debate.id, 0), debate, take, waits=waits)
+
+
+async def _within(budget: int, debate: Debate, take: Taking, *, waits: bool) -> Event:
+    """The turn, written anew until its answer has used so many output tokens; 0: once.
+
+    The next one is written where it ends nearer to them than without it.
+    """
+    event, used, context = await take(debate, waits=waits), Usage(), debate.setup.context
+    for _ in range(MOST_PASSES if budget else 0):
+        if not isinstance(event, ContributionMade) or not (call := event.contribution.call):
+            break
+        used += call.usage
+        made = event.contribution.model_copy(
+            update={"call": call.model_copy(update={"usage": used})}
+        )
+        event = ContributionMade(contribution=made)
+        if used.output_tokens + call.usage.output_tokens / 2 > budget:
+            break
+        # The answer so far stands in the context: the prompt stays that of all arms.
+        told = "\n\n".join(filter(None, (context, _AGAIN, made.text)))
+        again = debate.replaced(setup=debate.setup.model_copy(update={"context": told}))
+        try:
+            event = await take(again, waits=False)
+        except CallFailed as error:  # the answer before it stands
+            spent = call.model_copy(update={"usage": used + error.usage})
+            return ContributionMade(contribution=made.model_copy(update={"call": spent}))
+    return event
 
 
 class BenchCaps:

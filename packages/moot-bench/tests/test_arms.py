@@ -26,13 +26,15 @@ def test_each_model_alone_then_each_form_with_one_and_mixed() -> None:
     assert names == ["solo a", "solo b", "critique a", "critique mixed"]
     mixed = arms_for([ArmForm.VOTE, ArmForm.SOLO], [ONE, TWO], only_mixed=True)
     assert [arm.name for arm in mixed] == ["solo a", "solo b", "vote mixed"]
-    assert [arm.name for arm in arms_for(list(ArmForm)[:2], [ONE])] == ["solo a", "vote a"]
+    thinking = arms_for([ArmForm.VOTE, ArmForm.THINK], [ONE])
+    assert [arm.name for arm in thinking] == ["think a", "vote a"]
 
 
 @pytest.mark.parametrize(
     ("form", "agents", "when", "named"),
     [
         (ArmForm.SOLO, 1, When.NEVER, "critique"),
+        (ArmForm.THINK, 1, When.NEVER, "critique"),
         (ArmForm.VOTE, 3, When.NEVER, "critique"),
         (ArmForm.BEST_OF, 5, When.NEVER, "critique"),
         (ArmForm.GATE, 3, When.SPLIT, "critique"),
@@ -75,9 +77,13 @@ def test_the_same_work_has_the_same_origin_and_other_work_has_not() -> None:
         origin_of(the_setup(arm), TASK, 1),
         origin_of(the_setup(Arm(form=ArmForm.VOTE, models=(TWO,))), TASK, 0),
         origin_of(the_setup(arm, Settings(rounds=2)), TASK, 0),
+        *(
+            origin_of(the_setup(Arm(form=ArmForm.THINK, models=(ONE,), tokens=n)), TASK, 0)
+            for n in (0, 9)
+        ),
         origin_of(the_setup(arm), TASK.model_copy(update={"answer": "o2"}), 0),
     ]
-    assert len({first, *others}) == 5
+    assert len({first, *others}) == 7
 
 
 def test_best_of_has_as_many_drafts_as_the_debate_pays_for() -> None:
@@ -112,7 +118,7 @@ def test_recorded_answers() -> None:
         (record(phase="third"), "the phase is first or second"),
         (record(probability=1.2), "from 0 to 1"),
         ("{}", "record 1: 'question' cannot be used"),
-        (record(), "no question with an answer and both phases"),
+        (record(answer=None), "no question with an answer"),
     ],
 )
 def test_what_is_wrong_with_records_is_told(line: str, words: str) -> None:

@@ -5,8 +5,10 @@ import json
 from collections.abc import Callable
 from decimal import Decimal
 
+import pytest
 from core.acts.take import Turns
 from core.engine import Engine
+from core.errors import ProviderError, RequestRejected
 from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
 from core.models import Act, Cap, Debate, ModelChoice, Person, VerdictSource
@@ -37,10 +39,14 @@ MODEL = ModelChoice(provider="scripted", model="m")
 
 
 def held(
-    form: ArmForm, script: Callable[[ModelRequest], str], cap: Cap | None = None
+    form: ArmForm,
+    script: Callable[[ModelRequest], str | ProviderError],
+    cap: Cap | None = None,
+    *,
+    tokens: int = 0,
 ) -> tuple[Debate, ArmAnswer, ScriptedProvider]:
     """One arm's debate, its answer, and who was asked."""
-    arm, provider = Arm(form=form, models=(MODEL,)), ScriptedProvider(script)
+    arm, provider = Arm(form=form, models=(MODEL,), tokens=tokens), ScriptedProvider(script)
     settings = Settings(judge_model=MODEL, rounds=1)
     setup = setup_of(arm, TASK, settings, delimiter="d41d8c", asker=Person(id="dana"))
     store, clock = InMemoryStore(), ManualClock()
@@ -48,7 +54,7 @@ def held(
     async def run() -> tuple[Debate, ArmAnswer]:
         await store.create("d1", DebateStarted(setup=setup), origin="o", at=clock.now())
         calls = ModelCalls({"scripted": provider}, clock)
-        turns = BenchTurns(Turns(calls, BenchCaps(cap)), {"d1": TASK})
+        turns = BenchTurns(Turns(calls, BenchCaps(cap)), {"d1": TASK}, budgets={"d1": tokens})
         engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
         debate = await engine.run("d1")
         log = await store.events("d1")
@@ -80,6 +86,35 @@ def test_one_answer_is_one_call() -> None:
     assert [request.act for request in provider.requests] == [Act.PROPOSAL]
     assert is_answer(debate)
     assert (answer.chosen, answer.probabilities[RIGHT], answer.is_read) == ((RIGHT,), 0.8, True)
+
+
+@pytest.mark.parametrize(("passes", "tokens"), [(1, 1), (3, 3), (3, 3.4), (4, 3.6)])
+def test_one_model_thinks_with_so_many_tokens(passes: int, tokens: float) -> None:
+    """An answer is written anew until it has used the tokens, each with the one before in sight."""
+    once = held(ArmForm.SOLO, saying(60))[0].usage
+    budget = round(tokens * once.output_tokens)
+
+    def surer(request: ModelRequest) -> str:
+        seen = " ".join(part.text for part in request.parts)
+        return saying(90 if "answered this question already" in seen else 60)(request)
+
+    debate, answer, provider = held(ArmForm.THINK, surer, tokens=budget)
+    assert len(provider.requests) == debate.usage.attempts == passes
+    assert abs(debate.usage.output_tokens - budget) <= once.output_tokens / 2 + 1
+    assert answer.probabilities[RIGHT] == (0.6 if passes == 1 else 0.9)
+    first, *later = (" ".join(part.text for part in one.parts) for one in provider.requests)
+    assert "answered this question already" not in first
+    assert all(told.count("answered this question already") == 1 for told in later)
+
+
+def test_thinking_that_fails_leaves_the_answer_before_it() -> None:
+    def once(request: ModelRequest) -> str | ProviderError:
+        seen = " ".join(part.text for part in request.parts)
+        return RequestRejected("No.") if "already" in seen else saying(60)(request)
+
+    debate, answer, provider = held(ArmForm.THINK, once, tokens=9999)
+    assert (answer.probabilities[RIGHT], len(provider.requests)) == (0.6, 2)
+    assert is_answer(debate)
 
 
 def test_a_vote_is_drafts_and_ballots_without_round_or_judge() -> None:
