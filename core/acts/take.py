@@ -12,6 +12,7 @@ from core.acts.read import read
 from core.events import Event
 from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls
+from core.llm.call_options import CallScope
 from core.llm.caps import OwnCaps
 from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
 from core.ports import SourceReader, SpendingCaps
@@ -95,8 +96,8 @@ class Turns:
             place = debate.setup.place
             asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
         shared_holds = self._shared_holds(debate, turn) if self._shared_holds else None
-        calls = self._calls.under(
-            caps,
+        scope = CallScope(
+            caps=caps,
             user=asker,
             book=book,
             shared_holds=shared_holds,
@@ -106,7 +107,7 @@ class Turns:
         perform = ACTS[turn.act].perform
         if perform is None:
             raise AssertionError(f"{turn.act} is no turn of a debate.")
-        return await perform(calls, debate, turn)
+        return await perform(self._calls.under(scope), debate, turn)
 
 
 def kept_back(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:

@@ -8,7 +8,6 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 
@@ -45,9 +44,6 @@ def _limit(memory: int, seconds: int) -> None:
         with suppress(ValueError, OSError):  # some systems do not know all of them
             resource.setrlimit(what, (most, most))
 
-
-#: Bounds this process; called by the work before it meets what others wrote.
-Limit = Callable[[], None]
 
 if __name__ == "__main__":
     main()

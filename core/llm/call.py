@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
@@ -36,7 +36,7 @@ from core.llm.availability import (
     ModelAvailability,
     is_outage,
 )
-from core.llm.budget_holds import BudgetHolds, SharedHolds
+from core.llm.budget_holds import BudgetHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     LOCAL_PARALLEL,
@@ -44,6 +44,7 @@ from core.llm.call_options import (
     USUAL_OPTIONS,
     USUAL_RETRIES,
     CallOptions,
+    CallScope,
     CallUsage,
     ModelRef,
     Tables,
@@ -61,7 +62,7 @@ from core.llm.reply_faults import (
 )
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
-from core.models import BESIDE, Agent, Call, Cap, Usage
+from core.models import BESIDE, Agent, Call, Usage
 from core.ports import Clock, LoadsSlowly, ModelProvider, TellsContext
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
@@ -126,43 +127,13 @@ class ModelCalls:
         self._slots = {name: asyncio.Semaphore(count) for name, count in slots.items()}
         # A summary that hangs must not keep a slot from a turn.
         self._beside = {name: asyncio.Semaphore(SUMMARIES_PARALLEL) for name in providers}
-        self._caps: Sequence[Cap] = ()
-        self._user = ""
-        self._book: Callable[[Usage], None] | None = None
-        self._shared_holds: SharedHolds | None = None
-        self._prove: Callable[[], Awaitable[None]] | None = None
-        self._may_wait = True
+        self._scope = CallScope()
 
-    def under(
-        self,
-        caps: Sequence[Cap],
-        *,
-        user: str = "",
-        book: Callable[[Usage], None] | None = None,
-        shared_holds: SharedHolds | None = None,
-        prove: Callable[[], Awaitable[None]] | None = None,
-        waits: bool = True,
-    ) -> "ModelCalls":
-        """The same calls with the same books, each bounded by these caps too.
-
-        Args:
-            caps: Bounds on money.
-            user: Who asks, unrecognisable; for vendors that want to tell people apart.
-            book: Told what each attempt cost as soon as it has ended, also when it was cancelled.
-            shared_holds: Reserves money where other processes draw on the same caps.
-            prove: Awaited right before each attempt; raises if whoever asks may no longer.
-            waits: Whether patient questions are; else they fail where all models are away.
-        """
-        bounded = copy(self)
-        vars(bounded).update(
-            _caps=tuple(caps),
-            _user=user,
-            _book=book,
-            _shared_holds=shared_holds,
-            _prove=prove,
-            _may_wait=waits,
-        )
-        return bounded
+    def under(self, scope: CallScope) -> "ModelCalls":
+        """The same calls with the same books, within this scope."""
+        scoped = copy(self)
+        scoped._scope = scope  # noqa: SLF001 - its own copy
+        return scoped
 
     async def ask(
         self, request: ModelRequest, agent: Agent, options: CallOptions = USUAL_OPTIONS
@@ -238,9 +209,9 @@ class ModelCalls:
     @asynccontextmanager
     async def _usage_of(self, options: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
         """The usage of one question; errors carry it, and its time limit ends the block."""
-        patient = options.patient and self._may_wait
-        options = replace(options, caps=(*self._caps, *options.caps), patient=patient)
-        so_far = CallUsage(options, agent.temperature, self._clock, self._book)
+        patient = options.patient and self._scope.waits
+        options = replace(options, caps=(*self._scope.caps, *options.caps), patient=patient)
+        so_far = CallUsage(options, agent.temperature, self._clock, self._scope.book)
         try:
             async with asyncio.timeout(options.seconds):
                 yield so_far
@@ -368,9 +339,9 @@ class ModelCalls:
         held = await self._holds.hold(caps, worst)
         try:
             async with AsyncExitStack() as entered:
-                if self._shared_holds:
+                if self._scope.shared_holds:
                     seconds = so_far.seconds_left
-                    holding = self._shared_holds.hold(caps, worst, seconds, start)
+                    holding = self._scope.shared_holds.hold(caps, worst, seconds, start)
                     await entered.enter_async_context(holding)
                 # Nobody waits for what runs beside a debate, so it leads nobody either.
                 is_beside = request.act in BESIDE
@@ -379,8 +350,8 @@ class ModelCalls:
                 )
                 slots = self._beside if is_beside else self._slots
                 await entered.enter_async_context(slots[ref.provider])
-                if self._prove:
-                    await self._prove()  # only now: it may have waited for long
+                if self._scope.prove:
+                    await self._scope.prove()  # only now: it may have waited for long
                 return await self._booked(ref, request, so_far, start)
         finally:
             self._holds.settle(held, start.usage.cost)
@@ -477,7 +448,7 @@ class ModelCalls:
 
     def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:
         """The request as this agent asks it."""
-        user = self._user or request.user
+        user = self._scope.user or request.user
         return replace(request, model=agent.model, temperature=agent.temperature, user=user)
 
     def _provider(self, name: str) -> ModelProvider:

@@ -1,10 +1,11 @@
 """Under which conditions models are asked, and what one question has cost so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.capabilities import Price, Record
+from core.llm.budget_holds import SharedHolds
 from core.llm.prices import Prices
 from core.models import Cap, SentPart, Usage
 from core.ports import Clock
@@ -35,6 +36,26 @@ class CallOptions:
 
 
 USUAL_OPTIONS = CallOptions()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallScope:
+    """On whose behalf questions are asked, and what bounds all of them."""
+
+    #: Bounds on money, besides those of each question.
+    caps: Sequence[Cap] = ()
+    #: Who asks, unrecognisable; for vendors that want to tell people apart.
+    user: str = ""
+    #: Told what each attempt cost as soon as it has ended, also when it was cancelled.
+    book: Callable[[Usage], None] | None = None
+    #: Reserves money where other processes draw on the same caps.
+    shared_holds: SharedHolds | None = None
+    #: Awaited right before each attempt; raises if whoever asks may no longer.
+    prove: Callable[[], Awaitable[None]] | None = None
+    #: Whether patient questions are; else they fail where all models are away.
+    waits: bool = True
+
+
 #: A wait is random up to a bound that doubles.
 USUAL_RETRIES = RetryPolicy(tries=5, first_wait=2.0, longest_wait=30.0, jitter=1.0)
 #: Attempts under way at the same time, per provider that serves models of one's own machine: they

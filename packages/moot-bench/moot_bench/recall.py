@@ -23,7 +23,7 @@ from core.evidence.words import words_of
 from core.figures import counted
 from core.llm import sizes
 from core.llm.call import CallOptions, ModelCalls
-from core.llm.call_options import Tables
+from core.llm.call_options import CallScope, Tables
 from core.llm.quoting import clean
 from core.models import Act, Agent, Cap, Debate, ModelChoice, Usage
 from core.request import ModelRequest, Part, PartKind
@@ -194,7 +194,7 @@ class Readers:
         self.saved.begin(key, (worst or _NOTHING) * _ATTEMPTS)
         options = CallOptions(seconds=_SECONDS, prompt_source=render.source(Act.RECALL, agent))
         try:
-            reply, call = await self.calls.under(caps).ask_for(
+            reply, call = await self.calls.under(CallScope(caps=caps)).ask_for(
                 request, agent, RecallReply, options=options
             )
         except CallFailed as error:

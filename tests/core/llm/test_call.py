@@ -19,6 +19,7 @@ from core.errors import (
     RunLost,
 )
 from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
+from core.llm.call_options import CallScope
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
@@ -376,7 +377,7 @@ async def test_who_may_ask_no_longer_asks_nothing_more(
             raise RunLost("Another run holds the debate.")
 
     with pytest.raises(RunLost):
-        await calls.under([], prove=prove).ask(a_request(), ANN)
+        await calls.under(CallScope(prove=prove)).ask(a_request(), ANN)
 
     assert len(vendor.asked) == allowed
 
