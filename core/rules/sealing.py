@@ -38,7 +38,7 @@ from core.events import (
 
 #: What tells where agents stand, how many of them, or what was decided. The end is among them: what
 #: listens for it would hand on a debate without its verdict.
-_TELLING = (
+TELLING_EVENTS = (
     Audited,
     BallotAbstained,
     BallotCast,
@@ -84,7 +84,7 @@ def _shown(event: Event) -> Event:
         case TurnFailed(failure=failure):
             told = failure.model_copy(update={"reason": _FAILED})
             return event.model_copy(update={"failure": told})
-        case _ if isinstance(event, _TELLING):
+        case _ if isinstance(event, TELLING_EVENTS):
             ends = isinstance(event, DebateConcluded)
             return Withheld(outcome=event.key, usage=spent_by(event), ends=ends)
         case _:

@@ -6,15 +6,17 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from bot.mcp.results import DOCUMENTS
 from bot.slack.ids import ActionId, headline_key
 from bot.testing import BotSpec, Team, debate_of, key_of
-from core.events import BallotsRevealed, fold
+from core.events import BallotsRevealed, Event, fold
 from core.models import Act, Place, Status
 from core.request import ModelRequest
+from core.rules.sealing import TELLING_EVENTS
 from core.store.memory import InMemoryStore
 from core.testing import ScriptedProvider, a_setup, on_own_models, plausible_reply
 from core.transcript.explain import explanation
@@ -168,6 +170,24 @@ async def test_no_surface_shows_stances_before_the_reveal_and_all_do_afterwards(
         await team.workspace.submit("sam", view["id"], ranking("o1", "o2"))
         await board_saying(team, board, "Since the reveal, counted apart")
         assert "(1 ballot)" in team.thread(board)[0]["text"]
+
+
+#: Kinds of events that tell no stance of an agent; two of them are shown in part.
+SHOWN = """
+agents_cast answer_withdrawn ballots_revealed calls_dropped clarification_answered
+clarifications_closed clarifications_opened debate_continued debate_failed debate_paused
+debate_resumed debate_started debate_wanted decision_recorded feedback_given follow_up_asked
+model_came_back model_went_away note_added note_changed note_withdrawn option_edited
+options_merged outage_began outage_ended outcome_asked outcome_given people_ballot_cast
+questions_asked reminder_due source_read stop_requested stop_withdrawn time_ran_out
+turn_failed vote_called withheld
+"""
+
+
+def test_a_new_kind_of_event_is_withheld_or_shown_on_purpose() -> None:
+    kinds = {event.model_fields["kind"].default for event in get_args(get_args(Event)[0])}
+    withheld = {event.model_fields["kind"].default for event in TELLING_EVENTS}
+    assert sorted(kinds - withheld) == SHOWN.split()
 
 
 async def test_a_log_is_read_whole_only_by_the_engine_and_with_the_same_numbers(
