@@ -8,11 +8,9 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.errors import ProviderError, RequestRejected
 from core.events import fold
 from core.models import Act, Debate, Status
-from core.request import ModelRequest
-from core.testing import ScriptedProvider, plausible_reply
+from core.testing import ScriptedProvider
 from tests.scenarios.test_starting import chosen, form_of
 
 QUESTION = "Should we use Kafka or PostgreSQL? It must keep every job. At most 30 seconds."
@@ -66,31 +64,6 @@ async def test_pause_holds_the_debate_until_it_is_resumed(team: Team, provider: 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict is not None
     assert not debate.verdict.partial
-
-
-async def test_vote_now_skips_the_rounds_to_come(team: Team, provider: ScriptedProvider):
-    provider.hold(Act.REFINEMENT)
-    board = await team.debate(QUESTION)
-    await team.workspace.wait_for(lambda: "Vote now" in buttons(team, board), timeout=300)
-    await team.click(board, ActionId.VOTE_NOW.value)
-    await team.wait_for_log(board, lambda debate: debate.vote_called_by)
-    provider.let_go()
-    debate = await team.wait_for_end(board)
-    assert debate.vote_called_by is not None
-    assert debate.tally is not None
-    assert max(made.turn.round for made in debate.contributions.values()) < 3
-    assert any("called the vote" in reply["text"] for reply in team.replies(board))
-
-
-async def test_before_there_are_positions_vote_now_is_not_offered(
-    team: Team, provider: ScriptedProvider
-):
-    provider.hold(Act.PROPOSAL)
-    board = await team.debate(QUESTION)
-    assert "Vote now" not in buttons(team, board)
-    assert "Stop" in buttons(team, board)
-    await team.click(board)
-    await team.wait_for_end(board)
 
 
 async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(
@@ -175,23 +148,3 @@ async def test_the_board_itself_says_that_it_could_not_be_pinned(
     await board_saying(team, board, "The board could not be pinned: This channel has 100 pins")
     await team.click(board)
     await team.wait_for_end(board)
-
-
-def failing(request: ModelRequest) -> str | ProviderError:
-    if request.role == "security" and request.act is Act.CRITIQUE:
-        return RequestRejected("No.")
-    return plausible_reply(request)
-
-
-async def test_failed_turns_are_said_above_the_answer():
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(failing), rounds=1)) as team:
-        board = await team.debate(QUESTION)
-        await team.wait_for_end(board)
-        shown = team.thread(board)[0]["text"]
-        lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
-        assert f"failed to give: {lost}. " in shown
-        assert shown.index("Not everything went as planned") < shown.index("*The agents' verdict*")
-        assert any(
-            "Its critique of Architect's proposal is missing" in o["text"]
-            for o in team.replies(board)
-        )

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.slack.ids import ActionId, FieldId, note_id, question_field
+from bot.slack.ids import ActionId, FieldId, question_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.events import fold
 from core.models import Act, Clarifying, Debate, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
-from core.use_cases.answer import PersonsReply, ReplyOutcome
 from slack_on_loopback import run_workspace
 from tests.seen import seen_in
 
@@ -83,18 +82,6 @@ def filled(**answers: str) -> dict[str, Any]:
     """A form's state: `filled(q1="10k")`."""
     fields = {question_field(int(name[1:])): text for name, text in answers.items()}
     return {field: {field: {"value": text}} for field, text in fields.items()}
-
-
-async def test_the_questions_come_once_each_with_who_asks_and_what_holds_otherwise(team: Team):
-    board = await team.debate(QUESTION)
-    card = await card_of(team, board)
-    assert card["text"].count("How many jobs") == 1
-    assert "asked by Architect, Simplicity" in card["text"]
-    assert "If nobody answers: A thousand" in card["text"]
-    assert "<!date^" in card["text"]
-    root = await board_saying(team, board, "Waiting for answers")
-    assert "The agents wait for answers in the thread until <!date^" in root
-    assert (await debate_at(team, board)).contributions == {}
 
 
 async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_answer(team: Team):
@@ -247,24 +234,6 @@ async def test_the_last_answer_can_be_edited_until_the_agents_go_on():
     assert not debate.contributions
 
 
-async def test_an_answer_edited_after_the_card_is_closed_reaches_the_agents_as_a_note():
-    models = ScriptedProvider(asking)
-    models.hold(Act.PROPOSAL)
-    async with team_at_work(spec=replace(spec(), provider=models)) as team:
-        board = await team.debate(QUESTION)
-        await card_of(team, board)
-        said = await team.say("1: ten\n2: none\n3: us", board)
-        await card_saying(team, board, "closed")
-        await team.workspace.edit("dana", team.channel, said["ts"], "1: eleven\n2: none\n3: us")
-        await team.wait_for_log(board, lambda debate: debate.notes)
-        models.let_go()
-        debate = await team.wait_for_end(board)
-    assert debate.answers[1].text == "ten"
-    assert [note.text for note in debate.notes] == [
-        "On question 1 (How many jobs a second?): eleven"
-    ]
-
-
 async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)
@@ -349,24 +318,6 @@ async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any)
             assert len(debate.closed) == 1
 
 
-async def test_a_late_answer_is_a_note():
-    models = ScriptedProvider(asking)
-    models.hold(Act.PROPOSAL)
-    waiting = replace(spec(seconds=0.3), provider=models)
-    async with team_at_work(spec=waiting) as team:
-        board = await team.debate(QUESTION)
-        await card_saying(team, board, "closed")
-        late = await team.say("2: nobody, sorry", board)
-        await team.wait_for_log(board, lambda debate: debate.notes)
-        models.let_go()
-        debate = await team.wait_for_end(board)
-        assert debate.answers == {}
-        assert [note.text for note in debate.notes] == [
-            "On question 2 (Which data is in a job?): nobody, sorry"
-        ]
-        assert reactions(team, board, late) == ["eyes"]
-
-
 async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_hears_of(
     team: Team,
 ):
@@ -382,46 +333,6 @@ async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_
     assert [note.text for note in debate.notes] == ["On question 1 (How many jobs a second?): 20k"]
     told = team.workspace.views("alex")[-1]
     assert "Somebody answered question 1 before you" in json.dumps(told)
-
-
-async def test_a_reply_delivered_twice_answers_one_question(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
-    team.workspace.faults.double_next_events(1)
-    said = await team.say("1: About 10k a second", board)
-    await card_saying(team, board, "About 10k a second")
-    times = [
-        delivery.event_id for delivery in team.workspace.deliveries if delivery.name == "message"
-    ]
-    await team.workspace.wait_for(
-        lambda: all(delivery.acked for delivery in team.workspace.deliveries)
-    )
-    assert len(times) - len(set(times)) == 1
-    # The two above may have come at the same moment; this one surely comes after the answer.
-    debate = await debate_at(team, board)
-    origin = note_id(team.workspace.channel(team.channel).id, str(said["ts"]))
-    assert debate.answers[1].origin == origin
-    again = PersonsReply(
-        debate_id=debate.id, by=debate.answers[1].by, text="1: About 10k a second", origin=origin
-    )
-    assert await team.moot.context.answer.reply(again) is ReplyOutcome.TAKEN
-    debate = await debate_at(team, board)
-    assert list(debate.answers) == [1]
-    assert debate.notes == ()
-
-
-async def test_many_people_answering_at_once_answer_one_question_each(team: Team):
-    board = await team.debate(QUESTION)
-    await card_of(team, board)
-    for number, user in enumerate(("dana", "alex", "sam"), start=1):
-        await team.say(f"{number}: {user} says so", board, user=user)
-    debate = await team.wait_for_end(board)
-    assert sorted(debate.answers) == [1, 2, 3]
-    assert {answer.text for answer in debate.answers.values()} == {
-        "dana says so",
-        "alex says so",
-        "sam says so",
-    }
 
 
 async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is_back():

@@ -23,7 +23,7 @@ from bot.testing import (
     running_bot,
     team_at_work,
 )
-from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast, ReminderDue
+from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
 from core.models import Act, Debate, Decision, DecisionKind, Person, When
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
@@ -407,13 +407,6 @@ async def test_a_date_in_the_past_is_refused_at_its_field(team: Team):
     assert answer["errors"]["date"] == "Choose a day after today."
 
 
-async def test_revisiting_names_the_day_on_the_board(team: Team):
-    board, debate = await ended(team)
-    day = (debate.now.date() + timedelta(days=40)).isoformat()
-    await decide(team, board, ActionId.REVISIT, {"date": {"date": {"selected_date": day}}})
-    await board_saying(team, board, f"To be revisited on {day}")
-
-
 async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
     """Wait until so many dates are kept, which they are after the board says so; return them."""
     long_after = datetime(2100, 1, 1, tzinfo=UTC)
@@ -436,15 +429,6 @@ async def put_off(team: Team, board: str, day: date) -> None:
     await board_saying(team, board, f"To be revisited on {day.isoformat()}")
 
 
-async def test_a_reminder_is_for_the_morning_of_who_named_the_date(team: Team):
-    board, debate = await ended(team)
-    team.workspace.user("alex").tz = "Asia/Tokyo"
-    day = debate.now.date() + timedelta(days=40)
-    await put_off(team, board, day)
-    assert await planned(team) == [datetime.combine(day, time(8), ZoneInfo("Asia/Tokyo"))]
-    assert (await planned(team))[0].hour == 23
-
-
 async def test_where_slack_does_not_say_a_reminder_is_for_the_morning_in_utc(team: Team):
     board, debate = await ended(team)
     team.workspace.user("alex").tz = "Asia/Tokyo"
@@ -462,17 +446,6 @@ async def test_a_day_is_over_when_it_is_over_for_who_names_it(team: Team):
     answer = await decide(team, board, ActionId.REVISIT, form, user="alex")
     assert answer["errors"]["date"] == "Choose a day after today."
     assert (await debate_at(team, board)).decision is None
-
-
-async def test_superseding_needs_a_newer_debate_and_names_it(team: Team):
-    board, _ = await ended(team)
-    await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
-    missing = "There is no newer debate with a verdict in this channel"
-    await team.workspace.wait_for(lambda: missing in team.told()[-1])
-    _, newer = await ended(team, "And what about SQS?")
-    state = {"newer": {"newer": {"selected_option": {"value": newer.id}}}}
-    await decide(team, board, ActionId.SUPERSEDE, state)
-    await board_saying(team, board, f"*Superseded* by debate `{newer.id}`")
 
 
 async def test_only_a_debate_with_a_verdict_can_supersede_another():
@@ -554,19 +527,6 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         )
 
 
-async def test_a_decision_that_no_longer_stands_reminds_nobody(team: Team):
-    board, debate = await ended(team)
-    await team.moot.reminders.close()
-    await team.moot.context.decide.facts.record(debate.id, revisit(debate, "V1"))
-    await board_saying(team, board, "To be revisited")
-    await decide(team, board, ActionId.ACCEPT)
-    await board_saying(team, board, "*Accepted*")
-    await planned(team, 2)
-    await team.moot.context.remind.look()
-    log = await team.moot.store.events(debate.id)
-    assert not any(isinstance(one.event, ReminderDue) for one in log)
-
-
 # --- feedback -------------------------------------------------------------------------------------
 
 
@@ -613,22 +573,6 @@ async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(
     assert line in report(debate)
 
 
-async def test_the_same_thumb_again_takes_no_reason_away_the_other_one_does(team: Team):
-    board, _ = await ended(team)
-    form = await why_form(team, "alex", await judge(team, board, "alex", "positive"))
-    assert "What helped?" in json.dumps(form)
-    await team.workspace.submit("alex", form["id"], chosen_why("The dissent."))
-    async with asyncio.timeout(300):
-        while await feedback_in(team, board) != [(True, "The dissent.")]:  # noqa: ASYNC110 - no bell
-            await asyncio.sleep(0.05)
-    again = await judge(team, board, "alex", "positive")
-    assert await feedback_in(team, board) == [(True, "The dissent.")]
-    form = await why_form(team, "alex", again)
-    assert form["blocks"][-1]["element"]["initial_value"] == "The dissent."
-    await judge(team, board, "alex", "negative")
-    assert await feedback_in(team, board) == [(False, "")]
-
-
 async def test_closing_the_form_takes_nothing_back(team: Team):
     board, debate = await ended(team)
     thanks = await judge(team, board, "alex", "negative")
@@ -640,9 +584,3 @@ async def test_closing_the_form_takes_nothing_back(team: Team):
     log = await team.moot.store.events(debate.id)
     kept = [one.event for one in log if isinstance(one.event, FeedbackGiven)]
     assert [one.feedback.comment for one in kept] == ["", "Too long."]
-
-
-async def test_the_verdict_says_that_agents_wrote_it(team: Team):
-    board, _ = await ended(team)
-    shown = json.dumps(post(team, board, "headline")["blocks"])
-    assert "Written by AI agents, who can be wrong" in shown

@@ -268,15 +268,6 @@ async def test_a_board_says_what_holds_as_soon_as_its_channel_is_unarchived(
     await there_again(team, board)
 
 
-async def test_a_renamed_channel_changes_nothing(team: Team, models: ScriptedProvider):
-    board = await team.debate(QUESTION)
-    await team.workspace.channel_action("dana", "rename", channel=team.channel, name="design")
-    models.let_go()
-    renamed = Team(workspace=team.workspace, moot=team.moot, channel="design")
-    debate = await renamed.wait_for_end(board)
-    assert debate.status is Status.CONCLUDED
-
-
 async def test_a_removed_app_ends_what_runs(team: Team):
     board = await team.debate(QUESTION)
     debate_id = (await debate_at(team, board)).id

@@ -225,19 +225,6 @@ async def test_where_the_channel_was_archived_nobody_is_asked_and_nothing_is_tol
     assert len(team.replies(board)) == before
 
 
-async def test_a_bot_that_was_down_on_the_day_asks_when_it_is_up_once(tmp_path: Path):
-    async with run_workspace(quick_workspace()) as workspace:
-        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
-            board, debate = await accepted(team)
-        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as again:
-            await asked(again, board, debate)
-            await again.wait_until_sent()
-        async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as third:
-            await remind_in(third, debate, 300).look()
-            await third.wait_until_sent()
-            assert len(asking(third, board)) == 1
-
-
 async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
     board, _ = await accepted(team)
     await team.workspace.open_home("alex")
