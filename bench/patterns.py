@@ -660,7 +660,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.escape.plain": plain,
     "bot.slack.mrkdwn.split.split": lambda text: split(text, 3500),
     "bot.slack.payloads.plain": unescaped,
-    "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
+    "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(
+        text, {1: "How many?", 2: "Who?"}, [1, 2]
+    ),
     "core.use_cases.reply_parsing.answer_in": answer_in,
     "bot.slack.typed_text.readable": lambda text: readable(text, {}),
     "bot.views.start_form.question_in": question_in,

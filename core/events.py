@@ -7,6 +7,7 @@ and in `spending_of` and `turn_in` if it is the outcome of a turn.
 Reason: every event in one place: a log is read against this list.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -1054,12 +1055,16 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case ClarificationAnswered(answer=answer):
             said = (answer.origin, answer.number)
             edits = _edits(debate, answer.origin, answer.edited or answer.change)
+            answer = answer.model_copy(update={"by": _told_apart(debate, answer.by)})
             if answer.change and not debate.is_asking(answer.number):
                 # Too late: agents may have read the answer.
                 heard = {**debate.heard, said: debate.heard.get(said)}
                 return debate.replaced(heard=heard, edits=edits)
+            standing, others = _standing(debate, answer)
             return debate.replaced(
-                answers={**debate.answers, answer.number: answer},
+                answers={**debate.answers, answer.number: standing},
+                other_answers={**debate.other_answers, answer.number: others},
+                names={**debate.names, answer.by.id: answer.by.name},
                 heard={**debate.heard, said: answer.text},
                 edits=edits,
                 all_notes=_noted(debate, answer.note, text=""),
@@ -1072,7 +1077,15 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             heard = {**debate.heard, (origin, number): None}
             is_standing = known is not None and known.origin == origin
             left = {n: one for n, one in debate.answers.items() if n != number or not is_standing}
-            return debate.replaced(answers=left, heard=heard, edits=edits)
+            others = tuple(
+                other for other in debate.other_answers.get(number, ()) if other.origin != origin
+            )
+            return debate.replaced(
+                answers=left,
+                other_answers={**debate.other_answers, number: others},
+                heard=heard,
+                edits=edits,
+            )
         case ClarificationsClosed(which=which):
             return debate.replaced(closed=debate.closed | {which})
         case FacilitatorDecided(guidance=guidance):
@@ -1107,10 +1120,17 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             return debate.replaced(tally=tally) if edition == debate.edition else debate
         case NoteAdded(note=note):
             given = (*debate.references, *note.references)
-            numbered = note.model_copy(update={"number": len(debate.all_notes) + 1})
-            notes = (*debate.all_notes, numbered)
-            edits = _edits(debate, note.id, note.change)
-            return debate.replaced(all_notes=notes, references=given, edits=edits)
+            number, author = len(debate.all_notes) + 1, _told_apart(debate, note.author)
+            numbered = note.model_copy(update={"number": number, "author": author})
+            place = number - 1
+            while place and is_before(note.id, debate.all_notes[place - 1].id):
+                place -= 1
+            return debate.replaced(
+                all_notes=(*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
+                names={**debate.names, author.id: author.name},
+                references=given,
+                edits=_edits(debate, note.id, note.change),
+            )
         case NoteChanged(note=changed, text=text, change=change):
             if changed in debate.withdrawn:
                 return debate
@@ -1221,6 +1241,41 @@ def _voted_on(debate: Debate, event: PeopleBallotCast | BallotsRevealed) -> Deba
         return debate.replaced(revealed_by=event.by)
     field, ballot = "late_ballots" if debate.revealed_by else "people_ballots", event.ballot
     return debate.replaced(**{field: {**getattr(debate, field), ballot.by.id: ballot}})
+
+
+def is_before(message: str, other: str) -> bool:
+    """Return whether a message was written before another one of its channel, by their ids."""
+    place, parted, ts = message.partition(":")
+    other_place, _, other_ts = other.partition(":")
+    return bool(parted) and place == other_place and ts < other_ts
+
+
+def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...]]:
+    """The answer of a question that stands, and what others said last: the newest message counts.
+
+    An edit is as new as its time.
+    """
+    known = debate.answers.get(answer.number)
+    is_late = known and not answer.edited and is_before(answer.origin, known.origin)
+    first, newest = (answer, known) if known and is_late else (known, answer)
+    by_person = {
+        other.by.id: other
+        for other in (*debate.other_answers.get(answer.number, ()), *([first] if first else ()))
+        if other.by.id != newest.by.id and other.text not in {"", newest.text}
+    }
+    return newest, tuple(by_person.values())
+
+
+def _told_apart(debate: Debate, person: Person) -> Person:
+    """The person under a name that nobody else in the debate has."""
+    asker = debate.setup.asked_by
+    others = {asker.id: asker.name, **debate.names}
+    own, name = others.pop(person.id, ""), person.name
+    if not name or name not in (taken := set(others.values())):
+        return person
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in taken)
+    return person.model_copy(update={"name": name})
 
 
 def _noted(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:

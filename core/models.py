@@ -1844,6 +1844,12 @@ class Debate:
     questions: Mapping[str, Questions] = field(default_factory=dict[str, Questions])
     clarifications: Mapping[str, Clarifications] = field(default_factory=dict[str, Clarifications])
     answers: Mapping[int, Answer] = field(default_factory=dict[int, Answer])
+    #: What other people said last about a question whose standing answer says something else.
+    other_answers: Mapping[int, tuple[Answer, ...]] = field(
+        default_factory=dict[int, tuple[Answer, ...]]
+    )
+    #: Names of those who answered or wrote notes, by id; no two of them have one name.
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Origin and question of every answer there ever was → what was said last, also where
     #: somebody else corrected it since; None: it was taken back, or came too late.
     heard: Mapping[tuple[str, int], str | None] = field(

@@ -253,6 +253,10 @@ async def _take(
         return False
     if outcome is ReplyOutcome.UNCLEAR:
         await _ask_which(context, team, message, reply)
+    elif outcome is ReplyOutcome.REFERRED:
+        key = f"{'/'.join(filter(None, (reply.origin, reply.edited)))}/referred"
+        told = {"text": answers.REFERRED}
+        await whisper(context, team, message, told, key=key, debate_id=debate_id)
     elif outcome is ReplyOutcome.AFTER_END:
         await _say_ended(context, team, message, reply)
     return True

@@ -164,7 +164,9 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     answer = debate.answers.get(item.number)
     assumed = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
-        return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}"
+        others = debate.other_answers.get(item.number, ())
+        said = "".join(f"; {person(other.by)} said: {gist(other.text, limit)}" for other in others)
+        return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{said}"
     if left_to_text(debate, item):
         return ":page_facing_up: The changed text is the answer."
     if answer:

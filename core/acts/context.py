@@ -141,6 +141,8 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
             "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
         )
         lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. {left}")
+        others = debate.other_answers.get(item.number, ()) if said else ()
+        lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
     if lines:
         label, text = "What people were asked", "\n".join(lines)
         parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=text))

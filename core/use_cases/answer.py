@@ -4,6 +4,7 @@ What comes too late is a note, and so is what names no question, until somebody 
 answers.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -53,6 +54,8 @@ class ReplyOutcome(Enum):
     TAKEN = auto()
     #: It is a note; ask its author which question it answers, if any.
     UNCLEAR = auto()
+    #: It names who knows the answer to a question, which stays open; its words are a note.
+    REFERRED = auto()
     #: It came after the end, and nobody will read it.
     AFTER_END = auto()
 
@@ -98,6 +101,8 @@ class AnswerQuestions:
             is_read = await self._add_note(said, note)
             if not is_read:
                 return ReplyOutcome.AFTER_END
+        if parsed.referrals:
+            return ReplyOutcome.REFERRED
         return ReplyOutcome.UNCLEAR if parsed.is_unclear else ReplyOutcome.TAKEN
 
     async def edit(self, said: PersonsReply) -> ReplyOutcome:
@@ -157,7 +162,8 @@ class AnswerQuestions:
         debate = await self.facts.debate(debate_id)
         if debate.status is not Status.RUNNING:
             return
-        for number in [n for n, one in debate.answers.items() if one.origin == origin]:
+        answered = [*debate.answers.values(), *itertools.chain(*debate.other_answers.values())]
+        for number in [answer.number for answer in answered if answer.origin == origin]:
             await self._withdraw(debate, number, origin, f"{origin}/deleted")
         debate = await self.facts.debate(debate_id)
         # Files that it brought stay; what its words linked to is said no more.
@@ -268,8 +274,9 @@ class AnswerQuestions:
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
         standing = appended.recorded.event
         if not is_first:
-            now = (await self.facts.debate(debate.id)).answers.get(number)
-            return now is not None and now.change == change  # else it came too late
+            now = await self.facts.debate(debate.id)
+            # Else it came too late; an older message, delivered late, changes nothing.
+            return now.heard.get((said.origin, number)) == answer.text
         is_ours = appended.fresh or (
             isinstance(standing, ClarificationAnswered) and standing.answer.origin == said.origin
         )
@@ -305,12 +312,14 @@ def open_numbers(debate: Debate) -> Sequence[int]:
 
 
 def _parsed(debate: Debate, text: str) -> ParsedReply:
-    asked = {item.number for opened in debate.clarifications.values() for item in opened.items}
+    items = [item for opened in debate.clarifications.values() for item in opened.items]
+    asked = {item.number: item.question for item in items}
     unanswered = open_numbers(debate)
-    if not unanswered and asked:
-        numbered = parse_reply(text, asked, sorted(asked))
-        return ParsedReply(rest=text) if numbered.is_unclear else numbered
-    return parse_reply(text, asked, unanswered)
+    parsed = parse_reply(text, asked, unanswered or sorted(asked))
+    if not unanswered and asked and parsed.is_unclear:
+        return ParsedReply(rest=text)
+    left = [parsed.rest, *(_about(debate, referral) for referral in parsed.referrals)]
+    return replace(parsed, rest="\n".join(filter(None, left)))
 
 
 def _no_such_question(debate: Debate, number: int) -> str:

@@ -5,7 +5,7 @@ assumptions hold. Anything else is a note, until its author says with a button w
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 #: A time of day once its hour is read as a number: `:30`, `:30 pm`; no `:10k`, `:500`, `:10,000`.
@@ -15,6 +15,30 @@ _NUMBERED = re.compile(
     r"\s*[*_]{0,2}(?:q|question\s|#)?(?P<number>\d{1,2})[*_]{0,2}"
     rf"(?::(?!{_TIME})\s*|[.)]\s+|\s+[-–]\s+)(?P<text>.*)",
     re.IGNORECASE,
+)
+#: The next answer on the same line: `1: ten 2: us`; after a full stop only the next number is one.
+_NEXT = re.compile(
+    rf"(?<![\s,;|/])[\s,;|/]+(?:q|question\s|#)?(?P<number>\d{{1,2}})(?P<sign>:(?!{_TIME})\s*|[.)]\s+)(?=\S)",
+    re.IGNORECASE,
+)
+#: A line that quotes something.
+_QUOTED = re.compile(r"\s*>[\s>]*(?P<text>.*)")
+_PERSON = r"@[^\s@]{1,60}(?:\s(?-i:[A-Z])[^\s@]{0,40}){0,2}"
+#: `@Priya knows that`, `ask @Priya`, `no idea, @Priya?`: it names who knows the answer.
+_REFERRAL = re.compile(
+    rf"(?:{_PERSON}[,:]?\s(?:(?:should|would|might|will|can|could)\s)?"
+    r"(?:know|knows|say|tell|answer|has|have|wei[sß]s?|beantworten)"
+    r"(?:\s(?:you|us|me|that|this|it|more|best|better|the answer|about (?:it|that)|das|es))*"
+    r"|(?:(?:please|maybe|perhaps|better|but|just|so|sorry|no idea|not sure|dunno|i don[’']?t know"
+    r"|keine ahnung|bitte)[,.;:!]?\s)*(?:(?:ask|ping|cc|over to|question for"
+    r"|that[’']?s (?:one )?for|frage?|fragt)\s)?"
+    rf"{_PERSON}(?:(?:,|\sor|\sand|\sund|\soder)?\s{_PERSON}){{0,3}})[.?!]*",
+    re.IGNORECASE,
+)
+_ONLY_PERSON = re.compile(_PERSON)
+#: What asks for a person, who is an answer to it by name alone.
+_ASKS_WHO = re.compile(
+    r"\b(?:who|whom|whose|people|person|owner|team|we[rmn]|wessen)\b", re.IGNORECASE
 )
 #: `42: text`, `Q42) text`: meant for a question, whether there is one or not.
 _MEANT = re.compile(
@@ -28,6 +52,10 @@ _SKIP = re.compile(
     re.IGNORECASE,
 )
 _SKIP_ALL = re.compile(r"skip\s+(?:all|everything|the rest)[.!]?", re.IGNORECASE)
+
+
+#: Characters of an answer that only names who knows.
+_LONGEST_REFERRAL = 300
 
 
 @dataclass(frozen=True)
@@ -51,14 +79,16 @@ class ParsedReply:
     is_unclear: bool = False
     #: Numbers it names that no question has.
     unknown: Sequence[int] = ()
+    #: Of the answers, those which only name who knows: their questions stay open.
+    referrals: Sequence[GivenAnswer] = ()
 
 
-def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) -> ParsedReply:
+def parse_reply(text: str, asked: Mapping[int, str], unanswered: Sequence[int]) -> ParsedReply:
     """Return what a reply says.
 
     Args:
         text: As it was typed.
-        asked: Numbers of all questions of the debate.
+        asked: All questions of the debate by their numbers.
         unanswered: Numbers of those that can still be answered, oldest first.
     """
     said = text.strip()
@@ -73,11 +103,10 @@ def parse_reply(text: str, asked: Collection[int], unanswered: Sequence[int]) ->
         return ParsedReply(unknown=unknown)
     numbered, rest = _numbered(said, asked)
     if numbered:
-        return ParsedReply(
-            [GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer],
-            rest,
-            is_numbered=True,
-        )
+        given = [GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer]
+        referrals = [one for one in given if _is_referral(one.text, asked[one.number])]
+        answers = [answer for answer in given if answer not in referrals]
+        return ParsedReply(answers, rest, is_numbered=True, referrals=referrals)
     return ParsedReply(rest=said, is_unclear=True)
 
 
@@ -86,15 +115,56 @@ def answer_in(words: str) -> str:
     return "" if _SKIP.fullmatch(words.strip()) else words.strip()
 
 
-def _numbered(text: str, asked: Collection[int]) -> tuple[list[tuple[int, str]], str]:
+def _is_referral(answer: str, question: str) -> bool:
+    """Whether an answer only names who knows; a name alone answers what asks for a person."""
+    if "@" not in answer or len(answer) > _LONGEST_REFERRAL or not _REFERRAL.fullmatch(answer):
+        return False
+    return not (_ONLY_PERSON.fullmatch(answer) and _ASKS_WHO.search(question))
+
+
+def _one_a_line(text: str, asked: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+    """The lines of a reply, with the number of the question that each begins to answer, or 0.
+
+    A quoted question is answered by what stands below it. Answers on one line are one line each.
+    """
+    questions = {_plain(question): number for number, question in asked.items()}
+    is_quote = False
+    for line in text.splitlines():
+        quoted, number = _QUOTED.fullmatch(line), 0
+        said = quoted["text"] if quoted else line
+        if match := _NUMBERED.fullmatch(said):
+            number = int(match["number"])
+        if quoted:
+            number = number if number in asked else questions.get(_plain(said), 0)
+            if number or not is_quote:
+                yield (number, "") if number else (0, line)
+            is_quote = is_quote or bool(number)
+            continue
+        is_quote = False
+        if match is None or number not in asked:
+            yield 0, line
+            continue
+        start = begin = match.start("text")
+        while after := _NEXT.search(said, begin):
+            following, begin = int(after["number"]), after.end()
+            is_next = after["sign"][0] != "." or following == number + 1
+            if following in asked and following != number and is_next:
+                yield number, said[start : after.start()]
+                number, start = following, begin
+        yield number, said[start:]
+
+
+def _plain(question: str) -> str:
+    return " ".join(re.findall(r"\w+", question.casefold()))
+
+
+def _numbered(text: str, asked: Mapping[int, str]) -> tuple[list[tuple[int, str]], str]:
     """The numbered answers, and what stands before the first; other lines go on an answer."""
     found: list[tuple[int, list[str]]] = []
     before: list[str] = []
-    for line in text.splitlines():
-        match = _NUMBERED.fullmatch(line)
-        number = int(match["number"]) if match else 0
-        if match and number in asked:
-            found.append((number, [match["text"]]))
+    for number, line in _one_a_line(text, asked):
+        if number:
+            found.append((number, [line]))
         elif found:
             found[-1][1].append(line)
         else:

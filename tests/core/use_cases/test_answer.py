@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from core.events import ClarificationAnswered, DebateConcluded
-from core.models import Answer, Debate
+from core.models import Answer, Debate, Person
 from core.use_cases.answer import AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
@@ -88,6 +88,58 @@ async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands
     assert set(debate.heard) == {("m1", 1), ("m2", 1)}
     assert texts(debate) == {1: "Twenty"}
     assert debate.notes == ()
+
+
+def said(by: Person, ts: str, text: str) -> PersonsReply:
+    return PersonsReply(debate_id=DEBATE, by=by, text=text, origin=f"C1:{ts}")
+
+
+async def test_the_newest_message_counts_in_whatever_order_messages_come() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    for ts, text in (("7.2", "1: 900"), ("7.1", "1: 700"), ("7.4", "Later"), ("7.3", "Earlier")):
+        for _ in range(2):  # delivered twice
+            await answer.reply(said(DANA, ts, text))
+
+    debate = await log.debate()
+    assert texts(debate) == {1: "900"}
+    assert [(note.number, note.text) for note in debate.notes] == [(2, "Earlier"), (1, "Later")]
+
+
+async def test_what_others_answered_is_kept_beside_the_newest_answer_until_they_take_it_back() -> (
+    None
+):
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+    kim, other = Person(id="U5", name="Kim"), Person(id="U6", name="Kim")
+    for ts, by, text in (("1", DANA, "700"), ("2", kim, "500"), ("3", other, "600")):
+        await answer.reply(said(by, ts, f"1: {text}"))
+    debate = await log.debate()
+    assert (debate.answers[1].text, debate.answers[1].by.name) == ("600", "Kim (2)")
+    beside = [(one.by.name, one.text) for one in debate.other_answers[1]]
+    assert beside == [(DANA.name, "700"), ("Kim", "500")]
+
+    await answer.reply(said(kim, "4", "A note."))
+    await answer.reply(said(other, "5", "A note."))
+    await answer.withdraw(DEBATE, "C1:1")
+    debate = await log.debate()
+    assert [note.author.name for note in debate.notes] == ["Kim", "Kim (2)"]
+    assert [one.text for one in debate.other_answers[1]] == ["500"]
+
+
+async def test_a_question_stays_open_where_somebody_names_who_knows() -> None:
+    log = Recording()
+    await log.begin(questions(2))
+    answer = answering(log)
+
+    outcome = await answer.reply(said(DANA, "1", "1: ten\n2: @priya knows that"))
+
+    debate = await log.debate()
+    assert outcome is ReplyOutcome.REFERRED
+    assert texts(debate) == {1: "ten"}
+    assert [note.text for note in debate.notes] == ["On question 2 (What of 2?): @priya knows that"]
 
 
 def edited(text: str, at: str = "5", origin: str = "m1") -> PersonsReply:

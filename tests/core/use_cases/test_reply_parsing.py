@@ -26,7 +26,7 @@ from core.use_cases.reply_parsing import parse_reply
 def test_a_numbered_line_answers_its_question_whatever_it_begins_with(
     text: str, answers: Mapping[int, str]
 ) -> None:
-    found = parse_reply(text, {1, 2}, [1, 2])
+    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
 
     assert {said.number: said.text for said in found.answers} == answers
 
@@ -36,7 +36,7 @@ def test_a_numbered_line_answers_its_question_whatever_it_begins_with(
 def test_a_bare_number_says_nothing_of_its_question(
     text: str, rest: str, unanswered: list[int]
 ) -> None:
-    found = parse_reply(text, {1, 2}, unanswered)
+    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, unanswered)
 
     assert not found.answers
     assert (found.is_numbered, found.is_unclear) == (True, False)
@@ -45,7 +45,7 @@ def test_a_bare_number_says_nothing_of_its_question(
 
 @pytest.mark.parametrize("text", ["2:30", "2:30 pm", "2:30pm on weekdays", "2:15, every night"])
 def test_a_time_of_day_is_no_number_of_a_question(text: str) -> None:
-    found = parse_reply(text, {1, 2}, [1])
+    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1])
 
     assert found.is_unclear
     assert not found.answers
@@ -55,7 +55,7 @@ def test_a_time_of_day_is_no_number_of_a_question(text: str) -> None:
     "text", ["42: what", "Q42: what", "*42:* what", "0) what", "1: yes\n42: what"]
 )
 def test_a_number_that_no_question_has_answers_none(text: str) -> None:
-    found = parse_reply(text, {1, 2}, [1, 2])
+    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
 
     assert not found.answers
     assert not found.rest
@@ -64,7 +64,59 @@ def test_a_number_that_no_question_has_answers_none(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["10 people", "12:30 at the latest", "10. March", "3 - 5 of us"])
 def test_a_figure_that_begins_a_plain_reply_is_no_number_of_a_question(text: str) -> None:
-    found = parse_reply(text, {1, 2}, [2])
+    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [2])
 
     assert found.is_unclear
     assert not found.answers
+
+
+QUESTIONS = {1: "How many jobs a second?", 2: "Which data is in a job?", 3: "Who runs it?"}
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("1: a 2: b 3: c", {1: "a", 2: "b", 3: "c"}),
+        ("1: ten, 2: none; 3: us", {1: "ten", 2: "none", 3: "us"}),
+        ("1) ten 3) us", {1: "ten", 3: "us"}),
+        ("1. ten 2. none 3. us", {1: "ten", 2: "none", 3: "us"}),
+        ("1:10k 2:none", {1: "10k", 2: "none"}),
+        ("1. We have 3. More come.", {1: "We have 3. More come."}),
+        ("1: at 2:30 pm", {1: "at 2:30 pm"}),
+        ("1: see http://h:2/x", {1: "see http://h:2/x"}),
+        ("1: some 7: of them", {1: "some 7: of them"}),
+        ("1: ten\n> 2. Which data is in a job?\nNone.", {1: "ten", 2: "None."}),
+        ("> *2. Which data\n> is in a job?*\nNone,\nor few.", {2: "None,\nor few."}),
+        ("> Which data is in a job?\nNone\n> Who runs it?\nUs", {2: "None", 3: "Us"}),
+        ("1: as I said:\n> ten or so", {1: "as I said:\n> ten or so"}),
+    ],
+)
+def test_each_question_gets_its_own_answer_on_one_line_or_below_its_quote(
+    text: str, answers: Mapping[int, str]
+) -> None:
+    found = parse_reply(text, QUESTIONS, [1, 2, 3])
+
+    assert {said.number: said.text for said in found.answers} == answers
+
+
+@pytest.mark.parametrize(
+    ("text", "is_referral"),
+    [
+        ("2: @priya knows that", True),
+        ("2: @Priya Nair should know this.", True),
+        ("2: ask @priya", True),
+        ("2: No idea, @priya or @sam?", True),
+        ("2: @priya", True),
+        ("2: frag @priya", True),
+        ("3: @priya", False),
+        ("3: @Priya Nair", False),
+        ("3: ask @priya", True),
+        ("2: @priya says that it is names only", False),
+        ("2: names, as @priya knows", False),
+        ("2: @priya runs Kafka and knows that", False),
+    ],
+)
+def test_who_only_names_who_knows_answers_nothing(text: str, *, is_referral: bool) -> None:
+    found = parse_reply(text, QUESTIONS, [1, 2, 3])
+
+    assert (len(found.referrals), len(found.answers)) == ((1, 0) if is_referral else (0, 1))
