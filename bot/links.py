@@ -11,6 +11,7 @@ import re
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -81,17 +82,8 @@ class FetchLinks:
         Raises:
             BadInput: It may not or cannot be fetched.
         """
-        connector = aiohttp.TCPConnector(
-            resolver=GuardedResolver(self._may_call), use_dns_cache=False
-        )
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
-        # No cookie is kept, and no proxy or password of this machine is used.
-        async with aiohttp.ClientSession(
-            connector=connector,
-            timeout=timeout,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,
-        ) as session:
+        async with calling(self._may_call, timeout=timeout) as session:
             try:
                 return await self._follow(session, reference.fetch, most_bytes)
             except TimeoutError:
@@ -140,6 +132,21 @@ class FetchLinks:
         with suppress(ValueError):
             if not self._may_call(ipaddress.ip_address(host.strip("[]"))):
                 raise BadInput("its address is not public")
+
+
+def calling(may_call: Callable[[Ip], bool], **options: Any) -> aiohttp.ClientSession:
+    """Return what calls addresses that people name: pages and webhooks.
+
+    No cookie, proxy or password of this machine is used.
+    """
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            resolver=GuardedResolver(may_call), use_dns_cache=False, force_close=True
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        **options,
+    )
 
 
 async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

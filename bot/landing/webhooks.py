@@ -16,7 +16,7 @@ import aiohttp
 from bot.addresses import Ip, fault_of, is_public
 from bot.landing.receivers import Landed, Landing, NotLanded, ReceiverClosed
 from bot.landing.signing import signed_headers
-from bot.links import GuardedResolver
+from bot.links import GuardedResolver, calling
 from core.errors import BadInput
 from core.events import (
     DebateConcluded,
@@ -218,7 +218,7 @@ class WebhookReceiver:
     async def _post(self, body: bytes, headers: Mapping[str, str]) -> Landed:
         check_address(self.webhook.url, self.may_call)
         async with (
-            calling(self.may_call) as session,
+            calling(self.may_call, auto_decompress=False) as session,
             session.post(
                 self.webhook.url, data=body, headers=headers, allow_redirects=False
             ) as answer,
@@ -235,18 +235,6 @@ class WebhookReceiver:
             raise NotLanded(f"{words} Redirects are not followed: put the new address in.")
         asked = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
         raise NotLanded(words, after=float(after[:9]) if asked else None)
-
-
-def calling(may_call: Callable[[Ip], bool]) -> aiohttp.ClientSession:
-    """Return what calls webhooks: no cookie, proxy or password of this machine is used."""
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            resolver=GuardedResolver(may_call), use_dns_cache=False, force_close=True
-        ),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=False,
-        auto_decompress=False,
-    )
 
 
 def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:

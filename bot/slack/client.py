@@ -63,7 +63,11 @@ async def _check_deadline(*_: object) -> None:
 
 
 def slack_client(
-    token: str, api_url: str, session: aiohttp.ClientSession | None = None
+    token: str,
+    api_url: str,
+    session: aiohttp.ClientSession | None = None,
+    *,
+    seconds: int = CALL_SECONDS,
 ) -> AsyncWebClient:
     """Return the client that everything uses; with an empty token one that is nobody yet.
 
@@ -73,18 +77,13 @@ def slack_client(
         token=token or None,
         base_url=api_url,
         session=session,
-        timeout=CALL_SECONDS,
+        timeout=seconds,
         retry_handlers=[],
         # It has a level of its own (`bot/log.py`): for one without, the SDK puts each call and each
         # answer into words before it asks whether anybody wants them.
         logger=logging.getLogger("slack_sdk"),
     )
-    client.proxy = slack_proxy(api_url)
-    return client
-
-
-def slack_proxy(api_url: str) -> str | None:
-    """The proxy for calls to Slack; the SDK's own choice ignores NO_PROXY and loopback."""
+    # The SDK's own choice ignores NO_PROXY and loopback; aiohttp speaks to HTTP proxies only.
     proxy = proxy_of(api_url)
-    # aiohttp speaks to HTTP proxies only.
-    return proxy if proxy.startswith("http") else None
+    client.proxy = proxy if proxy.startswith("http") else None
+    return client

@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
 from bot.slack.access import UNREACHED
-from bot.slack.client import slack_proxy
+from bot.slack.client import slack_client
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.manifest import manifest
 from bot.slack.payloads import ChannelFacts, Identity, Payload, refusal_of
@@ -86,10 +86,7 @@ async def check_slack(environment: BotSettings, channel: str) -> Sequence[Findin
 
 async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
     """Findings about tokens of the right form."""
-    client = AsyncWebClient(
-        token=access.bot_token, base_url=access.api_url, timeout=_SECONDS, retry_handlers=[]
-    )
-    client.proxy = slack_proxy(access.api_url)
+    client = slack_client(access.bot_token, access.api_url, seconds=_SECONDS)
     who = await _ask(client, "auth.test")
     if who.refused or who.lost:
         return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]

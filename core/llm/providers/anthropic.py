@@ -15,16 +15,14 @@ from core.llm.providers.errors import check_key, cut_off, ended_early, refused
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
-    EVENT_HOOKS,
     EventDecoder,
     Silence,
     check_end,
     failure,
-    http_timeout,
+    http_client,
     read_reply,
 )
 from core.models import Usage
-from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -122,9 +120,8 @@ class AnthropicProvider:
         client = AnthropicClient(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=http_timeout(),
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS, mounts=DIRECT),
+            http_client=http_client(DefaultAsyncHttpxClient),
             # It would describe each request to whoever traces this process, and tell the vendor by
             # which trace; our own traces know the turn.
             open_telemetry=False,

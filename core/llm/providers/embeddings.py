@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from core.errors import ProviderDown
-from core.llm.providers.reading import BROKEN
+from core.llm.providers.reading import BROKEN, http_client
 from core.models import Value
-from core.proxies import DIRECT
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -96,5 +95,5 @@ class OpenAIEmbedder:
             base_url=self._base_url or "https://api.openai.com/v1",
             max_retries=0,
             timeout=httpx2.Timeout(self._seconds),
-            http_client=DefaultAsyncHttpxClient(mounts=DIRECT),
+            http_client=http_client(DefaultAsyncHttpxClient),
         )

@@ -10,8 +10,8 @@ from core.llm.providers.errors import from_body
 from core.llm.providers.fields import dig, items, words
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER
-from core.llm.providers.reading import BROKEN
-from core.proxies import DIRECT, proxy_hint
+from core.llm.providers.reading import BROKEN, http_client
+from core.proxies import proxy_hint
 
 _VENDORS: Mapping[str, str] = {
     "anthropic": "Anthropic",
@@ -55,7 +55,7 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
     headers = {"authorization": f"Bearer {key}"} if key else {}
     if name == "anthropic":
         headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    async with httpx2.AsyncClient(headers=headers, timeout=_SECONDS, mounts=DIRECT) as client:
+    async with http_client(headers=headers, timeout=_SECONDS) as client:
         if name == "openrouter":  # everybody may see its models; only this shows the key
             await _got(client, name, f"{address}/key", key)
         path = "/v1/models?limit=1000" if name == "anthropic" else "/models"

@@ -21,16 +21,14 @@ from core.llm.providers.errors import cut_off, ended_early, from_body
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
-    EVENT_HOOKS,
     Silence,
     check_end,
     failure,
-    http_timeout,
+    http_client,
     json_objects,
     read_reply,
 )
 from core.models import Usage
-from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -161,12 +159,7 @@ class OllamaProvider:
     def _client(self) -> httpx2.AsyncClient:
         """The connection pool, made on first use."""
         if self._http is None:
-            self._http = httpx2.AsyncClient(
-                base_url=self._base_url,
-                timeout=http_timeout(),
-                event_hooks=EVENT_HOOKS,
-                mounts=DIRECT,
-            )
+            self._http = http_client(base_url=self._base_url)
         return self._http
 
 

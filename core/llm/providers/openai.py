@@ -24,15 +24,13 @@ from core.llm.providers.errors import check_key, says_too_long
 from core.llm.providers.fields import dig, words
 from core.llm.providers.reading import (
     BROKEN,
-    EVENT_HOOKS,
     EventDecoder,
     Reading,
     Silence,
     failure,
-    http_timeout,
+    http_client,
     read_reply,
 )
-from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -307,9 +305,8 @@ class OpenAIProvider:
         client = OpenAIClient(
             api_key=self._key,
             base_url=self._base_url,
-            timeout=http_timeout(),
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(event_hooks=EVENT_HOOKS, mounts=DIRECT),
+            http_client=http_client(DefaultAsyncHttpxClient),
         )
         if not self._dialect.openai_fields:
             # The SDK takes them from the environment and would send them to any server.

@@ -10,10 +10,8 @@ import re
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
-    Awaitable,
     Callable,
     Iterator,
-    Mapping,
 )
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -27,6 +25,7 @@ from core.llm.prompt_text import prompt_text
 from core.llm.providers.errors import a_page, empty, from_body, refused, too_long, translate
 from core.llm.providers.fields import dig
 from core.models import Usage
+from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import StallLimits
 
@@ -177,11 +176,6 @@ def check_end(reading: Reading, reason: str) -> None:
     _log.warning(
         "unknown end of a reply", vendor=reading.vendor, model=reading.model, reason=reason[:40]
     )
-
-
-def http_timeout() -> httpx2.Timeout:
-    """How long a connection may take to be made; what comes over it is bounded by `silence`."""
-    return httpx2.Timeout(None, connect=10.0)
 
 
 class Silence:
@@ -398,7 +392,22 @@ async def _bound_error(response: httpx2.Response) -> None:
         response.stream = _Beginning(response.stream, _LONGEST_ERROR)
 
 
-#: For HTTP clients that ask models: errors are read to a point.
-EVENT_HOOKS: Mapping[str, list[Callable[[Any], Awaitable[None]]]] = {
-    "response": [_bound_error],
-}
+def http_client(
+    kind: type[httpx2.AsyncClient] = httpx2.AsyncClient, **options: Any
+) -> httpx2.AsyncClient:
+    """Return a client for servers of models: every one of them is made here.
+
+    Proxies and certificates are those of the environment; addresses of this machine are asked
+    directly. Errors are read to a point. Only making a connection has a limit of time: what comes
+    over it is bounded by `Silence`.
+
+    Args:
+        kind: The class of it; an SDK has its own.
+        options: What is different.
+    """
+    usual = dict[str, Any](
+        mounts=DIRECT,
+        event_hooks={"response": [_bound_error]},
+        timeout=httpx2.Timeout(None, connect=10.0),
+    )
+    return kind(**(usual | options))
