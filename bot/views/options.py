@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
 
 from bot.slack.ids import ActionId, BlockId
-from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn.convert import bare_gist, gist
+from bot.views.forms import OPTION_LIMIT
 from bot.views.message import Block, as_json, listed
 from bot.views.words import name_of, person
 from core.figures import counted, money, number, percent
 from core.models import (
     Debate,
     GateReason,
+    Option,
     OptionChange,
     OptionEdit,
     Tally,
@@ -31,6 +33,7 @@ from core.rules.options import (
     is_listed,
     leading,
     options_of,
+    short_names,
 )
 from core.rules.voting import counted as ballots_counted
 from core.rules.voting import is_uncounted, winning_options
@@ -44,6 +47,12 @@ _REASON_LIMIT = 300
 #: Whose first choice an option is; and where nobody may be told.
 _NOBODY = {False: "nobody's first choice", True: "sealed"}
 _CLOSE = ":warning: *Close:* the best two options are within 10 points of each other."
+
+
+def option_labels(items: Sequence[Option]) -> dict[str, str]:
+    """What the options are called in a menu, by their ids; no two alike."""
+    names = short_names([bare_gist(item.name, len(item.name) + 1) for item in items], OPTION_LIMIT)
+    return dict(zip((item.id for item in items), names, strict=True))
 
 
 def option_name(debate: Debate, option: str) -> str:

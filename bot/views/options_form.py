@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from bot.slack.ids import CallbackId, FieldId, name_field
-from bot.slack.mrkdwn.convert import bare_gist, gist
+from bot.slack.mrkdwn.convert import gist
 from bot.slack.payloads import FormSubmitted
-from bot.views.forms import OPTION_LIMIT, Field, Form, form, select, text_input
+from bot.views.forms import Field, Form, form, select, text_input
 from bot.views.message import sections
+from bot.views.options import option_labels
 from core.models import Debate, OptionChange, OptionEdit, Person
 from core.rules.options import NAME_MAX_CHARS, after_edits, as_named, options_of
 
@@ -25,7 +26,7 @@ _FIELDS = {
 def options_form(debate: Debate) -> Form:
     """Return the form."""
     items = options_of(debate).items
-    names = {item.id: bare_gist(item.name, OPTION_LIMIT) for item in items}
+    names = option_labels(items)
     renaming = [
         text_input(
             Field(

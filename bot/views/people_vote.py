@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement
 
 from bot.slack.ids import ActionId, BlockId, CallbackId, address_of, rank_field
-from bot.slack.mrkdwn.convert import bare_gist, gist
-from bot.views.forms import OPTION_LIMIT, Field, Form, form, select
+from bot.slack.mrkdwn.convert import gist
+from bot.views.forms import Field, Form, form, select
 from bot.views.message import Block, as_json, listed, sections
-from bot.views.options import option_name
+from bot.views.options import option_labels, option_name
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, turn_noun
 from core.figures import counted, percent
@@ -42,7 +42,7 @@ def places_of(debate: Debate) -> int:
 def ballot_form(debate: Debate, by: str = "") -> Form:
     """Return the form to choose between the options, with what this person chose before."""
     options = options_of(debate)
-    words = {item.id: bare_gist(item.name, OPTION_LIMIT) for item in options.items}
+    words = option_labels(options.items)
     lines = list[str]()
     for option, agents in by_option(debate).items():
         names = ", ".join(name_of(debate, agent) for agent in agents)

@@ -18,7 +18,7 @@ from core.models import Act, Debate, Option, Options, QuestionKind, Turn
 from core.request import Effort, Part, PartKind
 from core.rules import gate
 from core.rules.formats import review
-from core.rules.options import MOST_OPTIONS, merge_by_rules, short_name, with_none_of_these
+from core.rules.options import MOST_OPTIONS, merge_by_rules, short_names, with_none_of_these
 
 #: An answer stands in bold within so many characters.
 _OPENING = 600
@@ -121,7 +121,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
             )
         )
     # No names: no position gives an answer.
-    names = [short_name(name) for name in reply.options][:MOST_OPTIONS]
+    names = short_names(reply.options)[:MOST_OPTIONS]
     items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
     stances = {
         one.position: f"o{number}"

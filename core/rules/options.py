@@ -7,6 +7,7 @@ three texts that all say PostgreSQL are one option, and texts in like words may 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from core.models import (
     Act,
@@ -270,8 +271,8 @@ def merge_by_rules(answers: Mapping[str, str]) -> tuple[tuple[Option, ...], Mapp
         elif len(groups) < MOST_OPTIONS:
             groups.append((answer, words, [agent]))
     items = tuple(
-        Option(id=f"o{number}", name=short_name(answer))
-        for number, (answer, _, _) in enumerate(groups, start=1)
+        Option(id=f"o{number}", name=name)
+        for number, name in enumerate(short_names([answer for answer, _, _ in groups]), start=1)
     )
     stances = {
         agent: item.id
@@ -281,12 +282,24 @@ def merge_by_rules(answers: Mapping[str, str]) -> tuple[tuple[Option, ...], Mapp
     return items, stances
 
 
-def short_name(text: str) -> str:
+def short_name(text: str, most: int = NAME_MAX_CHARS) -> str:
     """A text as the name of an option: one line, without marks, cut visibly at a word."""
     line = " ".join(text.replace("*", "").replace("`", "").split()).rstrip(".")
-    if len(line) <= NAME_MAX_CHARS:
-        return line
-    return line[: NAME_MAX_CHARS - 1].rsplit(" ", 1)[0] + "…"
+    return line if len(line) <= most else line[: most - 1].rsplit(" ", 1)[0] + "…"
+
+
+def short_names(texts: Sequence[str], most: int = NAME_MAX_CHARS) -> list[str]:
+    """Texts as names of options; of those that begin alike, what follows from where they differ."""
+    names = [short_name(text, most) for text in texts]
+    whole = [short_name(text, len(text) + 1) for text in texts]
+    for name in {name for name in names if names.count(name) > 1}:
+        alike = [at for at, other in enumerate(names) if other == name]
+        letters = zip(*(whole[at] for at in alike), strict=False)
+        common = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, letters))
+        start = whole[alike[0]].rfind(" ", 0, max(common - most // 4, 0)) + 1
+        for at in alike:
+            names[at] = short_name(f"…{whole[at][start:]}" if start else whole[at], most)
+    return names
 
 
 def _telling(answer: str) -> frozenset[str]:
