@@ -1,6 +1,5 @@
 """Reviews: what agents find in the subject, each thing once, and whether it is settled."""
 
-import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -13,6 +12,7 @@ from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
 from core.acts.replies import NOBODY, firsts_in, label_in, one_of, same_fault, same_reply
 from core.acts.request_for import ask_model
+from core.acts.threads import in_thread
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
 from core.evidence.citations import check, checked
@@ -139,7 +139,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
         found = _found(reply.findings, read)
         return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
 
-    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+    return ContributionMade(contribution=await in_thread(checked_reply))
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -166,7 +166,7 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
         found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
         return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
 
-    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+    return ContributionMade(contribution=await in_thread(checked_reply))
 
 
 def _looked_at(

@@ -1,6 +1,5 @@
 """Speeches: the acts that end in text."""
 
-import asyncio
 from collections.abc import Mapping
 from functools import partial
 
@@ -14,6 +13,7 @@ from core.acts.citing import (
 )
 from core.acts.request_for import request_for, terms_for
 from core.acts.short_form import read_short_form
+from core.acts.threads import in_thread
 from core.errors import ReplyUnusable
 from core.events import ContributionMade
 from core.llm.call import ModelCalls
@@ -52,7 +52,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     text, call = await calls.ask(request, agent, terms)
     looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
     if looked_up:
-        found = await asyncio.to_thread(with_looked_up, debate, request, looked_up)
+        found = await in_thread(with_looked_up, debate, request, looked_up)
         text, more = await calls.ask(found, agent, terms)
         call = more.model_copy(update={"usage": call.usage + more.usage})
         if look_up_in(text):
@@ -60,7 +60,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
     made = Contribution(turn=turn, text=text, call=call, looked_up=looked_up, warnings=warnings)
-    return ContributionMade(contribution=await asyncio.to_thread(_as_read, debate, made))
+    return ContributionMade(contribution=await in_thread(_as_read, debate, made))
 
 
 def _as_read(debate: Debate, made: Contribution) -> Contribution:

@@ -30,13 +30,13 @@ def _citation(ids: str) -> re.Pattern[str]:
     # A quote holds no empty line and no other citation: else each one would be read to the end.
     words = rf"(?:(?!\n\n|\[\s{{0,5}}(?:{ids})\d)[\s\S]){{0,1200}}?"
     return re.compile(
-        r"(?:~~)?"  # struck out before, and written again
         rf"\[\s{{0,5}}(?P<source>(?:{ids})\d{{1,4}})\s{{0,5}}"
         r"(?:,[^:\]\n]{1,40})?"  # some add the page
         rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{words})[{_DOUBLE}]"
         rf"|[{_SINGLE}](?P<single>{words})[{_SINGLE}]"
         rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
-        rf"(?:~~)?(?: \(not found in (?:{ids})\d{{1,4}}\))?",
+        # Struck out before, and written again; so is what stands before it.
+        rf"(?:~~| \(not found in (?:{ids})\d{{1,4}}\))*",
         re.IGNORECASE,
     )
 
@@ -48,6 +48,7 @@ _OF_RECORD = _citation("[ed]|(?-i:r)")
 _RECORD = "r"
 #: Where the end of a line divides a word, or stands between two.
 _DIVIDED = re.compile(r"[-\u2010][ \t]{0,9}\n\s{0,9}")
+_STRIKE = "~~"
 #: Where a quote leaves words out.
 _GAP = re.compile(
     rf"\s{{0,9}}\[?(?:\.\.\.|…)\]?\s{{0,9}}"
@@ -116,15 +117,14 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
     """
     if "[" not in text:  # each begins so, which the pattern takes longer to see
         return ()
-    return [
-        Found(
-            found.start(),
-            found.end(),
-            found["source"].lower(),
-            (found["double"] or found["single"] or found["bare"] or "").strip(),
-        )
-        for found in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text)
-    ]
+    made = list[Found]()
+    for found in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text):
+        start, free = found.start(), made[-1].end if made else 0
+        while start - len(_STRIKE) >= free and text.endswith(_STRIKE, free, start):
+            start -= len(_STRIKE)
+        words = (found["double"] or found["single"] or found["bare"] or "").strip()
+        made.append(Found(start, found.end(), found["source"].lower(), words))
+    return made
 
 
 def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:

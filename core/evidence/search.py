@@ -12,6 +12,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
+from core.evidence.ending import check_ended
 from core.evidence.passages import Passage
 from core.evidence.words import words_of
 
@@ -20,6 +21,8 @@ _SATURATION = 1.5
 _LENGTH = 0.75
 #: Words whose stems are remembered.
 _REMEMBERED = 1 << 16
+#: Characters of a word that may have inflections.
+_LONGEST_WORD = 60
 #: A stemmer has a state, and texts are read in several threads.
 _STEMMING = Lock()
 
@@ -32,7 +35,10 @@ def best_first(passages: Sequence[Passage], wanted: str) -> Sequence[Passage]:
 
 def best_of(written: Sequence[str], wanted: str) -> Sequence[int]:
     """Places of the texts in the order of how well they fit, without those that share no word."""
-    texts = [Counter(terms(text)) for text in written]
+    texts = list[Counter[str]]()
+    for text in written:
+        check_ended()
+        texts.append(Counter(terms(text)))
     lengths = [sum(text.values()) for text in texts]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     holding = Counter(term for text in texts for term in text)
@@ -58,6 +64,8 @@ def terms(text: str) -> Sequence[str]:
 @lru_cache(maxsize=_REMEMBERED)
 def stems(word: str) -> Sequence[str]:
     """A word without its inflections: as an English one, and as a German one if that is another."""
+    if len(word) > _LONGEST_WORD:  # a stemmer's time grows faster than the word
+        return (word,)
     with _STEMMING:
         return tuple(dict.fromkeys(stem(word) for stem in _stemmers()))
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
+from core.evidence.ending import check_ended
 from core.recent import Recent
 from core.rules.sources import MOST_CHARACTERS
 
@@ -61,7 +62,8 @@ _BEGIN = r"(?:(?<![\w!])!)?"
 def _words_pattern(inside: str) -> re.Pattern[str]:
     """Words of letters with these between some of them, numbers, and signs."""
     letters = rf"{_BEGIN}{_LETTER}+(?:{inside}{_LETTER}+)*{_SUFFIX}"
-    return re.compile(f"{_NUMBER}|{_OTHERS}|{letters}", re.IGNORECASE)
+    # Most words first: nothing else begins with one of these letters.
+    return re.compile(f"(?=[!a-z]){letters}|{_NUMBER}|{_OTHERS}|{letters}", re.IGNORECASE)
 
 
 _WORD, _WORD_REJOINED = _words_pattern(_INSIDE), _words_pattern(f"(?:{_INSIDE}|{_DIVIDED})")
@@ -99,6 +101,8 @@ class Words:
         return self.places[max(0, bisect_right(self.starts, position) - 1)] if self.places else 0
 
 
+#: Words between two looks whether anybody waits for them.
+_CHECKED_EVERY = 4096
 _READ = Recent[tuple[str, bool], Words](_TEXTS_KEPT)
 #: Turns read in several threads.
 _READING = Lock()
@@ -111,6 +115,8 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
         text: Any text.
         rejoined: Read words that were divided at the end of a line as one.
     """
+    # Where no word is divided, both ways of reading are one.
+    rejoined = rejoined and bool(_BREAK.search(text))
     with _READING:
         if known := _READ.get((text, rejoined)):
             _READ.move_to_end((text, rejoined))
@@ -118,6 +124,8 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
     # Numbers, not objects: a source of 400,000 characters takes one megabyte and not eight.
     kept, places, starts, position = list[str](), array("I"), array("I"), 1
     for word, place in _words(text, rejoined=rejoined):
+        if not len(kept) % _CHECKED_EVERY:
+            check_ended()
         kept.append(word)
         places.append(place)
         starts.append(position)
@@ -143,7 +151,10 @@ def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
     struck = [(found.start(), found.end()) for found in _STRUCK.finditer(plain)]
     at = 0
     for found in (_WORD_REJOINED if rejoined else _WORD).finditer(plain):
-        place = found.start()
+        place, written = found.start(), found[0]
+        if not struck and written.isascii() and written.isalpha():  # most words
+            yield written.casefold(), place
+            continue
         while at < len(struck) and struck[at][1] <= place:
             at += 1
         strike = _STRIKE if at < len(struck) and struck[at][0] <= place else ""
