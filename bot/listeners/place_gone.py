@@ -16,7 +16,7 @@ from bot.queue.edits import MESSAGE_GONE
 from bot.queue.outbox import Outbox
 from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
-from bot.slack.outcomes import PLACE_GONE, Rejected
+from bot.slack.outcomes import CLOSED_TO_POSTS, PLACE_GONE, Rejected
 from bot.slack.payloads import ChannelBack, ChannelGone, Delivery, TokensRevoked
 from bot.store.channel import Channel
 from bot.views.notices import notice
@@ -123,7 +123,8 @@ class RefusedPosts:
 
     async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejected) -> None:
         if _is_place_gone(row, debate_id, refusal):
-            await self.outbox.lose_place(debate_id, row.channel, refusal.words)
+            if refusal.code not in CLOSED_TO_POSTS:  # else the board can say that it has ended
+                await self.outbox.lose_place(debate_id, row.channel, refusal.words)
             await self.steer.give_up(debate_id, refusal.words)
             debate = await self.steer.facts.debate(debate_id)
             where = f"Debate `{debate_id}` in <#{row.channel}>"
@@ -135,6 +136,23 @@ class RefusedPosts:
                         channel=debate.setup.asked_by.id,
                         method="post",
                         payload={"text": f"{where} cannot go on: {refusal.words}"},
+                    )
+                ]
+            )
+        elif row.method == "post" and "thread_ts" in row.payload and row.ts is None:
+            # A thread of people's own that takes no replies: who asked learns it in the channel.
+            debate = await self.steer.facts.debate(debate_id)
+            payload = {name: row.payload[name] for name in row.payload.keys() - {"thread_ts"}}
+            payload["user"] = debate.setup.asked_by.id
+            await self.outbox.post(
+                [
+                    NewPost(
+                        key=f"{row.key}{_LINE}",
+                        workspace=row.workspace,
+                        channel=row.channel,
+                        debate_id=debate_id,
+                        method="ephemeral",
+                        payload=payload,
                     )
                 ]
             )
@@ -151,7 +169,8 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
     if row.state is PostState.SENT:
         return refusal.code in PLACE_GONE - MESSAGE_GONE
     is_own_post = row.method == "post" and "thread_ts" not in row.payload
-    return row.key == board_key(debate_id) or (is_own_post and refusal.code in PLACE_GONE)
+    is_closed = refusal.code in PLACE_GONE | CLOSED_TO_POSTS
+    return row.key == board_key(debate_id) or (is_own_post and is_closed)
 
 
 def line_about(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:

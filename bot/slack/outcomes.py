@@ -67,6 +67,16 @@ PLACE_GONE = frozenset(
         "message_not_found",
     }
 )
+#: Refusals that mean: no message may be posted there, while the place and its messages stay.
+CLOSED_TO_POSTS = frozenset(
+    {
+        "restricted_action",
+        "restricted_action_non_threadable_channel",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "restricted_action_thread_only_channel",
+    }
+)
 #: Refusals that mean: the app may not call this method at all, whoever and whatever it is about.
 NOT_FOR_THIS_APP = frozenset(
     {

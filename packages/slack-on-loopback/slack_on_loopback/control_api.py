@@ -26,6 +26,7 @@ class FaultRequest(BaseModel):
     probability: float = 1.0
     seconds: float = 1.0
     status: int = 503
+    code: str = "fatal_error"
     reason: DisconnectReason = "refresh_requested"
     channel: str = ""
     blocks: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ _CALL_FAULTS: tuple[FaultKind, ...] = (
     "delay",
     "server_error",
     "rate_limit",
+    "refuse",
 )
 
 
@@ -123,6 +125,7 @@ class ControlApi:
                         asked.probability,
                         asked.seconds,
                         asked.status,
+                        code=asked.code,
                     )
                 )
                 return

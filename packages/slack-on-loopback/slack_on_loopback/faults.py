@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Literal
 
-FaultKind = Literal["drop_before", "drop_after", "delay", "server_error", "rate_limit"]
+FaultKind = Literal["drop_before", "drop_after", "delay", "server_error", "rate_limit", "refuse"]
 ANY_METHOD = "*"
 
 
@@ -14,13 +14,15 @@ class CallFault:
 
     Attributes:
         kind: drop_before (nothing happens, no answer), drop_after (it happens, no answer), delay
-            (the answer comes late), server_error (an HTML page instead of JSON), rate_limit (429).
+            (the answer comes late), server_error (an HTML page instead of JSON), rate_limit (429),
+            refuse (nothing happens, the answer has an error code).
         method: a Web API method, or `*` for all.
         times: how many calls are hit; None for all.
         probability: how likely a call is hit.
         seconds: the delay, or Retry-After.
         status: the HTTP status of a server_error.
         containing: words in what the call sends; only such calls are hit.
+        code: the error code of a refuse.
     """
 
     kind: FaultKind
@@ -30,6 +32,7 @@ class CallFault:
     seconds: float = 1.0
     status: int = 503
     containing: str = ""
+    code: str = "fatal_error"
 
     def spent(self) -> bool:
         """Whether the switch has gone off by itself."""
@@ -92,6 +95,13 @@ class Faults:
     def rate_limit(self, method: str, *, seconds: float = 1.0, times: int | None = 1) -> CallFault:
         """Answer 429 with Retry-After."""
         return self.add(CallFault("rate_limit", method, times, seconds=seconds))
+
+    def refuse(
+        self, method: str, code: str, *, times: int | None = None, containing: str = ""
+    ) -> CallFault:
+        """Answer with an error code of Slack's; only calls that send these words, if any."""
+        fault = CallFault("refuse", method, times, containing=containing, code=code)
+        return self.add(fault)
 
     def double_next_events(self, times: int = 1) -> None:
         """Deliver the next events twice, with the same event_id."""

@@ -45,7 +45,9 @@ class WebApi:
     async def handle(self, request: web.Request) -> web.Response:
         """Answer one call, unless a fault hits it."""
         name = request.match_info["method"]
-        before = self._fault_before(request, name, unquote_plus(await request.text()))
+        before = self._fault_before(
+            request, name, unquote_plus(f"{request.query_string}&{await request.text()}")
+        )
         if before is not None:
             return before
         answer, outcome = await self._answer(request, name)
@@ -62,7 +64,11 @@ class WebApi:
         if broken is not None:
             self._log(name, {}, f"http_{broken.status}")
             return web.Response(status=broken.status, text=_ERROR_PAGE, content_type="text/html")
-        limited = faults.take("rate_limit", name)
+        refused = faults.take("refuse", name, sent)
+        if refused is not None:
+            self._log(name, {}, refused.code)
+            return refusal(SlackRefusal(refused.code))
+        limited = faults.take("rate_limit", name, sent)
         if limited is not None:
             self._log(name, {}, "ratelimited")
             return refusal(RateLimited(max(1, int(limited.seconds))))

@@ -131,6 +131,15 @@ async def test_a_rate_limit_can_be_switched_on(ws: Workspace, client: Client) ->
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
 
 
+async def test_a_call_can_be_refused_with_a_code_of_slacks(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("general").id
+    ws.faults.refuse("chat.postMessage", "restricted_action", times=1, containing="no")
+    await client.chat_postMessage(channel=channel, text="yes")
+    answer = await refused(client.chat_postMessage(channel=channel, text="no"))
+    assert answer["error"] == "restricted_action"
+    await client.chat_postMessage(channel=channel, text="no")
+
+
 async def test_a_workspace_can_lack_a_type_of_blocks(ws: Workspace, client: Client) -> None:
     section: dict[str, object] = {"type": "section", "text": {"type": "mrkdwn", "text": "x"}}
     title = {"type": "plain_text", "text": "x"}
