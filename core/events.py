@@ -1077,9 +1077,7 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
             heard = {**debate.heard, (origin, number): None}
             is_standing = known is not None and known.origin == origin
             left = {n: one for n, one in debate.answers.items() if n != number or not is_standing}
-            others = tuple(
-                other for other in debate.other_answers.get(number, ()) if other.origin != origin
-            )
+            others = _of_others(debate, number, origin)
             return debate.replaced(
                 answers=left,
                 other_answers={**debate.other_answers, number: others},
@@ -1119,18 +1117,7 @@ def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # n
         case VoteTallied(tally=tally, edition=edition):
             return debate.replaced(tally=tally) if edition == debate.edition else debate
         case NoteAdded(note=note):
-            given = (*debate.references, *note.references)
-            number, author = len(debate.all_notes) + 1, _told_apart(debate, note.author)
-            numbered = note.model_copy(update={"number": number, "author": author})
-            place = number - 1
-            while place and is_before(note.id, debate.all_notes[place - 1].id):
-                place -= 1
-            return debate.replaced(
-                all_notes=(*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
-                names={**debate.names, author.id: author.name},
-                references=given,
-                edits=_edits(debate, note.id, note.change),
-            )
+            return _with_note(debate, note)
         case NoteChanged(note=changed, text=text, change=change):
             if changed in debate.withdrawn:
                 return debate
@@ -1264,6 +1251,25 @@ def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...
         if other.by.id != newest.by.id and other.text not in {"", newest.text}
     }
     return newest, tuple(by_person.values())
+
+
+def _of_others(debate: Debate, number: int, gone: str) -> tuple[Answer, ...]:
+    """What others said last about a question, without the answer of a message that is gone."""
+    return tuple(other for other in debate.other_answers.get(number, ()) if other.origin != gone)
+
+
+def _with_note(debate: Debate, note: Note) -> Debate:
+    """The debate with a note, before those that were written later and came earlier."""
+    place, author = len(debate.all_notes), _told_apart(debate, note.author)
+    numbered = note.model_copy(update={"number": place + 1, "author": author})
+    while place and is_before(note.id, debate.all_notes[place - 1].id):
+        place -= 1
+    return debate.replaced(
+        all_notes=(*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
+        names={**debate.names, author.id: author.name},
+        references=(*debate.references, *note.references),
+        edits=_edits(debate, note.id, note.change),
+    )
 
 
 def _told_apart(debate: Debate, person: Person) -> Person:

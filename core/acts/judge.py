@@ -3,7 +3,6 @@
 It reads positions by name, the last critiques and words, the vote, and who moved.
 """
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +25,7 @@ from core.acts.playbook_part import judges_parts
 from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
+from core.acts.threads import in_thread
 from core.acts.verdict_replies import (
     VerdictOnRaisedReply,
     VerdictOnVoteReply,
@@ -173,7 +173,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         "warnings": tuple(dict.fromkeys(_lacking(debate, verdict, failed))),
     }
     written = reviewed(debate, verdict.model_copy(update=marks))
-    verdict = await asyncio.to_thread(with_checked_evidence, debate, written)
+    verdict = await in_thread(with_checked_evidence, debate, written)
     return _with_confidence(debate, _with_case_against(debate, verdict))
 
 
