@@ -51,7 +51,7 @@ def playing_line(debate: Debate, thread: tuple[str, str] | None, playback: Playb
         playback: Its pace.
     """
     paused = playback.is_paused
-    toggle = ("Go on", "go-on") if paused else ("Pause", "pause")
+    toggle = ("Go on", "go-on") if paused else ("Pause the example", "pause")
     buttons = [
         GuideButton(label=label, name=name) for label, name in (toggle, ("Next step", "step"))
     ]

@@ -33,6 +33,115 @@ ANYWHERE = "0.0.0.0"  # noqa: S104 - of the container
 STOP_SECONDS = 10
 
 
+def closed(needed: str = "", **fields: object) -> dict[str, Any]:
+    """A form that has these fields and no others."""
+    needs = {"type": "object", "required": needed.split()}
+    return needs | {"properties": fields, "additionalProperties": False}
+
+
+def many(of: object) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+TEXT, WHOLE, SAID = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
+TEXTS, BY_NAME = many(TEXT), {"type": "object", "additionalProperties": {"type": "string"}}
+SECONDS = {"type": "string", "pattern": r"^\d+s$"}
+LABELS = closed("name", name=TEXT, labels=BY_NAME)
+SERVICE_FORM = closed(
+    **dict.fromkeys(("build", "image", "env_file"), TEXT),
+    environment=BY_NAME,
+    depends_on={
+        "additionalProperties": closed("condition", condition={"enum": ["service_healthy"]})
+    },
+    restart={"enum": ["no", "always", "on-failure", "unless-stopped"]},
+    stop_grace_period=SECONDS,
+    read_only=SAID,
+    **dict.fromkeys(("ports", "tmpfs", "volumes", "cap_drop", "security_opt"), TEXTS),
+    healthcheck=closed("test", test=TEXTS, interval=SECONDS, timeout=SECONDS, retries=WHOLE),
+)
+PROBE = closed(
+    "httpGet",
+    httpGet=closed("path port", path=TEXT, port=TEXT),
+    **dict.fromkeys(
+        ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "failureThreshold"), WHOLE
+    ),
+)
+CONTAINER_FORM = closed(
+    "name image",
+    name=TEXT,
+    image=TEXT,
+    args=TEXTS,
+    envFrom=many(closed("secretRef", secretRef=closed("name", name=TEXT))),
+    ports=many(closed("containerPort", name=TEXT, containerPort=WHOLE)),
+    livenessProbe=PROBE,
+    readinessProbe=PROBE,
+    resources=closed(requests=BY_NAME, limits=BY_NAME),
+    securityContext=closed(
+        allowPrivilegeEscalation=SAID,
+        readOnlyRootFilesystem=SAID,
+        capabilities=closed(drop=TEXTS),
+    ),
+    volumeMounts=many(closed("name mountPath", name=TEXT, mountPath=TEXT)),
+)
+POD_FORM = closed(
+    "containers",
+    enableServiceLinks=SAID,
+    automountServiceAccountToken=SAID,
+    terminationGracePeriodSeconds=WHOLE,
+    securityContext=closed(
+        runAsNonRoot=SAID,
+        **dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"), WHOLE),
+        seccompProfile=closed("type", type=TEXT),
+    ),
+    containers=many(CONTAINER_FORM),
+    volumes=many(closed("name", name=TEXT, emptyDir=closed(sizeLimit=TEXT))),
+)
+RULES = many(
+    closed("ports", ports=many(closed("port", port={}, protocol={"enum": ["TCP", "UDP"]})))
+)
+#: The fields that compose and Kubernetes know, of those used here: a slip in a name is seen. Both
+#: files were also checked with the schemas of the Compose specification and of Kubernetes 1.37.
+FORMS = {
+    "compose": closed(
+        "services",
+        name=TEXT,
+        services={"additionalProperties": SERVICE_FORM},
+        volumes={"additionalProperties": {"type": "null"}},
+    ),
+    "Deployment": closed(
+        "selector template",
+        replicas=WHOLE,
+        strategy=closed("type", type={"enum": ["Recreate", "RollingUpdate"]}),
+        selector=closed("matchLabels", matchLabels=BY_NAME),
+        template=closed("metadata spec", metadata=closed(labels=BY_NAME), spec=POD_FORM),
+    ),
+    "NetworkPolicy": closed(
+        "podSelector",
+        podSelector=closed(matchLabels=BY_NAME),
+        policyTypes=many({"enum": ["Ingress", "Egress"]}),
+        ingress=RULES,
+        egress=RULES,
+    ),
+    "Service": closed(
+        "ports",
+        selector=BY_NAME,
+        ports=many(closed("port", name=TEXT, port=WHOLE, targetPort=TEXT)),
+    ),
+}
+
+
+def test_compose_and_kubernetes_know_every_field() -> None:
+    jsonschema.validate(COMPOSE, FORMS["compose"])
+    for thing in OBJECTS:
+        shape = closed("apiVersion kind metadata spec", apiVersion=TEXT, kind=TEXT, metadata=LABELS)
+        shape["properties"]["spec"] = FORMS[thing["kind"]]
+        jsonschema.validate(thing, shape)
+    slip = copy.deepcopy(DEPLOYMENT["spec"])
+    slip["template"]["spec"]["containers"][0]["readynessProbe"] = {}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(slip, FORMS["Deployment"])
+
+
 def entry_point() -> list[str]:
     return json.loads(re.findall(r"^ENTRYPOINT (.+)$", DOCKERFILE, re.MULTILINE)[0])
 

@@ -131,13 +131,13 @@ async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps
 
         live = f"ws://{workspace.url.split('//')[1]}page/ws?user={workspace.user(USER).id}"
         async with ClientSession() as session, session.ws_connect(live):
-            await workspace.wait_for(lambda: labels() == ["Pause", "Next step"], 300)
+            await workspace.wait_for(lambda: labels() == ["Pause the example", "Next step"], 300)
             await press(session, "pause")
             await workspace.wait_for(lambda: labels() == ["Go on", "Next step"], 300)
             assert (workspace.runtime.guide.line or GuideLine(text="")).text.startswith("Paused. ")
             await press(session, "step")
             await press(session, "go-on")
-            await workspace.wait_for(lambda: labels() == ["Pause", "Next step"], 300)
+            await workspace.wait_for(lambda: labels() == ["Pause the example", "Next step"], 300)
         play.cancel()
 
 

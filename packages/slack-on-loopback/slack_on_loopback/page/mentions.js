@@ -1,7 +1,7 @@
 // Draws the small things inside text: people, channels, groups, emoji, dates.
 
 import { h, outlink } from "./dom.js";
-import { symbolOrLetter } from "./glyphs.js";
+import { symbolOrSign } from "./glyphs.js";
 import { dateOf, fullDate, slackDate } from "./time.js";
 
 /** What a person or bot is called here. */
@@ -37,16 +37,16 @@ export function emoji(name, ctx, unicode) {
   const base = name.split("::")[0];
   const symbol = unicode ? fromHex(unicode) : (ctx.store.emoji[name] ?? ctx.store.emoji[base]);
   if (!symbol) return `:${name}:`;
-  const shown = symbolOrLetter(symbol, base);
+  const shown = symbolOrSign(symbol, base);
   return h(
     "span",
     {
-      class: shown === symbol ? "emoji" : "emoji letter",
+      class: shown === symbol ? "emoji" : "emoji sign",
       role: "img",
       "aria-label": base.replaceAll("_", " "),
       title: `:${name}:`,
-      // Drawn by the style sheet: a letter as text would be part of what a button is called.
-      "data-letter": shown === symbol ? null : shown,
+      // Drawn by the style sheet: a sign as text would be part of what a button is called.
+      "data-sign": shown === symbol ? null : shown,
     },
     shown === symbol ? symbol : null,
   );

@@ -67,8 +67,8 @@ async def draw(page: Page, module: str, text: str) -> str:
         (
             ":mask:",  # no font has it
             (
-                '<span class="emoji letter" role="img" aria-label="mask" title=":mask:" '
-                'data-letter="M"></span>'
+                '<span class="emoji sign" role="img" aria-label="mask" title=":mask:" '
+                'data-sign="●"></span>'
             ),
         ),
         ("<!here>", '<span class="mention mention-me">@here</span>'),
