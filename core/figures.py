@@ -1,5 +1,6 @@
 """The only place that formats money, spans of time, counts, shares and dates for people (pure)."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -104,3 +105,8 @@ def points(share: float) -> str:
 def times(factor: float) -> str:
     """How many times as much: `27 ×`, `1.4 ×`."""
     return f"{number(round(factor, 1 if factor < 10 else None))} ×"  # noqa: PLR2004 - two digits
+
+
+def without_stops(sentences: Sequence[str]) -> Sequence[str]:
+    """Sentences to be joined by semicolons: only the last keeps its full stop."""
+    return [*(sentence.rstrip(".") for sentence in sentences[:-1]), *sentences[-1:]]

@@ -17,7 +17,6 @@ from bot.mcp.values import (
     VerdictResult,
 )
 from bot.views.progress import progress, stage
-from core.evidence.earlier import decision_words
 from core.figures import counted, money, when
 from core.llm.caps import firm_cap
 from core.models import (
@@ -35,7 +34,7 @@ from core.transcript.decision import decision_text, lone_words
 from core.transcript.options import headline_option
 from core.transcript.people import recalled_title, standing_words
 from core.transcript.words import confidence, name_of
-from core.use_cases.recall import SURE_FROM, RecalledDecision
+from core.use_cases.recall import SURE_FROM, RecalledDecision, recalled_decision
 from core.use_cases.start import StartedDebate
 
 #: What is read of a debate by its address, by the last part of the address.
@@ -296,7 +295,7 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
     for one in recalled:
         how = standing_words(one.debate) or "nothing to decide"
         how += f", {when(one.debate.ended_at or one.debate.now)}"
-        lines += [f"Debate {one.debate.id} ({how}):", *_quoted(decision_words(one.debate))]
+        lines += [f"Debate {one.debate.id} ({how}):", *_quoted(recalled_decision(one.debate))]
     return result, "\n".join(lines)
 
 

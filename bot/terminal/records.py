@@ -21,7 +21,6 @@ from bot.terminal.files import check_writable, form_for, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
 from core.events import Recorded, fold
-from core.evidence.earlier import decision_words
 from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import how_it_ended, rounds_words, state_of, state_words, why_held
@@ -41,7 +40,7 @@ from core.transcript.people import (
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import seconds_taken
-from core.use_cases.recall import SURE_FROM, RecallDecisions
+from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
 #: More than any database holds.
 _ALL = 2**31
@@ -157,10 +156,10 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     is_sure = found[0].likeness >= SURE_FROM
     first = recalled_title(found[0].debate)
     tell(f"{first}:" if is_sure else "The closest decisions that are known:")
-    told = [decision_words(one.debate) for one in found]
+    told = [recalled_decision(one.debate) for one in found]
     # How each stands, and since when.
     how = [
-        f"{adr_status(debate)}, {when(debate.ended_at or debate.now)}; "
+        f"{standing_words(debate) or adr_status(debate)}, {when(debate.ended_at or debate.now)}; "
         f"all of it: moot show {debate.id}"
         for debate in (one.debate for one in found)
     ]

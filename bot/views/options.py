@@ -1,5 +1,6 @@
 """Options as people read them: who stands where, the vote, how the debate went (pure)."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
@@ -46,6 +47,8 @@ _SENTENCE_LIMIT = 500
 _REASON_LIMIT = 300
 #: Whose first choice an option is; and where nobody may be told.
 _NOBODY = {False: "nobody's first choice", True: "sealed"}
+#: Letters from which on a word of an option's name must stand in the decision.
+_LONG_WORD = 3
 _CLOSE = ":warning: *Close:* the best two options are within 10 points of each other."
 
 
@@ -172,9 +175,19 @@ def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
     """The decision on one safe line, with the option's name before it where it is not named."""
     said = gist(verdict.decision, limit)
     name = option_name(debate, verdict.option)
-    if not name or name.casefold() in said.casefold():
+    if not name or _is_named(name, said):
         return said
     return f"{name}: {said}"
+
+
+def _is_named(name: str, said: str) -> bool:
+    """Whether a sentence has an option's name, or its longer words in their order."""
+    wanted, words = (re.findall(r"\w+", text.casefold()) for text in (name, said))
+    rest = iter(words)
+    longer = [word for word in wanted if len(word) >= _LONG_WORD or word.isdigit()]
+    return name.casefold() in said.casefold() or (
+        len(longer) > 1 and all(word in rest for word in longer)
+    )
 
 
 def edited(debate: Debate, edit: OptionEdit) -> str:

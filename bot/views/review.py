@@ -23,7 +23,7 @@ from core.transcript.cited import cited
 
 _TITLE_LIMIT = 80
 _SUBJECT_LIMIT = 500
-_WORDS_LIMIT = 120
+_WORDS_LIMIT = 600
 _WRONG_LIMIT = 200
 #: Findings in the verdict's short form, and all their characters.
 _MOST_LINES, _LINES_LIMIT = 3, 1400
@@ -70,17 +70,17 @@ def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
 
 
 def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:
-    """A finding: how much it weighs, the words it is about and where, what is wrong."""
+    """A finding: how much it weighs, where, what is wrong; in whole, the words it is about."""
     about = one.citation
     limit = 10 * _WRONG_LIMIT if whole else _WRONG_LIMIT
     place = ", ".join(filter(None, (about.source, about.place)))
     where = link(about.address, place) if about.address.startswith("https://") else gist(place, 200)
     number = f" {one.number}" if one.number else ""
-    words = gist(about.words, 5 * _WORDS_LIMIT if whole else _WORDS_LIMIT)
-    line = f"*{one.severity.value.capitalize()}{number}* “{words}” ({where}): "
-    line += gist(cited(one.wrong, ()), limit)
+    words = gist(about.words, _WORDS_LIMIT)
+    name, wrong = f"*{one.severity.value.capitalize()}{number}*", gist(cited(one.wrong, ()), limit)
     if not whole:
-        return line
+        return f"{name} ({where}): {wrong}"
+    line = f"{name} “{words}” ({where}): {wrong}"
     line += f" _To mend it_: {gist(cited(one.mend, ()), limit)}" if one.mend else ""
     line += f" – *{one.status.value}*" + (f": {gist(cited(one.why, ()), limit)}" if one.why else "")
     line += "".join(f"\n> {gist(change, limit)}" for change in one.changed)

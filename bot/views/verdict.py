@@ -1,7 +1,8 @@
 """The verdict: the whole synthesis for the thread, a short form for the channel (pure)."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from bot.slack.ids import address_of
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
@@ -48,7 +49,7 @@ from bot.views.words import (
     title,
 )
 from core.acts.auditing import audit_words
-from core.figures import percent
+from core.figures import percent, without_stops
 from core.models import (
     Debate,
     EarlierDecision,
@@ -79,7 +80,7 @@ _NOTE_LIMIT = 300
 _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
-_MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 24, 25
+_MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 30
 #: Reasons in the short form; lines of what went wrong, with their title, and words in each.
 _MOST_REASONS = 3
 _MOST_WARNINGS, _WARNING_WORDS = 3, 15
@@ -192,11 +193,12 @@ def told(debate: Debate, reached: Verdict) -> str:
     shares the words that are left. The question is not repeated: Slack shows the beginning of the
     thread above a reply in the channel. What the verdict hangs on is shown where nothing is cut.
     """
-    lines = [*_short_form(debate, cited_verdict(debate, reached))]
-    fixed = sum(
-        len((name if is_shared else name + text).split()) for name, text, is_shared in lines
-    )
-    shared = [text for _, text, is_shared in lines if is_shared]
+    shown_as = cited_verdict(debate, reached)
+    lines, fixed, shared = _counted(_short_form(debate, shown_as))
+    if fixed + sum(len(text.split()) for text in shared) > _MOST_WORDS:
+        # The first fact whole rather than several cut.
+        fewer = shown_as.model_copy(update={"overturned_by": shown_as.overturned_by[:1]})
+        lines, fixed, shared = _counted(_short_form(debate, fewer))
     cut = iter(shared_words(shared, _MOST_WORDS - fixed))
     texts = [(name, next(cut) if is_shared else text) for name, text, is_shared in lines]
     shown = [f"{name}{text}" for name, text in texts if text]
@@ -205,6 +207,16 @@ def told(debate: Debate, reached: Verdict) -> str:
         fixed + sum(len(text.split()) for text in (*shared, hinges)) <= _MOST_WORDS
     )
     return "\n".join([*shown, *([hinges] if hinges and has_room_for_hinges else [])])
+
+
+def _counted(
+    said: Iterable[tuple[str, str, bool]],
+) -> tuple[Sequence[tuple[str, str, bool]], int, Sequence[str]]:
+    """The lines, the words that cannot be cut, the texts that can."""
+    lines = [*said]
+    fixed = (name if is_shared else name + text for name, text, is_shared in lines)
+    shared = [text for _, text, is_shared in lines if is_shared]
+    return lines, sum(len(text.split()) for text in fixed), shared
 
 
 def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bool]]:
@@ -218,7 +230,7 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
     for reason in () if reached.findings else reached.reasons[:_MOST_REASONS]:
         yield "• ", gist(reason, _NOTE_LIMIT), True
     yield "*Dissent*: ", gist(reached.dissent, _NOTE_LIMIT), True
-    overturned_by = (gist(one, _NOTE_LIMIT) for one in reached.overturned_by)
+    overturned_by = without_stops([gist(one, _NOTE_LIMIT) for one in reached.overturned_by])
     yield "*What would overturn it*: ", listed(overturned_by, _OVERTURNS_LIMIT, "; "), True
     for one in reached.earlier:
         yield "", _earlier(one), False
@@ -227,7 +239,9 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
     if (checked := cross_check_words(debate, reached)).startswith(":warning:"):
         yield "", checked, False
     if was_skipped(debate):
-        yield "", few_words(how_it_ended(debate), _SKIPPED_WORDS), False
+        # The vote's line has the figures.
+        ended = re.sub(r" \([^()]*\)", "", how_it_ended(debate))
+        yield "", few_words(ended, _SKIPPED_WORDS), False
     grounds = reached.rests_on if reached.confidence is not None else ()
     sure = f"{confidence(reached)}: {gist('; '.join(grounds), _RESTS_LIMIT)}".rstrip(": .")
     yield "", f"*Confidence*: {few_words(f'{sure}.', _CONFIDENCE_WORDS)}", False

@@ -3,6 +3,7 @@
 A post of its own where every turn is one; in a quiet debate a part of the verdict's.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from slack_sdk.models.blocks import RawTextObject, TableBlock
@@ -207,7 +208,10 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
         return outcome(debate, tally)
     more = len(lines) - _MOST_IN_LINE
     others = [f"{counted(more, 'more option')}"] if more > 0 else []
-    said = (f"*Vote*: {'; '.join([*lines[:_MOST_IN_LINE], *others])}", vote_remark(tally))
+    first, *rest = lines[:_MOST_IN_LINE]
+    # As the first line is told: agents, then the average.
+    short = [re.sub(r" of \d+ agents?(?=,)| on average$", "", line) for line in rest]
+    said = (f"*Vote*: {'; '.join([first, *short, *others])}", vote_remark(tally))
     return "\n".join(filter(None, said))
 
 

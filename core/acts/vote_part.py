@@ -38,7 +38,7 @@ def tally_part(debate: Debate) -> Sequence[Part]:
         f"{counted(score.first_places, 'first place')}"
         for score in debate.tally.scores
     ]
-    lines += ["Where a voter ranked its own text does not count."] if rules.exclude_self else []
+    lines += [voting.OWN_TEXT] if rules.exclude_self else []
     for ballot in voting.counted(debate, debate.tally):
         order = ", then ".join(name_of(debate, position) for position in ballot.ranking)
         shares = ", ".join(

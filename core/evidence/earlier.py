@@ -7,7 +7,7 @@ from core.errors import BadInput, DebateUnknown, LogBroken, reading
 from core.events import fold
 from core.evidence.reading import joined
 from core.evidence.search import best_of, terms
-from core.figures import counted, day
+from core.figures import counted, day, without_stops
 from core.models import (
     Debate,
     DecisionKind,
@@ -159,7 +159,7 @@ def decision_words(debate: Debate) -> str:
         by = said.by.name or said.by.id
         words = f"How it turned out: {_OUTCOMES[said.kind]}, says {by}. {said.why}"
         turned_out.append(words.rstrip())
-    overturns = "; ".join(verdict.overturned_by)
+    overturns = "; ".join(without_stops(verdict.overturned_by))
     return "\n".join(
         [
             f"# {' '.join(debate.setup.question.split())}",

@@ -364,7 +364,8 @@ class ModelCalls:
         try:
             reply = await self._whole_reply(ref, request, start)
         except BaseException as error:
-            usage = error.usage if isinstance(error, CallFailed) else Usage()
+            # Of one given up nobody says what it cost: nothing, where tokens have a price.
+            usage = error.usage if isinstance(error, CallFailed) else Usage(cost=None)
             if start.begun and not usage.input_tokens:  # whether reported or not
                 unreported = usage.model_copy(update={"cost": None})
                 usage = self._measure.filled(ref.provider, request, "", unreported)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from core.errors import ReplyUnreadable
 from core.llm.reply_faults import writable
 from core.request import AnswerForm, Part, PartKind
+from core.wrong_values import complaint
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -91,13 +92,13 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
             value = answer_type.model_validate(found)
         except ValidationError as error:
             # What is wrong with the fields, without quoting their content.
-            errors = error.errors(include_input=False, include_url=False, include_context=False)
             wrong = [
-                f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in errors
+                complaint(f'The reply\'s field "{".".join(map(str, fault["loc"]))}"', fault)
+                for fault in error.errors(include_input=False, include_url=False)
             ]
             missing = sum(name not in found for name in answer_type.model_fields)
             if missing < fewest:
-                nearest, fewest = "; ".join(wrong), missing
+                nearest, fewest = " ".join(wrong), missing
             continue
         problem = check(value) if check else None
         if not problem:

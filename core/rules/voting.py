@@ -11,6 +11,7 @@ from core.rules.options import OptionList, leading, options_of
 
 #: A vote is close when the best two options' mean probabilities are no further apart than this.
 CLOSE_WITHIN = 0.10
+OWN_TEXT = "Where a voter ranked its own text does not count."
 
 
 def count(

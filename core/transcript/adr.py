@@ -17,7 +17,7 @@ from core.transcript.options import (
     gap_words,
     positions_words,
 )
-from core.transcript.people import adr_status, assumptions, outcome_words
+from core.transcript.people import adr_status, assumptions, outcome_words, standing_words
 from core.transcript.words import bullets, confidence_words, nested, quoted
 
 _TITLE_MAX_CHARS = 80
@@ -33,8 +33,10 @@ def adr(debate: Debate) -> str:
         decided.append(f"Decided by: {who}, {day(at)}")
         if newest.why.strip():
             decided.append(f"Why: {inert_line(newest.why)}")
+    standing = standing_words(debate)
+    still = f" ({standing})" if standing and not debate.decision else ""
     facts = (
-        f"Status: {adr_status(debate)}",
+        f"Status: {adr_status(debate)}{still}",
         f"Date: {day(debate.ended_at or debate.now)}",
         *decided,
         f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",

@@ -7,7 +7,7 @@ from core.models import Ballot, Debate, Tally
 from core.rules.degradations import tie_break
 from core.rules.formats.review import NOT_READY
 from core.rules.options import is_listed, options_of
-from core.rules.voting import counted, winning_options
+from core.rules.voting import OWN_TEXT, counted, winning_options
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
     cross_check_words,
@@ -70,6 +70,7 @@ def vote_section(debate: Debate) -> str:
         # With a verdict they stand beside it.
         parts += [] if debate.verdict else [*vote_lines(debate)]
         parts.append(_scores(debate, debate.tally))
+        parts += [OWN_TEXT] if debate.setup.vote.exclude_self else []
         parts += [_ballot(debate, ballot) for ballot in counted(debate, debate.tally)]
     # Of the ballots that count: a blind one that a later one follows is not missed.
     voters = debate.tally.voters if debate.tally else ()
@@ -108,7 +109,8 @@ def _by_text(debate: Debate, tally: Tally) -> str:
         behind = option_behind(debate, tally.winners[0])
         other = behind != options_of(debate).name(tally.options[0].option)
         stands_for = f", for {inert_line(behind)}," if behind and other else ""
-        said = f"{names[0]}'s text{stands_for} was ranked best (points: {points})."
+        how = "put first" if tie_break(debate) else "ranked best"
+        said = f"{names[0]}'s text{stands_for} was {how} (points: {points})."
         return f"{said} {broken}".strip()
     close = "; the top two are within one point" if tally.controversial else ""
     if len(names) == 1:

@@ -11,9 +11,8 @@ from core.transcript.words import table
 
 _TEXTS = ("decision", "solution", "implementation", "dissent")
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
-_CHECKED = (
-    "Only quotes were checked: one with its place was found there, one struck out was not found."
-)
+_CHECKED = "Only quotes were checked: those with a place were found there"
+_STRUCK = ", those struck out were not"
 
 
 def cited(text: str, citations: Iterable[Citation]) -> str:
@@ -73,8 +72,11 @@ def where(citation: Citation) -> str:
 
 def check_words(debate: Debate) -> str:
     """What was checked of the reasons, in a sentence; empty where they quote nothing."""
-    verdict = debate.verdict
-    return _CHECKED if verdict and any(map(citations_in, verdict.reasons)) else ""
+    reasons = debate.verdict.reasons if debate.verdict else ()
+    if not any(map(citations_in, reasons)):
+        return ""
+    struck = _STRUCK if any("~~" in reason for reason in reasons) else ""
+    return f"{_CHECKED}{struck}."
 
 
 def title_in(debate: Debate, source: Source) -> str:

@@ -6,6 +6,7 @@ from core.figures import duration, money, number, when
 from core.models import Act, Contribution, Debate, Usage
 from core.rules.ending import rounds_words, state_words
 from core.rules.fallback_models import fallback_words
+from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.subject import left_to_text
 from core.transcript.agent_spending import forecast_words, spending
@@ -126,7 +127,8 @@ def clarifications_section(debate: Debate) -> str:
             said += f" Assumed: {item.assumption}"
         if answer and answer.text:
             by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
-        question = fenced(cited(item.question, ()))
+        finding = review.finding_put(debate, item) if debate.verdict else None
+        question = f"Finding {finding}." if finding else fenced(cited(item.question, ()))
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{question}\n\n"
             f"Answer{by}:\n\n{fenced(said)}"
@@ -231,7 +233,7 @@ def spending_section(debate: Debate) -> str:
     rows: list[Sequence[object]] = [
         (
             one.name,
-            ", ".join(one.models) or "none",
+            ", ".join(one.models) or ("no reply" if one.usage.attempts else "none"),
             one.calls,
             one.usage.attempts,
             number(one.usage.input_tokens),

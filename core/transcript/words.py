@@ -47,6 +47,12 @@ _SPOKEN = re.compile(
     rf"([A-Z]['’]s(?:(?:,|,? and|,? or) [A-Z]['’]s){{0,25}}) (?:[a-z]+ )?(?:{_NOUNS})s?\b",
     re.MULTILINE,
 )
+#: A letter that a sentence of a summary is about: "A: …", "A and C lean", "B moved"; not "A date".
+_SUBJECT = re.compile(
+    r"(?:^\W{0,6}|[.;:!?]\s+)(?:[A-Z](?=[:,]| \(| (?:and|und) [A-Z]\b)|[B-HJ-Z](?= [a-z]))",
+    re.MULTILINE,
+)
+_ALONE = re.compile(r"(?<![\w'’+#&-])[A-Z](?![\w+#&-])")
 
 
 def name_of(debate: Debate, agent: str) -> str:
@@ -62,8 +68,10 @@ def name_of(debate: Debate, agent: str) -> str:
 def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str:
     """Who is meant where agents call one another by letters: `B is Security, C is Legal.`; else "".
 
-    A letter counts only in the words in which prompts use it, and only where the prompt did.
+    A letter counts only in the words in which prompts use it, and only where the prompt did; in a
+    summary, whose prompt calls every agent by a letter, also where one begins a sentence.
     """
+    said = [*said]
     named = "".join(
         found[1]
         for one in said
@@ -71,6 +79,9 @@ def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str
         for form in (_POSITION, _POSITIONS, _SPOKEN)
         for found in form.finditer(_words_in(one))
     )
+    for one in said:
+        if one.turn.act is Act.SUMMARY and _SUBJECT.search(one.text):
+            named += "".join(_ALONE.findall(one.text))
     letters = {debate.setup.letter(agent.id): agent.name for agent in debate.setup.agents}
     used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
     return ", ".join(used) + "." if used else ""

@@ -10,6 +10,7 @@ import structlog
 
 from core.errors import BadInput, DebateUnknown, ProviderError, StoreDown, StoreError, reading
 from core.events import fold
+from core.evidence.earlier import decision_words
 from core.evidence.search import best_of, stems, terms
 from core.evidence.words import words_of
 from core.figures import counted, number
@@ -18,6 +19,7 @@ from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleD
 from core.recent import Recent
 from core.redaction import redact
 from core.rules.options import options_of
+from core.transcript.cited import cited
 from core.use_cases.limits import UNBOUNDED, Bounds
 
 _log = structlog.get_logger(__name__)
@@ -250,3 +252,9 @@ class RecallDecisions:
         except StoreError as error:  # damaged, or of a newer Moot: the others are looked through
             self.on_unreadable(debate_id, error)
             return None
+
+
+def recalled_decision(debate: Debate) -> str:
+    """What was decided, in a few lines, its quotes as people read them; empty without a verdict."""
+    citations = debate.verdict.citations if debate.verdict else ()
+    return cited(decision_words(debate), citations)

@@ -33,10 +33,10 @@ from tests.core.dice import Luck, Play, lucks
 
 #: "option 1: 2 of 3 agents, 57% on average", in bold or not; "; option 2: 1, 30%" after it.
 _FIRST = re.compile(r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, (\d+)% on average")
-_OTHER = re.compile(r"; (option \d+): (\d+), (\d+)%")
+_OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+), (\d+)%")
 _CONFIDENCE = re.compile(r"\((\d+) of 100\)")
 _MEAN = re.compile(r"mean of (\d+) ballots? from (\d+) models?[^:]*: (\d+)%")
-_APART = re.compile(r"first answers lay (\d+) points? apart")
+_GAVE = re.compile(r"first answers gave it (\d+)%(?: to (\d+)%)?")
 _ONLY = re.compile(r"only (\d+) of (\d+) ballots? could be counted")
 _FAILED = re.compile(r"(\d+) of (\d+) turns failed")
 _COST = re.compile(r"(?i:cost:?) \$(\d+\.\d\d)\b")
@@ -179,14 +179,18 @@ class Naive:
         option = str(self.verdict["option"])
         return self.into.get(option, option)
 
-    def apart(self) -> Fraction:
-        """How far first answers on the chosen option lie apart; 0 of fewer than two."""
+    def given(self) -> list[Fraction]:
+        """What first answers gave the chosen option."""
         chosen = self.chosen()
         blind = [given for (_, number), given in self.ballots.items() if number == 0 and given]
-        shares = [
+        return [
             sum((s for o, s in given.items() if self.into.get(o, o) == chosen), Fraction(0))
             for given in blind
         ]
+
+    def apart(self) -> Fraction:
+        """How far first answers on the chosen option lie apart; 0 of fewer than two."""
+        shares = self.given()
         return max(shares) - min(shares) if len(shares) > 1 else Fraction(0)
 
     def mean(self, models: Mapping[str, str]) -> tuple[int, int, Fraction]:
@@ -318,8 +322,9 @@ def check_grounds(text: str, naive: Naive, models: Mapping[str, str]) -> None:
         voters, by_model, mean = naive.mean(models)
         assert (int(ballots), int(served)) == (voters, by_model), text
         assert is_rounded(int(average), 100 * mean), text
-    for points in _APART.findall(text):
-        assert is_rounded(int(points), 100 * naive.apart()), text
+    for least, most in _GAVE.findall(text):
+        assert is_rounded(int(least), 100 * min(naive.given())), text
+        assert is_rounded(int(most or least), 100 * max(naive.given())), text
     for ballots, voters in _ONLY.findall(text):
         assert (int(ballots), int(voters)) == (len(naive.shares()), len(models)), text
     for failed, turns in _FAILED.findall(text):

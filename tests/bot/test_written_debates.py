@@ -1,7 +1,7 @@
-"""Two whole debates whose replies a person wrote: every kind of sentence said about them is true.
+"""Four whole debates whose replies a person wrote: every kind of sentence said of them is true.
 
-In the one all say yes, at 60 % each; the other is in German, splits, and quotes figures of a
-source.
+In one all say yes, at 60 % each; one is in German, splits, and quotes figures of a source; one is a
+panel that agrees at once; one is a review of a German text, with figures, whose two voters differ.
 """
 
 import json
@@ -95,6 +95,23 @@ def shown(name: str, surface: str) -> str:
         ("german", "report", "~~“Kosten steigen um 5 %”~~ (not found in e1)"),
         ("german", "terminal", "All its verified quotes come from one source: e1."),
         ("german", "board", "*Summary up to round 3*"),
+        # In few words the reasons stand whole, and the option is not named twice.
+        ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
+        ("panel", "verdict", "*Turn the old mobile API off on 31 March, after two announced"),
+        ("panel", "verdict", "*Keep it running*: 0, 18%; 1 more option"),
+        ("panel", "verdict", 'All agreed at once on "Turn it off on 31 March"; the debate was'),
+        ("panel", "verdict", "first answers gave it 65% to 80%; no source was given"),
+        ("panel", "board", "A is Product, B is Operations, C is Customer."),
+        ("panel", "report", "Where a voter ranked its own text does not count."),
+        ("panel", "record", "Status: proposed (not decided yet)"),
+        # Findings leave room for who disagrees and what would overturn the verdict.
+        ("review", "verdict", "• *Blocker 1* (e1, line 16): Die Ersparnis beträgt 5.500 €"),
+        ("review", "verdict", "*Dissent*: Operations: Was fehlt"),
+        ("review", "verdict", "*What would overturn it*: Jena"),
+        ("review", "terminal", "Finance's text was put first (points: Finance 0, Operations 0)."),
+        ("review", "terminal", "Only quotes were checked: those with a place were found there."),
+        ("review", "report", "### Question 4, asked by Operations\n\nFinding 4.\n"),
+        ("review", "report", "1 finding struck out: not about words of the subject."),
         # The judge's own number is a footnote.
         ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),
     ],
@@ -108,5 +125,7 @@ def test_what_is_not_so_is_said_nowhere(surface: str) -> None:
     for words in ("100%", "All agreed at once", "high (", "changed their mind:", "moved by"):
         assert words not in shown("yes_no", surface)
         assert words not in shown("german", surface)
+        assert words.startswith("All agreed") or words not in shown("panel", surface)
+        assert words not in shown("review", surface)
     assert "Stance:" not in shown("german", surface), "what is for programs is in no sentence"
     assert "verified |" not in shown("german", surface), "a reason is never verified"

@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from core.errors import (
+    CallFailed,
     CapReached,
     LimitReached,
     ModelsAway,
@@ -400,6 +401,21 @@ async def test_a_price_nobody_knows_is_not_zero(calls: ModelCalls) -> None:
     private = ANN.model_copy(update={"provider": "openai", "model": "private-1"})
 
     assert (await calls.ask(a_request(), private)).call.usage.cost is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "cost"), [("openai", "private-1", None), (ANN.provider, ANN.model, 0)]
+)
+async def test_a_call_given_up_before_its_first_token_costs_nothing_where_a_price_is_known(
+    clock: ManualClock, provider: str, model: str, cost: int | None
+) -> None:
+    calls = ModelCalls({provider: ScriptedProvider(latency=3600)}, clock)
+    agent = ANN.model_copy(update={"provider": provider, "model": model})
+
+    with pytest.raises(CallFailed) as caught:
+        await calls.ask(a_request(), agent, CallOptions(seconds=0.05))
+
+    assert (caught.value.usage.cost, caught.value.usage.attempts) == (cost, 1)
 
 
 def test_a_record_with_an_unknown_field_is_refused(clock: ManualClock) -> None:
