@@ -249,6 +249,7 @@ def test_recorded_answers_need_no_key(tmp_path: Path) -> None:
         (("--models", "gpt"), 'Write a model as provider/model, not "gpt"'),
         (("none.jsonl",), "none.jsonl cannot be read"),
         (("--arms", "solo,best-of"), "best-of needs a debate"),
+        (("--arms", "solo,think"), "think needs a debate"),
     ],
 )
 def test_what_cannot_be_used_is_told(tmp_path: Path, words: Sequence[str], said: str) -> None:
