@@ -1,18 +1,18 @@
 """What happened in a debate, in the past tense, and how events fold into a `Debate`.
 
 Every event has a key that says what it is the result of, unique in its debate: the first writer
-wins and a second one adopts what is there. To add an event: a class here, its case in `_after`,
-and in `spending_of` and `turn_in` if it is the outcome of a turn.
+wins and a second one adopts what is there. To add an event: a class here that says where
+it is kept (`kept_in`, or `_changes`), of `TurnEnded` if it is the outcome of a turn.
 
 Reason: every event in one place: a log is read against this list.
 """
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal, assert_never
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -68,84 +68,292 @@ def _of_edition(key: str, edition: int) -> str:
     return key if edition == 1 else f"{key}/{edition}"
 
 
-class DebateStarted(Value):
-    """The first event of every debate."""
+#: Fields of a debate → the values that an event gives them.
+Changes = Mapping[str, Any]
+Kept = Callable[[Debate, Any], Changes]
 
-    kind: Literal["debate_started"] = "debate_started"
-    setup: Setup
+
+def by_key(field: str, attribute: str) -> Kept:
+    """The event's value is in a mapping of the debate, by the event's key."""
+    return lambda debate, event: {
+        field: {**getattr(debate, field), event.key: getattr(event, attribute)}
+    }
+
+
+def by_person(field: str, attribute: str) -> Kept:
+    """The same by the person who gave it: their newest counts."""
+
+    def keep(debate: Debate, event: object) -> Changes:
+        value = getattr(event, attribute)
+        return {field: {**getattr(debate, field), value.by.id: value}}
+
+    return keep
+
+
+def last(field: str, attribute: str, **besides: object) -> Kept:
+    """The newest event's value is the field."""
+    return lambda _debate, event: {field: getattr(event, attribute), **besides}
+
+
+def appended(field: str, attribute: str) -> Kept:
+    """The event's value comes last in a tuple of the debate."""
+    return lambda debate, event: {field: (*getattr(debate, field), getattr(event, attribute))}
+
+
+def added(field: str, attribute: str) -> Kept:
+    """The event's value is in a set of the debate."""
+    return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
+
+
+def fixed(**changes: object) -> Kept:
+    """The fields have these values, whatever the event says."""
+    return lambda _debate, _event: changes
+
+
+class _Event(Value):
+    """Something that happened; each class says under which key, and where the debate keeps it."""
+
+    #: Its key, with the event as `{0}`.
+    key_form: ClassVar[str]
+    kept_in: ClassVar[Kept] = fixed()
 
     @property
     def key(self) -> str:
-        """One start per debate."""
-        return "start"
+        """What it is the outcome of, unique in its debate: one click, one key."""
+        return self.key_form.format(self)
+
+    @property
+    def turn_taken(self) -> Turn | None:
+        """The turn it is the outcome of; None for people's, the count and the verdict."""
+        return None
+
+    @property
+    def spent(self) -> Spent | None:
+        """What it cost, and whom; None for what people did and what asks no model."""
+        return None
+
+    def fault(self, debate: Debate) -> str:
+        """Why it cannot follow what is there; empty if it can.
+
+        An event may only speak of agents that take part and of questions that were put: else
+        whoever reads the debate looks for what is not there.
+        """
+        stranger = _fault_of_agent(debate, self.turn_taken.agent) if self.turn_taken else ""
+        return stranger or self._fault(debate)
+
+    def _fault(self, debate: Debate) -> str:  # noqa: ARG002 - most can follow anything
+        return ""
+
+    def folded_into(self, debate: Debate) -> Debate:
+        """The debate with it applied; its time is the debate's already."""
+        return debate.replaced(**self._changes(debate))
+
+    def _changes(self, debate: Debate) -> Changes:
+        return type(self).kept_in(debate, self)
 
 
-class AgentsCast(Value):
+class TurnEnded(_Event):
+    """The outcome of a turn: one value, which names the turn. A turn has one outcome."""
+
+    key_form = "{0.value.turn.key}"
+
+    @property
+    def value(self) -> Any:
+        """Its only field beside the kind."""
+        return next(value for name, value in self if name != "kind")
+
+    @property
+    def turn_taken(self) -> Turn | None:
+        """The turn."""
+        return self.value.turn
+
+    @property
+    def spent(self) -> Spent | None:
+        """The call that led to it, and what attempts that came to nothing have spent besides."""
+        value = self.value
+        if not hasattr(value, "call"):
+            return None
+        return Spent(agent=value.turn.agent, call=value.call, lost=getattr(value, "lost", Usage()))
+
+
+def _fault_of_agent(debate: Debate, agent: str) -> str:
+    takes_part = agent in RESERVED_IDS or any(agent == other.id for other in debate.setup.agents)
+    return "" if takes_part else f"is of {agent!r}, who takes no part"
+
+
+def _fault_of_agents(debate: Debate, ranked: Iterable[str]) -> str:
+    agents = {agent.id for agent in debate.setup.agents}
+    unknown = [agent for agent in ranked if agent not in agents]
+    return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
+
+
+def _fault_of_question(does: str, debate: Debate, number: int) -> str:
+    is_put = debate.clarification(number)
+    return "" if is_put else f"{does} question {number}, which nobody was asked"
+
+
+def is_before(message: str, other: str) -> bool:
+    """Return whether a message was written before another one of its channel, by their ids."""
+    place, parted, ts = message.partition(":")
+    other_place, _, other_ts = other.partition(":")
+    return bool(parted) and place == other_place and ts < other_ts
+
+
+def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...]]:
+    """The answer of a question that stands, and what others said last: the newest message counts.
+
+    An edit is as new as its time.
+    """
+    known = debate.answers.get(answer.number)
+    is_late = known and not answer.edited and is_before(answer.origin, known.origin)
+    first, newest = (answer, known) if known and is_late else (known, answer)
+    by_person = {
+        other.by.id: other
+        for other in (*debate.other_answers.get(answer.number, ()), *([first] if first else ()))
+        if other.by.id != newest.by.id and other.text not in {"", newest.text}
+    }
+    return newest, tuple(by_person.values())
+
+
+def _of_others(debate: Debate, number: int, gone: str) -> tuple[Answer, ...]:
+    """What others said last about a question, without the answer of a message that is gone."""
+    return tuple(other for other in debate.other_answers.get(number, ()) if other.origin != gone)
+
+
+def _with_note(debate: Debate, note: Note) -> Changes:
+    """A note, before those that were written later and came earlier."""
+    place, author = len(debate.all_notes), _told_apart(debate, note.author)
+    numbered = note.model_copy(update={"number": place + 1, "author": author})
+    while place and is_before(note.id, debate.all_notes[place - 1].id):
+        place -= 1
+    return {
+        "all_notes": (*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
+        "names": {**debate.names, author.id: author.name},
+        "references": (*debate.references, *note.references),
+        "edits": _edits(debate, note.id, note.change),
+    }
+
+
+def _told_apart(debate: Debate, person: Person) -> Person:
+    """The person under a name that nobody else in the debate has."""
+    asker = debate.setup.asked_by
+    others = {asker.id: asker.name, **debate.names}
+    own, name = others.pop(person.id, ""), person.name
+    if not name or name not in (taken := set(others.values())):
+        return person
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in taken)
+    return person.model_copy(update={"name": name})
+
+
+def _noted(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
+    """All notes, with what one of them says now; what is no note changes none."""
+    return tuple(
+        note.model_copy(update=now) if note.id == which else note for note in debate.all_notes
+    )
+
+
+def _edits(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
+    """When messages were edited last; a change of an answer has its message before the time."""
+    edited = change.removeprefix(f"{origin}/")
+    if edited in {"", origin} or edited <= debate.edits.get(origin, ""):
+        return debate.edits
+    return {**debate.edits, origin: edited}
+
+
+#: What ends a debate and is done anew when the debate is wanted after all.
+_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
+
+
+class DebateStarted(_Event):
+    """The first event of every debate."""
+
+    key_form = "start"
+    kind: Literal["debate_started"] = "debate_started"
+    setup: Setup
+
+    def _fault(self, debate: Debate) -> str:  # noqa: ARG002 - whatever is there
+        return "begins a debate that has begun"
+
+
+class AgentsCast(TurnEnded):
     """Agents were chosen for the question; they take the place of those the debate began with."""
 
     kind: Literal["agents_cast"] = "agents_cast"
     cast: Cast
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.cast.turn.key
+    def _fault(self, debate: Debate) -> str:
+        if not self.cast.agents:
+            return "casts nobody"
+        has_spoken = debate.contributions or debate.questions
+        return "casts agents after others have spoken" if has_spoken else ""
+
+    def _changes(self, debate: Debate) -> Changes:
+        chosen = {
+            "agents": self.cast.agents,
+            "reasons": self.cast.reasons,
+            "hard_to_undo": self.cast.hard_to_undo,
+            "checks_rules": self.cast.checks_rules,
+            "warnings": (*debate.setup.warnings, *self.cast.warnings),
+        }
+        return {"setup": debate.setup.model_copy(update=chosen)}
 
 
-class ContributionMade(Value):
+class ContributionMade(TurnEnded):
     """An agent said something."""
 
+    kept_in = by_key("contributions", "contribution")
     kind: Literal["contribution_made"] = "contribution_made"
     contribution: Contribution
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.contribution.turn.key
 
-
-class TurnFailed(Value):
+class TurnFailed(TurnEnded):
     """A turn failed after its retries."""
 
     kind: Literal["turn_failed"] = "turn_failed"
     failure: Failure
 
     @property
-    def key(self) -> str:
-        """The turn's key: a turn has one outcome."""
-        return self.failure.turn.key
+    def spent(self) -> Spent:
+        """All that was spent is lost."""
+        return Spent(agent=self.failure.turn.agent, lost=self.failure.usage)
+
+    def _changes(self, debate: Debate) -> Changes:
+        if self.failure.turn.agent == SHADOW:
+            # The debate lacks nothing by it: it is no failure of the debate.
+            return {"shadow_fault": self.failure.reason}
+        return {"failures": {**debate.failures, self.key: self.failure}}
 
 
-class QuestionsAsked(Value):
+class QuestionsAsked(TurnEnded):
     """An agent said what it wants to know."""
 
+    kept_in = by_key("questions", "questions")
     kind: Literal["questions_asked"] = "questions_asked"
     questions: Questions
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.questions.turn.key
 
-
-class ClarificationsOpened(Value):
+class ClarificationsOpened(TurnEnded):
     """Questions were put to people."""
 
+    kept_in = by_key("clarifications", "clarifications")
     kind: Literal["clarifications_opened"] = "clarifications_opened"
     clarifications: Clarifications
 
     @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.clarifications.turn.key
+    def spent(self) -> Spent:
+        """Who sums up merges the questions."""
+        made = self.clarifications
+        return Spent(agent=SUMMARIZER, call=made.call, lost=made.lost)
 
 
-class NoteChanged(Value):
+class NoteChanged(_Event):
     """A person edited a note while the debate ran: from then on it says this.
 
     Also an edit that changed nothing, of a message that may be no note: older ones count no more.
     """
 
+    key_form = "note/{0.note}/{0.change}"
     kind: Literal["note_changed"] = "note_changed"
     #: Id of the note, or of a message that only answered.
     note: str
@@ -153,40 +361,65 @@ class NoteChanged(Value):
     #: When it was edited, in an order of its surface.
     change: str
 
-    @property
-    def key(self) -> str:
-        """One edit, one change."""
-        return f"note/{self.note}/{self.change}"
+    def _changes(self, debate: Debate) -> Changes:
+        if self.note in debate.withdrawn:
+            return {}
+        edits = _edits(debate, self.note, self.change)
+        is_newer = any(
+            note.id == self.note and note.change < self.change for note in debate.all_notes
+        )
+        if not is_newer:
+            return {"edits": edits}
+        notes = _noted(debate, self.note, text=self.text, change=self.change)
+        return {"all_notes": notes, "edits": edits}
 
 
-class NoteWithdrawn(Value):
+class NoteWithdrawn(_Event):
     """A person deleted a note, or what it said, while the debate ran."""
 
+    key_form = "note/{0.note}/withdrawn"
     kind: Literal["note_withdrawn"] = "note_withdrawn"
     #: Id of the note.
     note: str
 
-    @property
-    def key(self) -> str:
-        """A note is withdrawn once: what is deleted does not come back."""
-        return f"note/{self.note}/withdrawn"
+    def _changes(self, debate: Debate) -> Changes:
+        notes = _noted(debate, self.note, text="")
+        return {"all_notes": notes, "withdrawn": debate.withdrawn | {self.note}}
 
 
-class ClarificationAnswered(Value):
+class ClarificationAnswered(_Event):
     """A person answered a question, skipped it, or corrected its answer."""
 
+    key_form = "{0.answer.key}"
     kind: Literal["clarification_answered"] = "clarification_answered"
     answer: Answer
 
-    @property
-    def key(self) -> str:
-        """One first answer per question; a correction counts while the questions are open."""
-        return self.answer.key
+    def _fault(self, debate: Debate) -> str:
+        return _fault_of_question("answers", debate, self.answer.number)
+
+    def _changes(self, debate: Debate) -> Changes:
+        answer = self.answer
+        said = (answer.origin, answer.number)
+        edits = _edits(debate, answer.origin, answer.edited or answer.change)
+        answer = answer.model_copy(update={"by": _told_apart(debate, answer.by)})
+        if answer.change and not debate.is_asking(answer.number):
+            # Too late: agents may have read the answer.
+            return {"heard": {**debate.heard, said: debate.heard.get(said)}, "edits": edits}
+        standing, others = _standing(debate, answer)
+        return {
+            "answers": {**debate.answers, answer.number: standing},
+            "other_answers": {**debate.other_answers, answer.number: others},
+            "names": {**debate.names, answer.by.id: answer.by.name},
+            "heard": {**debate.heard, said: answer.text},
+            "edits": edits,
+            "all_notes": _noted(debate, answer.note, text=""),
+        }
 
 
-class AnswerWithdrawn(Value):
+class AnswerWithdrawn(_Event):
     """A person took an answer back; its question is open again, if the others still are."""
 
+    key_form = "answer/{0.number}/withdrawn/{0.change}"
     kind: Literal["answer_withdrawn"] = "answer_withdrawn"
     number: int
     #: Origin of the answer.
@@ -194,122 +427,121 @@ class AnswerWithdrawn(Value):
     #: Tells one withdrawal from the next.
     change: str
 
-    @property
-    def key(self) -> str:
-        """One deletion or edit, one withdrawal."""
-        return f"answer/{self.number}/withdrawn/{self.change}"
+    def _fault(self, debate: Debate) -> str:
+        return _fault_of_question("withdraws an answer to", debate, self.number)
+
+    def _changes(self, debate: Debate) -> Changes:
+        edits = _edits(debate, self.origin, self.change)
+        if not debate.is_asking(self.number):
+            return {"edits": edits}
+        heard = {**debate.heard, (self.origin, self.number): None}
+        answer, left = debate.answers.get(self.number), dict(debate.answers)
+        if answer and answer.origin == self.origin:
+            del left[self.number]
+        others = _of_others(debate, self.number, self.origin)
+        return {
+            "answers": left,
+            "other_answers": {**debate.other_answers, self.number: others},
+            "heard": heard,
+            "edits": edits,
+        }
 
 
-class ClarificationsClosed(Value):
+class ClarificationsClosed(_Event):
     """The time to answer is over; assumptions hold where nobody did."""
 
+    key_form = "{0.which}/closed"
+    kept_in = added("closed", "which")
     kind: Literal["clarifications_closed"] = "clarifications_closed"
     #: Key of the clarifications.
     which: str
 
-    @property
-    def key(self) -> str:
-        """They close once."""
-        return f"{self.which}/closed"
+    def _fault(self, debate: Debate) -> str:
+        is_open = self.which in debate.clarifications
+        return "" if is_open else f"closes {self.which}, which nobody has opened"
 
 
-class FacilitatorDecided(Value):
+class FacilitatorDecided(TurnEnded):
     """The facilitator said what comes next."""
 
     kind: Literal["facilitator_decided"] = "facilitator_decided"
     guidance: Guidance
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.guidance.turn.key
+    def _changes(self, debate: Debate) -> Changes:
+        gate = self.guidance.gate
+        by_rule = {gate.turn.key: gate} if gate else {}
+        guidance = {**debate.guidance, self.key: self.guidance}
+        return {"guidance": guidance, "gates": {**debate.gates, **by_rule}}
 
 
-class SummaryMade(Value):
+class SummaryMade(TurnEnded):
     """Older turns were summed up."""
 
+    kept_in = by_key("summaries", "summary")
     kind: Literal["summary_made"] = "summary_made"
     summary: Summary
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.summary.turn.key
 
-
-class BallotCast(Value):
+class BallotCast(TurnEnded):
     """An agent ranked the positions."""
 
+    kept_in = by_key("ballots", "ballot")
     kind: Literal["ballot_cast"] = "ballot_cast"
     ballot: Ballot
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.ballot.turn.key
+    def _fault(self, debate: Debate) -> str:
+        return (
+            _fault_of_agents(debate, self.ballot.ranking)
+            if self.ballot.ranking
+            else "ranks nothing"
+        )
 
 
-class BallotAbstained(Value):
+class BallotAbstained(TurnEnded):
     """An agent's ballot could not be read."""
 
+    kept_in = by_key("abstentions", "abstention")
     kind: Literal["ballot_abstained"] = "ballot_abstained"
     abstention: Abstention
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.abstention.turn.key
 
-
-class OptionsMerged(Value):
+class OptionsMerged(TurnEnded):
     """It was said what there is to choose between."""
 
+    kept_in = last("options", "options")
     kind: Literal["options_merged"] = "options_merged"
     options: Options
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.options.turn.key
+    def _fault(self, debate: Debate) -> str:
+        return _fault_of_agents(debate, self.options.stances)
 
 
-class FindingsMerged(Value):
+class FindingsMerged(TurnEnded):
     """What the agents found in the subject of a review was merged."""
 
+    kept_in = last("findings", "findings")
     kind: Literal["findings_merged"] = "findings_merged"
     findings: Findings
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.findings.turn.key
 
-
-class OptionEdited(Value):
+class OptionEdited(_Event):
     """A person added, renamed or merged options."""
 
+    key_form = "option/{0.edit.origin}"
+    kept_in = appended("option_edits", "edit")
     kind: Literal["option_edited"] = "option_edited"
     edit: OptionEdit
 
-    @property
-    def key(self) -> str:
-        """One form, one edit."""
-        return f"option/{self.edit.origin}"
 
-
-class GatePassed(Value):
+class GatePassed(TurnEnded):
     """It was weighed whether another round is worth holding."""
 
+    kept_in = by_key("gates", "gate")
     kind: Literal["gate_passed"] = "gate_passed"
     gate: Gate
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.gate.turn.key
 
-
-class DebateWanted(Value):
+class DebateWanted(_Event):
     """A person wanted the debate that the gate had skipped."""
 
     KEY: ClassVar[str] = "debate-wanted"
@@ -322,71 +554,91 @@ class DebateWanted(Value):
         """It is wanted once."""
         return self.KEY
 
+    def _changes(self, debate: Debate) -> Changes:
+        """Its rounds are open again; what had ended it stays in the log.
 
-class CrossChecked(Value):
+        What was still being written of the old end when this came counts no more: its edition is
+        over.
+        """
+        if debate.wanted_by:
+            return {}
+        return {
+            "wanted_by": self.by,
+            "edition": 2,
+            "status": Status.RUNNING,
+            "tally": None,
+            "cross_check": None,
+            "draft": None,
+            "audit": None,
+            "verdict": None,
+            "earlier_verdict": debate.verdict,
+            "failure": "",
+            "ended_at": None,
+            "failures": {k: f for k, f in debate.failures.items() if f.turn.act not in _END},
+        }
+
+
+class CrossChecked(TurnEnded):
     """The judge chose with the positions in the opposite order."""
 
+    kept_in = last("cross_check", "check")
     kind: Literal["cross_checked"] = "cross_checked"
     check: CrossCheck
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.check.turn.key
 
-
-class VerdictDrafted(Value):
+class VerdictDrafted(_Event):
     """The judge has written a verdict that is to be audited; nobody is shown it before."""
 
+    key_form = "{0.turn.key}"
     kind: Literal["verdict_drafted"] = "verdict_drafted"
     turn: Turn
     verdict: Verdict
     edition: int = 1
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.turn.key
+    def _changes(self, debate: Debate) -> Changes:
+        return {"draft": self.verdict} if self.edition == debate.edition else {}
 
 
-class Audited(Value):
+class Audited(_Event):
     """A model of another vendor has looked for faults in the judge's verdict."""
 
+    key_form = "{0.audit.turn.key}"
     kind: Literal["audited"] = "audited"
     audit: Audit
     edition: int = 1
 
     @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.audit.turn.key
+    def turn_taken(self) -> Turn:
+        """The turn."""
+        return self.audit.turn
+
+    @property
+    def spent(self) -> Spent:
+        """The auditor's calls."""
+        made = self.audit
+        return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"audit": self.audit} if self.edition == debate.edition else {}
 
 
-class ShadowAnswered(Value):
+class ShadowAnswered(TurnEnded):
     """One model answered the question alone; nobody is shown it before the verdict."""
 
+    kept_in = last("shadow", "shadow")
     kind: Literal["shadow_answered"] = "shadow_answered"
     shadow: ShadowAnswer
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.shadow.turn.key
 
-
-class ShadowPlaced(Value):
+class ShadowPlaced(TurnEnded):
     """It was said which option the answer of one model alone takes."""
 
+    kept_in = last("shadow_choice", "choice")
     kind: Literal["shadow_placed"] = "shadow_placed"
     choice: ShadowChoice
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.choice.turn.key
 
-
-class VoteTallied(Value):
+class VoteTallied(_Event):
     """The ballots were counted."""
 
     kind: Literal["vote_tallied"] = "vote_tallied"
@@ -398,34 +650,41 @@ class VoteTallied(Value):
         """The final vote is counted once."""
         return _of_edition("tally", self.edition)
 
+    def _fault(self, debate: Debate) -> str:
+        scored = (score.position for score in self.tally.scores)
+        return _fault_of_agents(debate, (*scored, *self.tally.winners))
 
-class NoteAdded(Value):
+    def _changes(self, debate: Debate) -> Changes:
+        return {"tally": self.tally} if self.edition == debate.edition else {}
+
+
+class NoteAdded(_Event):
     """A person added something while the debate ran."""
 
+    key_form = "note/{0.note.id}"
     kind: Literal["note_added"] = "note_added"
     note: Note
 
-    @property
-    def key(self) -> str:
-        """One delivery, one note."""
-        return f"note/{self.note.id}"
+    def _changes(self, debate: Debate) -> Changes:
+        return _with_note(debate, self.note)
 
 
-class SourceRead(Value):
+class SourceRead(TurnEnded):
     """A piece of evidence was read, or could not be."""
 
     kind: Literal["source_read"] = "source_read"
     source: Source
 
-    @property
-    def key(self) -> str:
-        """The turn's key."""
-        return self.source.turn.key
+    def _changes(self, debate: Debate) -> Changes:
+        sources = sorted((*debate.sources, self.source), key=lambda source: source.number)
+        references = (*debate.references, *self.source.references)
+        return {"sources": tuple(sources), "references": references}
 
 
-class StopRequested(Value):
+class StopRequested(_Event):
     """A person ended the debate early."""
 
+    kept_in = last("stop", "stop", paused_by=None)
     kind: Literal["stop_requested"] = "stop_requested"
     stop: Stop
     #: How often a stop was taken back before.
@@ -437,76 +696,80 @@ class StopRequested(Value):
         return f"stop/{self.after}" if self.after else "stop"
 
 
-class StopWithdrawn(Value):
+class StopWithdrawn(_Event):
     """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
 
+    key_form = "stop-withdrawn/{0.number}"
     kind: Literal["stop_withdrawn"] = "stop_withdrawn"
     by: Person
     #: How often a stop was taken back, this time included.
     number: int
 
-    @property
-    def key(self) -> str:
-        """One stop, one withdrawal."""
-        return f"stop-withdrawn/{self.number}"
+    def _changes(self, debate: Debate) -> Changes:
+        return {"stop": None, "stops_withdrawn": debate.stops_withdrawn + 1}
 
 
-class VoteCalled(Value):
+class VoteCalled(_Event):
     """A person asked for the vote at once."""
 
+    key_form = "vote-called"
+    kept_in = last("vote_called_by", "by", paused_by=None)
     kind: Literal["vote_called"] = "vote_called"
     by: Person
 
-    @property
-    def key(self) -> str:
-        """The vote is called once."""
-        return "vote-called"
 
-
-class DebatePaused(Value):
+class DebatePaused(_Event):
     """A person paused the debate."""
 
+    key_form = "pause/{0.origin}"
     kind: Literal["debate_paused"] = "debate_paused"
     by: Person
     #: Tells one click from the next.
     origin: str
 
-    @property
-    def key(self) -> str:
-        """One click, one pause."""
-        return f"pause/{self.origin}"
+    def _changes(self, debate: Debate) -> Changes:
+        if debate.stop or debate.vote_called_by or debate.out_of_time:
+            return {}  # its end, once called for, is not held up by a click beside it
+        return {"paused_by": self.by, "paused_at": debate.paused_at or debate.now}
 
 
-class DebateResumed(Value):
+class DebateResumed(_Event):
     """A person let the debate go on."""
 
+    key_form = "resume/{0.origin}"
     kind: Literal["debate_resumed"] = "debate_resumed"
     by: Person
     origin: str
 
-    @property
-    def key(self) -> str:
-        """One click, one resumption."""
-        return f"resume/{self.origin}"
+    def _changes(self, debate: Debate) -> Changes:
+        # The pause is not taken off people's time to answer.
+        pause = debate.now - (debate.paused_at or debate.now)
+        shifted = {
+            which: opened.model_copy(update={"until": opened.until + pause})
+            for which, opened in debate.clarifications.items()
+        }
+        return {"paused_by": None, "paused_at": None, "clarifications": shifted}
 
 
-class CallsDropped(Value):
+class CallsDropped(_Event):
     """Model calls were given up under way; they cost all the same."""
 
+    key_form = "dropped/{0.origin}"
     kind: Literal["calls_dropped"] = "calls_dropped"
     usage: Usage
     #: Tells one time from the next.
     origin: str
 
     @property
-    def key(self) -> str:
-        """Booked once."""
-        return f"dropped/{self.origin}"
+    def spent(self) -> Spent:
+        """All of it is lost."""
+        return Spent(lost=self.usage)
 
 
-class Withheld(Value):
+class Withheld(_Event):
     """Stands for an event of a sealed debate where its log is read; it is never written."""
 
+    key_form = "{0.outcome}"
     kind: Literal["withheld"] = "withheld"
     #: Key of the event.
     outcome: str
@@ -515,26 +778,28 @@ class Withheld(Value):
     ends: bool = False
 
     @property
-    def key(self) -> str:
-        """That of the event it stands for."""
-        return self.outcome
+    def spent(self) -> Spent:
+        """Nobody may read what it led to."""
+        return Spent(lost=self.usage)
+
+    def _changes(self, debate: Debate) -> Changes:
+        # The debate ended for those who may not read how.
+        return {"status": Status.CONCLUDED, "ended_at": debate.now} if self.ends else {}
 
 
-class BallotsRevealed(Value):
+class BallotsRevealed(_Event):
     """Somebody had a sealed debate revealed."""
 
+    key_form = "reveal"
+    kept_in = last("revealed_by", "by")
     kind: Literal["ballots_revealed"] = "ballots_revealed"
     by: Person
 
-    @property
-    def key(self) -> str:
-        """It happens once."""
-        return "reveal"
 
-
-class ModelWentAway(Value):
+class ModelWentAway(_Event):
     """Neither an agent's model nor a fallback of it answers: its turns wait, the others go on."""
 
+    key_form = "away/{0.agent}/{0.origin}"
     kind: Literal["model_went_away"] = "model_went_away"
     agent: str
     #: Words for people; no secrets, no prompts.
@@ -542,51 +807,47 @@ class ModelWentAway(Value):
     #: Tells one time from the next.
     origin: str
 
-    @property
-    def key(self) -> str:
-        """Once each time."""
-        return f"away/{self.agent}/{self.origin}"
+    def _fault(self, debate: Debate) -> str:
+        return _fault_of_agent(debate, self.agent)
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"away": {**debate.away, self.agent: self.reason}}
 
 
-class ModelCameBack(Value):
+class ModelCameBack(_Event):
     """A model answered an agent again."""
 
+    key_form = "back/{0.agent}/{0.origin}"
     kind: Literal["model_came_back"] = "model_came_back"
     agent: str
     origin: str
 
-    @property
-    def key(self) -> str:
-        """Once each time."""
-        return f"back/{self.agent}/{self.origin}"
+    def _changes(self, debate: Debate) -> Changes:
+        return {"away": {who: why for who, why in debate.away.items() if who != self.agent}}
 
 
-class OutageBegan(Value):
+class OutageBegan(_Event):
     """Nothing can go on until a model is back; the debate waits and no time of it runs."""
 
+    key_form = "outage/{0.origin}"
     kind: Literal["outage_began"] = "outage_began"
     reason: str
     origin: str
 
-    @property
-    def key(self) -> str:
-        """Once each time."""
-        return f"outage/{self.origin}"
+    def _changes(self, debate: Debate) -> Changes:
+        return {"outage": self.reason, "outage_at": debate.outage_at or debate.now}
 
 
-class OutageEnded(Value):
+class OutageEnded(_Event):
     """Something can go on again."""
 
+    key_form = "outage-ended/{0.origin}"
+    kept_in = fixed(outage="", outage_at=None)
     kind: Literal["outage_ended"] = "outage_ended"
     origin: str
 
-    @property
-    def key(self) -> str:
-        """Once each time."""
-        return f"outage-ended/{self.origin}"
 
-
-class TimeRanOut(Value):
+class TimeRanOut(_Event):
     """The debate took longer than its limit: no new turns but the vote and the verdict."""
 
     kind: Literal["time_ran_out"] = "time_ran_out"
@@ -598,8 +859,11 @@ class TimeRanOut(Value):
         """Each time runs out once."""
         return "time/outage" if self.of_outage else "time"
 
+    def _changes(self, debate: Debate) -> Changes:
+        return {"out_of_time": True, "out_of_patience": debate.out_of_patience or self.of_outage}
 
-class VerdictReached(Value):
+
+class VerdictReached(_Event):
     """The judge wrote its synthesis."""
 
     kind: Literal["verdict_reached"] = "verdict_reached"
@@ -611,8 +875,16 @@ class VerdictReached(Value):
         """There is one verdict, and another if the skipped debate is wanted after it."""
         return _of_edition("verdict", self.edition)
 
+    @property
+    def spent(self) -> Spent:
+        """The judge's calls."""
+        return Spent(agent=JUDGE, call=self.verdict.call, lost=self.verdict.lost)
 
-class DebateConcluded(Value):
+    def _changes(self, debate: Debate) -> Changes:
+        return {"verdict": self.verdict} if self.edition == debate.edition else {}
+
+
+class DebateConcluded(_Event):
     """The debate ended with a verdict."""
 
     kind: Literal["debate_concluded"] = "debate_concluded"
@@ -623,8 +895,13 @@ class DebateConcluded(Value):
         """A debate ends once, and again if the skipped debate is wanted after its verdict."""
         return _of_edition("end", self.edition)
 
+    def _changes(self, debate: Debate) -> Changes:
+        if self.edition != debate.edition:
+            return {}  # written while somebody wanted it to go on
+        return {"status": Status.CONCLUDED, "ended_at": debate.now}
 
-class DebateFailed(Value):
+
+class DebateFailed(_Event):
     """The debate ended without a verdict."""
 
     kind: Literal["debate_failed"] = "debate_failed"
@@ -636,8 +913,13 @@ class DebateFailed(Value):
         """As it concludes."""
         return _of_edition("end", self.edition)
 
+    def _changes(self, debate: Debate) -> Changes:
+        if self.edition != debate.edition:
+            return {}
+        return {"status": Status.FAILED, "failure": self.reason, "ended_at": debate.now}
 
-class PeopleBallotCast(Value):
+
+class PeopleBallotCast(_Event):
     """A person ranked the positions."""
 
     kind: Literal["people_ballot_cast"] = "people_ballot_cast"
@@ -648,33 +930,35 @@ class PeopleBallotCast(Value):
         """One form, one ballot."""
         return "/".join(filter(None, ("people-ballot", self.ballot.by.id, self.ballot.origin)))
 
+    def _fault(self, debate: Debate) -> str:
+        return _fault_of_agents(debate, self.ballot.ranking)
 
-class DecisionRecorded(Value):
+    def _changes(self, debate: Debate) -> Changes:
+        # What comes after the agents' ballots were revealed counts apart.
+        field = "late_ballots" if debate.revealed_by else "people_ballots"
+        return {field: {**getattr(debate, field), self.ballot.by.id: self.ballot}}
+
+
+class DecisionRecorded(_Event):
     """The team accepted the verdict, rejected it, put it off or replaced it."""
 
+    key_form = "decision/{0.decision.origin}"
+    kept_in = appended("decisions", "decision")
     kind: Literal["decision_recorded"] = "decision_recorded"
     decision: Decision
 
-    @property
-    def key(self) -> str:
-        """One form or click, one decision."""
-        return f"decision/{self.decision.origin}"
 
-
-class ReminderDue(Value):
+class ReminderDue(_Event):
     """The date has come to look at a decision again."""
 
+    key_form = "reminder/{0.decision}"
+    kept_in = added("reminded", "decision")
     kind: Literal["reminder_due"] = "reminder_due"
     #: Origin of the decision.
     decision: str
 
-    @property
-    def key(self) -> str:
-        """One reminder per decision."""
-        return f"reminder/{self.decision}"
 
-
-class OutcomeAsked(Value):
+class OutcomeAsked(_Event):
     """People were asked how an accepted decision turned out."""
 
     kind: Literal["outcome_asked"] = "outcome_asked"
@@ -693,68 +977,73 @@ class OutcomeAsked(Value):
         """The key of having asked about a decision for the `number`th time."""
         return f"outcome-asked/{number}/{decision}"
 
+    def _changes(self, debate: Debate) -> Changes:
+        return {"outcomes_asked": {**debate.outcomes_asked, self.decision: self.number}}
 
-class OutcomeGiven(Value):
+
+class OutcomeGiven(_Event):
     """A person said how the decision turned out, or said it anew."""
 
+    key_form = "outcome/{0.outcome.origin}"
+    kept_in = appended("outcomes", "outcome")
     kind: Literal["outcome_given"] = "outcome_given"
     outcome: DecisionOutcome
 
-    @property
-    def key(self) -> str:
-        """One click or form, one outcome."""
-        return f"outcome/{self.outcome.origin}"
 
-
-class FeedbackGiven(Value):
+class FeedbackGiven(_Event):
     """A person said whether the verdict was of use."""
 
+    key_form = "feedback/{0.feedback.origin}"
+    kept_in = by_person("feedback", "feedback")
     kind: Literal["feedback_given"] = "feedback_given"
     feedback: Feedback
 
-    @property
-    def key(self) -> str:
-        """One click, one piece of feedback."""
-        return f"feedback/{self.feedback.origin}"
 
-
-class FollowUpAsked(Value):
+class FollowUpAsked(_Event):
     """A person asked something about the debate after its verdict."""
 
+    key_form = "asked/{0.question.id}"
     kind: Literal["follow_up_asked"] = "follow_up_asked"
     question: FollowUp
 
-    @property
-    def key(self) -> str:
-        """One message or form, one question."""
-        return f"asked/{self.question.id}"
+    def _changes(self, debate: Debate) -> Changes:
+        question = self.question.model_copy(update={"number": len(debate.follow_ups) + 1})
+        return {"follow_ups": (*debate.follow_ups, question)}
 
 
-class DebateContinued(Value):
+class DebateContinued(_Event):
     """A person started a debate that goes on from this one's verdict."""
 
+    key_form = "continued/{0.debate}"
+    kept_in = appended("continued_in", "debate")
     kind: Literal["debate_continued"] = "debate_continued"
     #: Id of the newer debate.
     debate: str
     question: str
     by: Person
 
-    @property
-    def key(self) -> str:
-        """Once for each newer debate."""
-        return f"continued/{self.debate}"
 
-
-class FollowUpAnswered(Value):
+class FollowUpAnswered(_Event):
     """A question was answered from the record."""
 
+    key_form = "{0.answer.turn.key}"
     kind: Literal["follow_up_answered"] = "follow_up_answered"
     answer: FollowUpAnswer
 
     @property
-    def key(self) -> str:
-        """The turn's key: a question has one answer."""
-        return self.answer.turn.key
+    def spent(self) -> Spent:
+        """The judge's calls."""
+        made = self.answer
+        return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+
+    def _fault(self, debate: Debate) -> str:
+        numbers = {str(question.number) for question in debate.follow_ups}
+        is_asked = self.answer.turn.target in numbers
+        return "" if is_asked else f"answers {self.key}, which nobody asked"
+
+    def _changes(self, debate: Debate) -> Changes:
+        number = int(self.answer.turn.target or 0)
+        return {"follow_up_answers": {**debate.follow_up_answers, number: self.answer}}
 
 
 Event = Annotated[
@@ -819,67 +1108,7 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 def spent_by(event: Event) -> Usage:
     """The usage that this event records; zero for what people did."""
-    spent = spending_of(event)
-    return spent.usage if spent else Usage()
-
-
-def spending_of(event: Event) -> Spent | None:
-    """What this event cost, and whom; None for what people did and what asks no model."""
-    match event:
-        case TurnFailed(failure=failure):
-            return Spent(agent=failure.turn.agent, lost=failure.usage)
-        case CallsDropped(usage=usage) | Withheld(usage=usage):
-            return Spent(lost=usage)
-        case (
-            SummaryMade(summary=made) | OptionsMerged(options=made) | FindingsMerged(findings=made)
-        ):
-            return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
-        case ClarificationsOpened(clarifications=made):
-            return Spent(agent=SUMMARIZER, call=made.call, lost=made.lost)
-        case AgentsCast(cast=made) | FollowUpAnswered(answer=made) | Audited(audit=made):
-            return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
-        case VerdictReached(verdict=made):
-            return Spent(agent=JUDGE, call=made.call, lost=made.lost)
-        case (
-            ContributionMade(contribution=made)
-            | QuestionsAsked(questions=made)
-            | FacilitatorDecided(guidance=made)
-            | BallotCast(ballot=made)
-            | BallotAbstained(abstention=made)
-            | CrossChecked(check=made)
-            | ShadowAnswered(shadow=made)
-            | ShadowPlaced(choice=made)
-        ):
-            return Spent(agent=made.turn.agent, call=made.call)
-        case _:
-            return None
-
-
-def turn_in(event: Event) -> Turn | None:
-    """The turn an event is the outcome of; None for what people did, the count and the verdict."""
-    match event:
-        case (
-            ContributionMade(contribution=made)
-            | TurnFailed(failure=made)
-            | QuestionsAsked(questions=made)
-            | ClarificationsOpened(clarifications=made)
-            | FacilitatorDecided(guidance=made)
-            | SummaryMade(summary=made)
-            | BallotCast(ballot=made)
-            | BallotAbstained(abstention=made)
-            | SourceRead(source=made)
-            | OptionsMerged(options=made)
-            | FindingsMerged(findings=made)
-            | GatePassed(gate=made)
-            | CrossChecked(check=made)
-            | Audited(audit=made)
-            | AgentsCast(cast=made)
-            | ShadowAnswered(shadow=made)
-            | ShadowPlaced(choice=made)
-        ):
-            return made.turn
-        case _:
-            return None
+    return event.spent.usage if event.spent else Usage()
 
 
 def event_to_json(event: Event) -> str:
@@ -946,57 +1175,13 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
             now=at,
             times={key: at},
         )
-    fault = _fault(debate, event) if debate else "comes before the start"
+    fault = event.fault(debate) if debate else "comes before the start"
     if debate is None or fault:
         raise LogBroken(
             f"The log of debate {recorded.debate_id} cannot be: event {recorded.seq}"
             f" ({event.kind}, key {key}) {fault}."
         )
-    return _after(_moved_on(debate, recorded), event, key, at)
-
-
-def _fault(debate: Debate, event: Event) -> str:  # noqa: C901, PLR0912 - one case per event
-    """Why the event cannot follow what is there; empty if it can.
-
-    An event may only speak of agents that take part and of questions that were put: else whoever
-    reads the debate looks for what is not there.
-    """
-    agents = {agent.id for agent in debate.setup.agents}
-    if isinstance(event, ModelWentAway) and event.agent not in agents | RESERVED_IDS:
-        return f"is of {event.agent!r}, who takes no part"
-    turn = turn_in(event)
-    if turn and turn.agent not in agents | RESERVED_IDS:
-        return f"is of {turn.agent!r}, who takes no part"
-    named: Iterable[str] = ()
-    match event:
-        case DebateStarted():
-            return "begins a debate that has begun"
-        case AgentsCast(cast=cast) if not cast.agents:
-            return "casts nobody"
-        case AgentsCast() if debate.contributions or debate.questions:
-            return "casts agents after others have spoken"
-        case ClarificationAnswered(answer=answer) if not debate.clarification(answer.number):
-            return f"answers question {answer.number}, which nobody was asked"
-        case AnswerWithdrawn(number=number) if not debate.clarification(number):
-            return f"withdraws an answer to question {number}, which nobody was asked"
-        case FollowUpAnswered(answer=answer) if answer.turn.target not in {
-            str(question.number) for question in debate.follow_ups
-        }:
-            return f"answers {answer.turn.key}, which nobody asked"
-        case ClarificationsClosed(which=which) if which not in debate.clarifications:
-            return f"closes {which}, which nobody has opened"
-        case BallotCast(ballot=ballot) if not ballot.ranking:
-            return "ranks nothing"
-        case BallotCast(ballot=ballot) | PeopleBallotCast(ballot=ballot):
-            named = ballot.ranking
-        case OptionsMerged(options=options):
-            named = tuple(options.stances)
-        case VoteTallied(tally=tally):
-            named = (*(score.position for score in tally.scores), *tally.winners)
-        case _:
-            pass
-    unknown = [agent for agent in named if agent not in agents]
-    return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
+    return event.folded_into(_moved_on(debate, recorded))
 
 
 def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
@@ -1005,7 +1190,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
     waited for, and after the end, nobody works.
     """
-    key, times, spent = recorded.event.key, debate.times, spending_of(recorded.event)
+    key, times, spent = recorded.event.key, debate.times, recorded.event.spent
     if key not in times:
         times = {**times, key: recorded.at}
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
@@ -1023,304 +1208,4 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
         spent=(*debate.spent, spent)
         if spent and (spent.call or spent.usage != Usage())
         else debate.spent,
-    )
-
-
-def _after(debate: Debate, event: Event, key: str, at: datetime) -> Debate:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case per event
-    """The debate with the event applied."""
-    match event:
-        case DebateStarted():
-            return debate  # `apply` has begun with it
-        case AgentsCast(cast=cast):
-            chosen = {
-                "agents": cast.agents,
-                "reasons": cast.reasons,
-                "hard_to_undo": cast.hard_to_undo,
-                "checks_rules": cast.checks_rules,
-                "warnings": (*debate.setup.warnings, *cast.warnings),
-            }
-            setup = debate.setup.model_copy(update=chosen)
-            return debate.replaced(setup=setup)
-        case ContributionMade(contribution=made):
-            return debate.replaced(contributions={**debate.contributions, key: made})
-        case TurnFailed(failure=failure) if failure.turn.agent == SHADOW:
-            # The debate lacks nothing by it: it is no failure of the debate.
-            return debate.replaced(shadow_fault=failure.reason)
-        case TurnFailed(failure=failure):
-            return debate.replaced(failures={**debate.failures, key: failure})
-        case QuestionsAsked(questions=asked):
-            return debate.replaced(questions={**debate.questions, key: asked})
-        case ClarificationsOpened(clarifications=opened):
-            return debate.replaced(clarifications={**debate.clarifications, key: opened})
-        case ClarificationAnswered(answer=answer):
-            said = (answer.origin, answer.number)
-            edits = _edits(debate, answer.origin, answer.edited or answer.change)
-            answer = answer.model_copy(update={"by": _told_apart(debate, answer.by)})
-            if answer.change and not debate.is_asking(answer.number):
-                # Too late: agents may have read the answer.
-                heard = {**debate.heard, said: debate.heard.get(said)}
-                return debate.replaced(heard=heard, edits=edits)
-            standing, others = _standing(debate, answer)
-            return debate.replaced(
-                answers={**debate.answers, answer.number: standing},
-                other_answers={**debate.other_answers, answer.number: others},
-                names={**debate.names, answer.by.id: answer.by.name},
-                heard={**debate.heard, said: answer.text},
-                edits=edits,
-                all_notes=_noted(debate, answer.note, text=""),
-            )
-        case AnswerWithdrawn(number=number, origin=origin, change=change):
-            edits = _edits(debate, origin, change)
-            known = debate.answers.get(number)
-            if not debate.is_asking(number):
-                return debate.replaced(edits=edits)
-            heard = {**debate.heard, (origin, number): None}
-            is_standing = known is not None and known.origin == origin
-            left = {n: one for n, one in debate.answers.items() if n != number or not is_standing}
-            others = _of_others(debate, number, origin)
-            return debate.replaced(
-                answers=left,
-                other_answers={**debate.other_answers, number: others},
-                heard=heard,
-                edits=edits,
-            )
-        case ClarificationsClosed(which=which):
-            return debate.replaced(closed=debate.closed | {which})
-        case FacilitatorDecided(guidance=guidance):
-            by_rule = {guidance.gate.turn.key: guidance.gate} if guidance.gate else {}
-            return debate.replaced(
-                guidance={**debate.guidance, key: guidance},
-                gates={**debate.gates, **by_rule},
-            )
-        case SummaryMade(summary=summary):
-            return debate.replaced(summaries={**debate.summaries, key: summary})
-        case BallotCast(ballot=ballot):
-            return debate.replaced(ballots={**debate.ballots, key: ballot})
-        case BallotAbstained(abstention=abstention):
-            return debate.replaced(abstentions={**debate.abstentions, key: abstention})
-        case OptionsMerged(options=options):
-            return debate.replaced(options=options)
-        case FindingsMerged(findings=findings):
-            return debate.replaced(findings=findings)
-        case OptionEdited(edit=edit):
-            return debate.replaced(option_edits=(*debate.option_edits, edit))
-        case GatePassed(gate=gate):
-            return debate.replaced(gates={**debate.gates, key: gate})
-        case DebateWanted(by=person):
-            return _wanted(debate, person)
-        case CrossChecked(check=check):
-            return debate.replaced(cross_check=check)
-        case ShadowAnswered(shadow=shadow):
-            return debate.replaced(shadow=shadow)
-        case ShadowPlaced(choice=choice):
-            return debate.replaced(shadow_choice=choice)
-        case VoteTallied(tally=tally, edition=edition):
-            return debate.replaced(tally=tally) if edition == debate.edition else debate
-        case NoteAdded(note=note):
-            return _with_note(debate, note)
-        case NoteChanged(note=changed, text=text, change=change):
-            if changed in debate.withdrawn:
-                return debate
-            edits = _edits(debate, changed, change)
-            is_newer = any(
-                all_note.id == changed and all_note.change < change for all_note in debate.all_notes
-            )
-            if not is_newer:
-                return debate.replaced(edits=edits)
-            notes = _noted(debate, changed, text=text, change=change)
-            return debate.replaced(all_notes=notes, edits=edits)
-        case NoteWithdrawn(note=gone):
-            notes = _noted(debate, gone, text="")
-            return debate.replaced(all_notes=notes, withdrawn=debate.withdrawn | {gone})
-        case SourceRead(source=source):
-            known = sorted((*debate.sources, source), key=lambda one: one.number)
-            given = (*debate.references, *source.references)
-            return debate.replaced(sources=tuple(known), references=given)
-        case StopRequested(stop=stop):
-            return debate.replaced(stop=stop, paused_by=None)
-        case StopWithdrawn():
-            return debate.replaced(stop=None, stops_withdrawn=debate.stops_withdrawn + 1)
-        case VoteCalled(by=person):
-            return debate.replaced(vote_called_by=person, paused_by=None)
-        case DebatePaused(by=person):
-            if debate.stop or debate.vote_called_by or debate.out_of_time:
-                return debate  # its end, once called for, is not held up by a click beside it
-            return debate.replaced(paused_by=person, paused_at=debate.paused_at or at)
-        case DebateResumed():
-            # The pause is not taken off people's time to answer.
-            pause = at - (debate.paused_at or at)
-            shifted = {
-                which: opened.model_copy(update={"until": opened.until + pause})
-                for which, opened in debate.clarifications.items()
-            }
-            return debate.replaced(paused_by=None, paused_at=None, clarifications=shifted)
-        case VerdictDrafted() | Audited() | VerdictReached():
-            return _with_verdict(debate, event)
-        case CallsDropped() | Withheld():
-            return _ended_unread(debate, event, at)
-        case ModelWentAway(agent=agent, reason=reason):
-            return debate.replaced(away={**debate.away, agent: reason})
-        case ModelCameBack(agent=agent):
-            left = {other: why for other, why in debate.away.items() if other != agent}
-            return debate.replaced(away=left)
-        case OutageBegan(reason=reason):
-            return debate.replaced(outage=reason, outage_at=debate.outage_at or at)
-        case OutageEnded():
-            return debate.replaced(outage="", outage_at=None)
-        case TimeRanOut(of_outage=of_outage):
-            lasted = debate.out_of_patience or of_outage
-            return debate.replaced(out_of_time=True, out_of_patience=lasted)
-        case DebateConcluded(edition=edition):
-            if edition != debate.edition:
-                return debate  # written while somebody wanted it to go on
-            return debate.replaced(status=Status.CONCLUDED, ended_at=at)
-        case DebateFailed(reason=reason, edition=edition):
-            if edition != debate.edition:
-                return debate
-            return debate.replaced(status=Status.FAILED, failure=reason, ended_at=at)
-        case PeopleBallotCast() | BallotsRevealed():
-            return _voted_on(debate, event)
-        case DecisionRecorded(decision=decision):
-            return debate.replaced(decisions=(*debate.decisions, decision))
-        case ReminderDue(decision=origin):
-            return debate.replaced(reminded=debate.reminded | {origin})
-        case OutcomeAsked(decision=origin, number=number):
-            return debate.replaced(outcomes_asked={**debate.outcomes_asked, origin: number})
-        case OutcomeGiven(outcome=given):
-            return debate.replaced(outcomes=(*debate.outcomes, given))
-        case FeedbackGiven(feedback=given):
-            return debate.replaced(feedback={**debate.feedback, given.by.id: given})
-        case FollowUpAsked(question=question):
-            numbered = question.model_copy(update={"number": len(debate.follow_ups) + 1})
-            return debate.replaced(follow_ups=(*debate.follow_ups, numbered))
-        case FollowUpAnswered(answer=answer):
-            number = int(answer.turn.target or 0)
-            return debate.replaced(follow_up_answers={**debate.follow_up_answers, number: answer})
-        case DebateContinued(debate=newer):
-            return debate.replaced(continued_in=(*debate.continued_in, newer))
-        case _:
-            assert_never(event)
-
-
-def _with_verdict(debate: Debate, event: VerdictDrafted | Audited | VerdictReached) -> Debate:
-    """The debate with its verdict, as drafted, audited or reached, unless it has gone on since."""
-    if event.edition != debate.edition:
-        return debate
-    match event:
-        case VerdictDrafted(verdict=verdict):
-            return debate.replaced(draft=verdict)
-        case Audited(audit=audit):
-            return debate.replaced(audit=audit)
-        case VerdictReached(verdict=verdict):
-            return debate.replaced(verdict=verdict)
-
-
-def _ended_unread(debate: Debate, event: CallsDropped | Withheld, at: datetime) -> Debate:
-    """The debate ended for those who may not read how; else the event only cost something."""
-    if isinstance(event, Withheld) and event.ends:
-        return debate.replaced(status=Status.CONCLUDED, ended_at=at)
-    return debate
-
-
-def _voted_on(debate: Debate, event: PeopleBallotCast | BallotsRevealed) -> Debate:
-    """The debate with a person's newest ballot, or revealed; ballots since then count apart."""
-    if isinstance(event, BallotsRevealed):
-        return debate.replaced(revealed_by=event.by)
-    field, ballot = "late_ballots" if debate.revealed_by else "people_ballots", event.ballot
-    return debate.replaced(**{field: {**getattr(debate, field), ballot.by.id: ballot}})
-
-
-def is_before(message: str, other: str) -> bool:
-    """Return whether a message was written before another one of its channel, by their ids."""
-    place, parted, ts = message.partition(":")
-    other_place, _, other_ts = other.partition(":")
-    return bool(parted) and place == other_place and ts < other_ts
-
-
-def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...]]:
-    """The answer of a question that stands, and what others said last: the newest message counts.
-
-    An edit is as new as its time.
-    """
-    known = debate.answers.get(answer.number)
-    is_late = known and not answer.edited and is_before(answer.origin, known.origin)
-    first, newest = (answer, known) if known and is_late else (known, answer)
-    by_person = {
-        other.by.id: other
-        for other in (*debate.other_answers.get(answer.number, ()), *([first] if first else ()))
-        if other.by.id != newest.by.id and other.text not in {"", newest.text}
-    }
-    return newest, tuple(by_person.values())
-
-
-def _of_others(debate: Debate, number: int, gone: str) -> tuple[Answer, ...]:
-    """What others said last about a question, without the answer of a message that is gone."""
-    return tuple(other for other in debate.other_answers.get(number, ()) if other.origin != gone)
-
-
-def _with_note(debate: Debate, note: Note) -> Debate:
-    """The debate with a note, before those that were written later and came earlier."""
-    place, author = len(debate.all_notes), _told_apart(debate, note.author)
-    numbered = note.model_copy(update={"number": place + 1, "author": author})
-    while place and is_before(note.id, debate.all_notes[place - 1].id):
-        place -= 1
-    return debate.replaced(
-        all_notes=(*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
-        names={**debate.names, author.id: author.name},
-        references=(*debate.references, *note.references),
-        edits=_edits(debate, note.id, note.change),
-    )
-
-
-def _told_apart(debate: Debate, person: Person) -> Person:
-    """The person under a name that nobody else in the debate has."""
-    asker = debate.setup.asked_by
-    others = {asker.id: asker.name, **debate.names}
-    own, name = others.pop(person.id, ""), person.name
-    if not name or name not in (taken := set(others.values())):
-        return person
-    numbered = (f"{name} ({number})" for number in itertools.count(2))
-    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in taken)
-    return person.model_copy(update={"name": name})
-
-
-def _noted(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
-    """All notes, with what one of them says now; what is no note changes none."""
-    return tuple(
-        note.model_copy(update=now) if note.id == which else note for note in debate.all_notes
-    )
-
-
-def _edits(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
-    """When messages were edited last; a change of an answer has its message before the time."""
-    edited = change.removeprefix(f"{origin}/")
-    if edited in {"", origin} or edited <= debate.edits.get(origin, ""):
-        return debate.edits
-    return {**debate.edits, origin: edited}
-
-
-#: What ends a debate and is done anew when the debate is wanted after all.
-_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
-
-
-def _wanted(debate: Debate, person: Person) -> Debate:
-    """The debate with its rounds open again; what had ended it stays in the log.
-
-    What was still being written of the old end when this came counts no more: its edition is over.
-    """
-    if debate.wanted_by:
-        return debate
-    return debate.replaced(
-        wanted_by=person,
-        edition=2,
-        status=Status.RUNNING,
-        tally=None,
-        cross_check=None,
-        draft=None,
-        audit=None,
-        verdict=None,
-        earlier_verdict=debate.verdict,
-        failure="",
-        ended_at=None,
-        failures={k: f for k, f in debate.failures.items() if f.turn.act not in _END},
     )

@@ -35,8 +35,6 @@ from core.events import (
     Recorded,
     TurnFailed,
     VerdictReached,
-    spending_of,
-    turn_in,
 )
 from core.models import JUDGE, Act, Call, Debate, Turn
 from core.ports import Clock, EventSink
@@ -112,7 +110,7 @@ class TracingSink:
         """Publish, then trace."""
         await self.sink.publish(debate, recorded)
         event = recorded.event
-        spent, turn = spending_of(event), turn_in(event)
+        spent, turn = event.spent, event.turn_taken
         if isinstance(event, VerdictReached):
             turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
         if turn and spent:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.events import DebateResumed, Recorded, VerdictReached, VoteTallied, fold, turn_in
+from core.events import DebateResumed, Recorded, VerdictReached, VoteTallied, fold
 from core.models import ENGINE, JUDGE, Act, Debate, Turn
 from core.rules import schedule
 from core.rules.dependencies import dependencies
@@ -77,7 +77,7 @@ def _turn(debate: Debate, recorded: Recorded) -> Turn | None:
         case VerdictReached():
             return Turn(act=Act.SYNTHESIS, round=_voted(debate), agent=JUDGE)
         case event:
-            return turn_in(event)
+            return event.turn_taken
 
 
 def _voted(debate: Debate) -> int:
