@@ -1,4 +1,7 @@
-"""How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
+"""How a question becomes a debate's setup: checks, roster, defaults, warnings (pure).
+
+Reason: what a debate starts from is checked and filled in here, and nowhere else.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +19,7 @@ from core.models import (
     SHADOW,
     SUMMARIZER,
     Act,
+    Agenda,
     Agent,
     CastingModels,
     ContextMethod,
@@ -32,6 +36,7 @@ from core.models import (
     SourceKind,
     SourceReference,
     Summarization,
+    Termination,
     When,
 )
 from core.redaction import redact
@@ -126,50 +131,33 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
             says what to do.
     """
     playbook = find_playbook(request.playbook, settings) if request.playbook else None
-    form = request.format or (playbook and playbook.format) or settings.format
+    if playbook:
+        settings = settings.model_copy(update=_says(playbook))
+    form = request.format or settings.format
     formats = formats_with(settings.agendas)
     if form not in formats:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(formats)}.')
     if form == REVIEW:
         request = with_subject(request)
-    asked = check_question(request.question, settings.question_max_chars)
-    question, context = redact(asked), redact(request.context.strip())
+    asked, given = check_question(request.question, settings.question_max_chars), request.context
+    question, context = redact(asked), redact(given.strip())
+    is_cut = (question, context) != (asked, given.strip())
     if playbook and playbook.agents and request.agents is None:
         request = replace(request, agents=playbook.agents)
     chosen = _roster(request, settings)
-    agenda = next((one for one in settings.agendas if one.name == form), None)
-    if agenda:
-        # What its acts ask stands in place of the built-in prompts.
-        prompts = agenda.prompts.items()
-        tasks = {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
-        settings = settings.model_copy(update={"prompts": tasks | dict(settings.prompts)})
-    usual_rounds = (playbook and playbook.rounds) or settings.rounds
-    rounds, notices = _rounds(request.rounds, usual_rounds, formats[form])
-    when = request.when or (playbook and playbook.when) or settings.when
-    termination = settings.termination
-    if request.rounds is not None and request.when is None:
-        when = When.ALWAYS
-        termination = termination.model_copy(update={"ending": Ending.FIXED})
+    agenda, settings = _with_agenda(settings, form)
+    rounds, notices = _rounds(request.rounds, settings.rounds, formats[form])
+    when, termination = _ending(request, settings)
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
-    warnings = [*chosen.warnings]
-    if (question, context) != (asked, request.context.strip()):
-        warnings.append(TAKEN_OUT)
-    agents = [_completed(agent, settings) for agent in chosen.agents]
-    agents = [
-        one.model_copy(update={"summarization": _fitting(one.summarization, form)})
-        if one.summarization
-        else one
-        for one in agents
-    ]
+    agents = [_completed(agent, settings, form) for agent in chosen.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
-    cast_with, shadow = None, request.shadow or settings.shadow
-    if chosen.reasons and (summarizer or judge).provider != OFFLINE:
-        # A model chooses the roles: what makes agents of them.
-        dealt = settings.mixed_models or (settings.agent_model,)
-        cast_with = CastingModels(models=dealt, fallbacks=settings.fallbacks, roles=settings.roles)
     sealed, unsealed = _sealed(request, settings, form)
+    # Where nobody chose, a model chooses the roles.
+    is_cast = chosen.reasons and (summarizer or judge).provider != OFFLINE
+    cast_with = _casting_models(settings) if is_cast else None
     models = (*agents, *(cast_with.models if cast_with else ()))
+    shadow = request.shadow or settings.shadow
     return Setup(
         question=question,
         context=context,
@@ -180,8 +168,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         continues=request.continues,
         playbook=playbook,
         format=form,
-        # Its prompts are the agents'.
-        agenda=agenda and agenda.model_copy(update={"prompts": {}}),
+        agenda=agenda,
         rounds=rounds,
         agents=tuple(agents),
         reasons=chosen.reasons,
@@ -202,8 +189,44 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         evidence_characters=settings.evidence_characters,
         references=(*request.references, *_linked(request, form)),
         delimiter=delimiter,
-        warnings=(*settings.warnings, *request.warnings, *warnings, *notices, *unsealed),
+        warnings=(
+            *(*settings.warnings, *request.warnings, *chosen.warnings),
+            *((TAKEN_OUT,) if is_cut else ()),
+            *notices,
+            *unsealed,
+        ),
     )
+
+
+def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:
+    """The plugin's agenda of that format, its prompts taken over into the settings'."""
+    agenda = next((agenda for agenda in settings.agendas if agenda.name == form), None)
+    if agenda is None:
+        return None, settings
+    # What its acts ask stands in place of the built-in prompts.
+    prompts = agenda.prompts.items()
+    tasks = {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
+    asked = settings.model_copy(update={"prompts": tasks | dict(settings.prompts)})
+    return agenda.model_copy(update={"prompts": {}}), asked
+
+
+def _says(playbook: Playbook) -> Mapping[str, object]:
+    """What a playbook says in place of the settings."""
+    said = {"format": playbook.format, "rounds": playbook.rounds, "when": playbook.when}
+    return {name: value for name, value in said.items() if value}
+
+
+def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
+    """Whether rounds are held, and when they end: those that are asked for by hand are all held."""
+    if request.rounds is not None and request.when is None:
+        return When.ALWAYS, settings.termination.model_copy(update={"ending": Ending.FIXED})
+    return request.when or settings.when, settings.termination
+
+
+def _casting_models(settings: Settings) -> CastingModels:
+    """What makes agents of the roles that a model chooses."""
+    models = settings.mixed_models or (settings.agent_model,)
+    return CastingModels(models=models, fallbacks=settings.fallbacks, roles=settings.roles)
 
 
 def _linked(request: DebateRequest, form: str) -> Sequence[SourceReference]:
@@ -421,7 +444,7 @@ def known_agents(settings: Settings) -> list[str]:
     return [*own, *roles_with(settings.roles)]
 
 
-def _completed(agent: Agent, settings: Settings) -> Agent:
+def _completed(agent: Agent, settings: Settings, form: str = "") -> Agent:
     """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
     changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
     own, rules = agent.prompts.get(Act.SUMMARY), agent.summarization or settings.summarization
@@ -431,7 +454,9 @@ def _completed(agent: Agent, settings: Settings) -> Agent:
     if agent.fallbacks is None and settings.fallbacks:
         own = ModelChoice(provider=agent.provider, model=agent.model)
         changes["fallbacks"] = tuple(fallback for fallback in settings.fallbacks if fallback != own)
-    return agent.model_copy(update=changes)
+    complete = agent.model_copy(update=changes)
+    own_rules = complete.summarization and _fitting(complete.summarization, form)
+    return complete.model_copy(update={"summarization": own_rules})
 
 
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:

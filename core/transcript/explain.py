@@ -2,20 +2,20 @@
 
 A turn begins as soon as what its format says it needs is there, so its beginning is looked up in
 one pass over the log (`core.transcript.timeline`). What it saw is what the record of its call says
-was sent; of a turn without such a record, what its prompt would hold.
+was sent; of a turn that is ready now, what its prompt would hold.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from core.acts.act import ACTS
 from core.acts.context import parts_for
 from core.errors import BadInput
-from core.events import Recorded, apply, fold
+from core.events import Recorded, fold
 from core.figures import counted, duration, number
-from core.models import Act, Call, Debate, SentPart, Status
+from core.models import Act, Call, Debate, SentPart, Status, Turn
 from core.rules import schedule
 from core.rules.dependencies import skipped
 from core.rules.ending import how_it_ended
@@ -36,10 +36,8 @@ class Explained:
     """One turn, explained."""
 
     span: Span
-    #: What it was sent, or would be; the task left out.
+    #: What it was sent, or is to be; the task left out.
     parts: tuple[SentPart, ...]
-    #: Whether the record says that this was sent.
-    is_recorded: bool
     #: The call it came from.
     call: Call | None
     #: Summaries its prompt would have shown, had they been there when it began.
@@ -54,22 +52,20 @@ def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
     """
     debate = fold(log)
     spans = timeline(log, debate)
-    calls = _calls(debate)
-    would = _would_see(log, [span for span in spans if not _sent(calls, span)])
+    calls = {one.event.key: one.event.spent.call for one in log if one.event.spent}
     missed: dict[str, list[SummaryTiming]] = {}
     for timing in summary_metrics(log, spans=spans).timings:
         for key in timing.missed_by:
             missed.setdefault(key, []).append(timing)
-    return [
-        Explained(
-            span=span,
-            parts=_sent(calls, span) or would.get(span.turn.key, ()),
-            is_recorded=bool(_sent(calls, span)),
-            call=calls.get(span.turn.key),
-            late=tuple(missed.get(span.turn.key, ())),
-        )
-        for span in spans
-    ]
+
+    def explained(span: Span) -> Explained:
+        """The turn, with the call that led to its outcome."""
+        call = calls.get(span.ended.key) if span.ended else None
+        parts = () if span.ended else _to_see(debate, span.turn)
+        late = tuple(missed.get(span.turn.key, ()))
+        return Explained(span=span, parts=call.sent if call else parts, call=call, late=late)
+
+    return [explained(span) for span in spans]
 
 
 def explanation(log: Sequence[Recorded]) -> str:
@@ -161,54 +157,16 @@ def _meant(debate: Debate, found: Sequence[Explained], wanted: str) -> Explained
     raise BadInput(f"{wanted!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")
 
 
-def _calls(debate: Debate) -> Mapping[str, Call]:
-    """The call each turn's outcome came from."""
-    made = (
-        *debate.contributions.values(),
-        *debate.questions.values(),
-        *debate.guidance.values(),
-        *debate.summaries.values(),
-        *debate.ballots.values(),
-        *debate.abstentions.values(),
-        *([debate.shadow] if debate.shadow else ()),
-        *([debate.shadow_choice] if debate.shadow_choice else ()),
-    )
-    calls = {one.turn.key: one.call for one in made if one.call}
-    if debate.verdict and debate.verdict.call:
-        calls[_VERDICT] = debate.verdict.call
-    return calls
-
-
-#: The verdict's place among the calls: a debate has one, whichever round its turn names.
-_VERDICT = ACTS[Act.SYNTHESIS].outcome_key
-
-
-def _sent(calls: Mapping[str, Call], span: Span) -> tuple[SentPart, ...]:
-    key = _VERDICT if span.turn.act is Act.SYNTHESIS else span.turn.key
-    return calls[key].sent if key in calls else ()
-
-
-def _would_see(
-    log: Sequence[Recorded], spans: Sequence[Span]
-) -> Mapping[str, tuple[SentPart, ...]]:
-    """What the prompts of these turns held when they could begin, from one pass over the log."""
+def _to_see(debate: Debate, turn: Turn) -> tuple[SentPart, ...]:
+    """What the prompt of a turn holds that is ready; nothing where no model is asked."""
+    asks = ACTS[turn.act].asks_model and not format_of(debate).carried_over(debate, turn)
     # A summary is made of a text of its own, not of what the debate shows its agents.
-    sees = [s for s in spans if ACTS[s.turn.act].asks_model and s.turn.act is not Act.SUMMARY]
-    at: dict[int, list[Span]] = {}
-    for span in sees:
-        at.setdefault(span.ready.seq, []).append(span)
-    found: dict[str, tuple[SentPart, ...]] = {}
-    debate: Debate | None = None
-    for recorded in log if at else ():
-        debate = apply(debate, recorded)
-        for span in at.get(recorded.seq, ()):
-            if format_of(debate).carried_over(debate, span.turn):
-                continue  # no model is asked
-            found[span.turn.key] = tuple(
-                SentPart(label=part.label, kind=part.kind.value, chars=len(part.text))
-                for part in parts_for(debate, span.turn)
-            )
-    return found
+    if not asks or turn.act is Act.SUMMARY:
+        return ()
+    return tuple(
+        SentPart(label=part.label, kind=part.kind.value, chars=len(part.text))
+        for part in parts_for(debate, turn)
+    )
 
 
 def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
@@ -224,7 +182,7 @@ def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
     else:
         for need in needs:
             yield f"  waited for {need.key} ({after(debate, need.at)})"
-    verb = "saw" if one.is_recorded else "was to see" if span.ended else "is to see"
+    verb = "saw" if span.ended else "is to see"
     for part in one.parts:
         sent, whole = number(part.chars), counted(part.chars + part.left_out, "character")
         size = f"{sent} of {whole}: the rest did not fit the model's context"

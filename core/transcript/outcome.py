@@ -4,10 +4,10 @@
 refers to them and to agents by id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.models import Debate
+from core.models import Debate, Verdict
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break
@@ -24,37 +24,18 @@ from core.transcript.words import seconds_taken
 
 def outcome(debate: Debate) -> Mapping[str, Any]:
     """Options as they stand, who stands where, who moved, and how the rounds ended."""
-    verdict, tally = debate.verdict, debate.tally
-    options, stands = options_of(debate), by_option(debate)
-    people = {score.option: score.first_choices for score in count_people(debate).scores}
-    scores = {one.option: one for one in (tally.options if tally else ())}
-    sure = verdict.confidence if verdict else None
-    word = None
-    if verdict and sure is not None and verdict.rests_on:
-        word = Confidence(percent=sure, rests_on=verdict.rests_on).word
+    verdict, tally, options = debate.verdict, debate.tally, options_of(debate)
+    held = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    stances = {key: stance_in(debate, made) for key, made in debate.contributions.items()}
     return {
         "playbook": debate.setup.playbook.name if debate.setup.playbook else None,
         "option": options.resolve(verdict.option) if verdict else "",
         "question_kind": debate.options.question_kind.value if debate.options else None,
-        "options": [
-            {
-                "id": item.id,
-                "name": item.name,
-                "positions_of": list(stands.get(item.id, ())),
-                "first_choices": scores[item.id].first_choices if item.id in scores else None,
-                "mean_probability": scores[item.id].mean_probability if item.id in scores else None,
-                "people_first": people.get(item.id, 0),
-            }
-            for item in options.items
-        ],
+        "options": _options(debate),
         "merged_options": dict(options.merged),
         "vote_leads": list(voting.winning_options(tally.options)) if tally else [],
         "tie_break": tie_break(debate),
-        "held": {
-            agent.id: {option: round(share, 4) for option, share in held.items()}
-            for agent in debate.setup.agents
-            if (held := held_by(debate, agent.id))
-        },
+        "held": _rounded(held),
         "moved": [
             {
                 "agent": change.voter,
@@ -65,15 +46,11 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             }
             for change in mind_changes(debate)
         ],
-        "stances": {
-            key: {option: round(share, 4) for option, share in stance.items()}
-            for key, made in debate.contributions.items()
-            if (stance := stance_in(debate, made))
-        },
+        "stances": _rounded(stances),
         "was_skipped": was_skipped(debate) and not debate.wanted_by,
         "why_held": list(why_held(debate)),
         "how_it_ended": list(how_it_ended(debate)),
-        "confidence_word": word,
+        "confidence_word": _confidence_word(verdict) if verdict else None,
         "findings": [
             {
                 "number": finding.number,
@@ -88,6 +65,40 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "single_answer": single_answer_record(debate),
         "turned_out": _turned_out(debate),
     }
+
+
+def _options(debate: Debate) -> Sequence[Mapping[str, Any]]:
+    """Each option with who stands for it, and what agents and people gave it."""
+    stands = by_option(debate)
+    people = {score.option: score.first_choices for score in count_people(debate).scores}
+    scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
+    return [
+        {
+            "id": item.id,
+            "name": item.name,
+            "positions_of": list(stands.get(item.id, ())),
+            "first_choices": score.first_choices if score else None,
+            "mean_probability": score.mean_probability if score else None,
+            "people_first": people.get(item.id, 0),
+        }
+        for item in options_of(debate).items
+        for score in [scores.get(item.id)]
+    ]
+
+
+def _rounded(given: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+    """Probabilities by what they are of, to four places; what has none is left out."""
+    return {
+        key: {option: round(share, 4) for option, share in shares.items()}
+        for key, shares in given.items()
+        if shares
+    }
+
+
+def _confidence_word(verdict: Verdict) -> str | None:
+    if verdict.confidence is None or not verdict.rests_on:
+        return None
+    return Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
 
 
 def _turned_out(debate: Debate) -> Mapping[str, Any] | None:

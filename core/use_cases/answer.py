@@ -126,23 +126,10 @@ class AnswerQuestions:
         parsed = _parsed(debate, said.text)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
-        known = _answered_by(debate, said.origin)
         noted = next((note for note in debate.all_notes if note.id == said.origin), None)
         given, rest = _said_now(debate, said, parsed, note=noted.text if noted else "")
-        numbers = [answer.number for answer in given]
-        # First what it says no more: the last open question to be answered closes them all.
-        for number in known:
-            if number not in numbers:
-                await self._withdraw(debate, number, said.origin, f"{said.origin}/{said.edited}")
-        # Of what it answered before, only a change is new: others may have corrected the rest.
-        # Where they took theirs back, too, the question has only what this message says; but the
-        # same edit, delivered again, does not answer it a second time.
-        debate = await self.facts.debate(said.debate_id)
-        again = {n for n in known if f"answer/{n}/{_change(said)}" in debate.times}
-        old = {n: text for n, text in known.items() if n in debate.answers or n in again}
-        new = [one for one in given if old.get(one.number) != redact(one.text)]
-        late = [one for one in new if not await self._record(debate, said, one, corrects=True)]
-        words = [_about(debate, one) for one in late if one.text]
+        late = await self._correct(debate, said, given)
+        words = [_about(debate, answer) for answer in late if answer.text]
         note = "\n".join(filter(None, (rest and f"{said.to}{rest}", *words)))
         debate = await self.facts.debate(said.debate_id)
         if noted:
@@ -152,6 +139,27 @@ class AnswerQuestions:
         await self._remember_edit(said)
         # Whether it answers what is open by now, only its author knows.
         return ReplyOutcome.UNCLEAR if parsed.is_unclear and not given else ReplyOutcome.TAKEN
+
+    async def _correct(
+        self, debate: Debate, said: PersonsReply, given: Sequence[GivenAnswer]
+    ) -> Sequence[GivenAnswer]:
+        """Have questions answered as an edited message says; what comes too late is returned."""
+        known = _answered_by(debate, said.origin)
+        # First what it says no more: the last open question to be answered closes them all.
+        for number in sorted(known.keys() - {answer.number for answer in given}):
+            await self._withdraw(debate, number, said.origin, f"{said.origin}/{said.edited}")
+        # Of what it answered before, only a change is new: others may have corrected the rest.
+        # Where they took theirs back, too, the question has only what this message says; but the
+        # same edit, delivered again, does not answer it a second time.
+        debate = await self.facts.debate(said.debate_id)
+        again = {n for n in known if f"answer/{n}/{_change(said)}" in debate.times}
+        old = {n: text for n, text in known.items() if n in debate.answers or n in again}
+        return [
+            answer
+            for answer in given
+            if old.get(answer.number) != redact(answer.text)
+            and not await self._record(debate, said, answer, corrects=True)
+        ]
 
     async def withdraw(self, debate_id: str, origin: str) -> None:
         """Take back what a deleted message said: its questions are open again, its note is gone.

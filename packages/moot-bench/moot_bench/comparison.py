@@ -7,16 +7,9 @@ from enum import StrEnum
 from statistics import fmean
 
 from core.figures import counted, percent, points, score, times
-from core.statistics import (
-    ALPHA,
-    LEAST_QUESTIONS,
-    Interval,
-    holm,
-    p_value,
-    paired_bootstrap,
-    smallest_effect,
-)
+from core.statistics import ALPHA, Interval, holm
 
+from moot_bench.paired import LEAST_QUESTIONS, p_value, paired_bootstrap, smallest_effect
 from moot_bench.scores import ArmAnswer, accuracy, brier, log_loss
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.figures import counted, money, percent, points, score
-from core.statistics import smallest_effect
 from core.transcript.words import bullets, table
 
 from moot_bench.comparison import ArmMeasure, ArmScores, Comparison, compare, conclusion
+from moot_bench.paired import smallest_effect
 from moot_bench.scores import accuracy, brier, calibration, changes_of_side, share_interval
 
 #: What each kind of arm does.

@@ -7,10 +7,10 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from core.statistics import questions_needed
 
 from moot_bench.chart import Point, cost_chart, front_of
 from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores, compare, conclusion
+from moot_bench.paired import questions_needed
 from moot_bench.scores import ArmAnswer
 
 ACCURACY = ArmMeasure.ACCURACY

@@ -52,6 +52,16 @@ async def test_a_turn_waited_for_exactly_its_inputs() -> None:
     assert waited["r2/synthesis/judge"] == ["tally"]
 
 
+async def test_a_turn_saw_what_the_model_was_sent() -> None:
+    debate, log = await held(a_setup(rounds=1, provider="offline"))
+    found = {one.span.turn.key: one for one in explain(log)}
+    critique = found["r1/critique/architect/security"]
+
+    assert [part.label for part in critique.parts] == ["Question", "Proposal under review"]
+    assert critique.parts[1].chars == len(debate.text_of(Act.PROPOSAL, 1, "security"))
+    assert critique.parts[1].left_out == 0
+
+
 async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
     _, log = await held(a_setup(rounds=1, provider="offline"))
     text = turn_explanation(log, "r1/critique/architect/security")
