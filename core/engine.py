@@ -66,49 +66,48 @@ class Work(NamedTuple):
     waits: bool
 
 
+class WaitingTurn(NamedTuple):
+    """A turn whose models are away: since when, and when it is offered again."""
+
+    turn: Turn
+    since: datetime
+    until: datetime
+
+
 class WaitingTurns:
-    """Turns whose models are away: since when, and when each is offered again."""
+    """Turns whose models are away, by their keys."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, Turn] = {}
-        self._since: dict[str, datetime] = {}
-        self._until: dict[str, datetime] = {}
+        self._turns: dict[str, WaitingTurn] = {}
 
     def put_off(self, turn: Turn, until: datetime, *, now: datetime) -> None:
         """Offer a turn again at that time."""
-        self._turns[turn.key] = turn
-        self._since.setdefault(turn.key, now)
-        self._until[turn.key] = until
+        known = self._turns.get(turn.key)
+        self._turns[turn.key] = WaitingTurn(turn, known.since if known else now, until)
 
     def keep(self, keys: Collection[str]) -> None:
         """Forget all but these."""
-        for key in set(self._turns).difference(keys):
-            self.forget(key)
+        self._turns = {key: turn for key, turn in self._turns.items() if key in keys}
 
     def forget(self, key: str) -> None:
         """Forget a turn: it has come to something."""
-        for known in (self._turns, self._since, self._until):
-            known.pop(key, None)
+        self._turns.pop(key, None)
 
     def offer_all(self, now: datetime) -> None:
         """Offer every turn at once: a model is back."""
-        self._until = dict.fromkeys(self._until, now)
+        self._turns = {key: turn._replace(until=now) for key, turn in self._turns.items()}
 
     def is_due(self, key: str, now: datetime) -> bool:
         """Whether a turn may be offered."""
-        return key not in self._until or self._until[key] <= now
+        return key not in self._turns or self._turns[key].until <= now
 
     def waited(self, key: str, now: datetime) -> float:
         """Seconds for which a turn has waited."""
-        return (now - self._since[key]).total_seconds() if key in self._since else 0.0
+        return (now - self._turns[key].since).total_seconds() if key in self._turns else 0.0
 
-    def turns(self, besides: Collection[str]) -> Sequence[Turn]:
+    def turns(self, besides: Collection[str]) -> Sequence[WaitingTurn]:
         """Those that wait, but for these, which are in hand."""
         return [turn for key, turn in self._turns.items() if key not in besides]
-
-    def until(self, besides: Collection[str]) -> Sequence[datetime]:
-        """When they are offered again."""
-        return [self._until[turn.key] for turn in self.turns(besides)]
 
 
 class TurnTaker(Protocol):
@@ -522,7 +521,9 @@ class _Run:
             left.append((due - now).total_seconds())
         if self._ending_since:
             left.append(self._summary_grace - (now - self._ending_since).total_seconds())
-        left += [(when - now).total_seconds() for when in self._waiting.until(self._working)]
+        left += [
+            (waiting.until - now).total_seconds() for waiting in self._waiting.turns(self._working)
+        ]
         try:
             async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
                 await self._changed.wait()
@@ -576,9 +577,10 @@ class _Run:
     def _bounded_by_round(self) -> Sequence[Turn]:
         """Turns that count against the round's time: not questions, vote or verdict."""
         running = [work.turn for work in self._in_foreground()]
+        running += [waiting.turn for waiting in self._waiting.turns(self._working)]
         return [
             turn
-            for turn in (*running, *self._waiting.turns(self._working))
+            for turn in running
             if turn.round and turn.agent != ENGINE and not schedule.is_ending(turn)
         ]
 

@@ -333,12 +333,20 @@ def check_question(question: str, most: int) -> str:
     text = question.strip()
     if not any(map(str.isalnum, _EMOJI.sub("", text))):
         raise BadInput("There is no question. Write one after the command.")
-    if len(text) > most:
-        raise BadInput(
-            f"The question has {counted(len(text), 'character')}; the most is {number(most)}. "
-            "Shorten it, or keep the question short and add the rest as a note in the thread."
-        )
+    instead = "Shorten it, or keep the question short and add the rest as a note in the thread."
+    check_length("The question", text, most, instead=instead)
     return text
+
+
+def check_length(what: str, text: str, most: int, *, instead: str) -> None:
+    """Make sure that a text has at most so many characters.
+
+    Raises:
+        BadInput: It has more; says what to do `instead`.
+    """
+    if len(text) > most:
+        characters = counted(len(text), "character")
+        raise BadInput(f"{what} has {characters}; the most is {number(most)}. {instead}")
 
 
 def find_playbook(name: str, settings: Settings) -> Playbook:

@@ -102,11 +102,6 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     options = options_of(debate)
     decided = options.resolve(option)
     counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}
-    blind = {
-        ballot.voter: ballot.probabilities
-        for ballot in debate.ballots.values()
-        if not ballot.turn.round
-    }
     # What a review finds unmet is why its verdict is what it is, and no doubt about it.
     status = (
         []
@@ -119,7 +114,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         Grounds(
             option=decided,
             votes={v: p for v, g in counted_ballots.items() if (p := options.probabilities(g))},
-            first_votes={v: p for v, given in blind.items() if (p := options.probabilities(given))},
+            first_votes=voting.first_votes(debate),
             models=debate.setup.models,
             voters=len(debate.setup.agents),
             abstained=len(_abstained(debate, tally)),
@@ -136,14 +131,10 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
 
 def _abstained(debate: Debate, tally: Tally) -> Collection[str]:
     """Ids of the agents who declared at the end that they do not vote."""
-    cast = (*debate.ballots.values(), *debate.abstentions.values())
-    last = max((ballot.turn.round for ballot in cast), default=0)
     return {
         abstention.turn.agent
-        for abstention in debate.abstentions.values()
-        if abstention.declared
-        and abstention.turn.round == last
-        and abstention.turn.agent not in tally.voters
+        for abstention in voting.last_abstentions(debate)
+        if abstention.declared and abstention.turn.agent not in tally.voters
     }
 
 

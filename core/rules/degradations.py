@@ -8,6 +8,7 @@ from core.rules.formats.registry import format_of
 from core.rules.history.told import SAID
 from core.rules.playbook import kinds_words, missing_evidence
 from core.rules.sources import lost
+from core.rules.voting import last_abstentions
 
 #: More failed turns of one agent are counted, not listed.
 _MOST_LISTED = 3
@@ -39,30 +40,18 @@ def degradations(debate: Debate) -> Iterator[str]:
         if agent != JUDGE:
             yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
     yield from _failed(debate)
-    cast = [*debate.ballots.values(), *debate.abstentions.values()]
-    last = max((one.turn.round for one in cast), default=0)
-    # Blind ballots count only where no round was held.
-    which = "ballot" if last else "blind ballot"
-    left_out = [
-        abstention for abstention in debate.abstentions.values() if abstention.turn.round == last
-    ]
-    for one in left_out:
-        if not one.declared:
-            name = debate.setup.agent(one.turn.agent).name
-            yield f"{name}'s {which} could not be counted: {one.reason}"
+    for abstention in last_abstentions(debate):
+        if not abstention.declared:
+            name = debate.setup.agent(abstention.turn.agent).name
+            which = "ballot" if abstention.turn.round else "blind ballot"
+            yield f"{name}'s {which} could not be counted: {abstention.reason}"
 
 
 def lost_turns(debate: Debate) -> str:
     """What agents were asked for and failed to give, in words; empty where nothing is missing."""
     names = {agent.id: agent.name for agent in debate.setup.agents}
-    cast = [*debate.ballots.values(), *debate.abstentions.values()]
-    last = max((one.turn.round for one in cast), default=0)
     turns = [failure.turn for failure in debate.failures.values()]
-    turns += [
-        abstention.turn
-        for abstention in debate.abstentions.values()
-        if abstention.turn.round == last and not abstention.declared
-    ]
+    turns += [abstention.turn for abstention in last_abstentions(debate) if not abstention.declared]
     found = list[str]()
     for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
         of = f" of {names[turn.target]}'s" if turn.target in names else ""

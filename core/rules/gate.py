@@ -328,24 +328,17 @@ def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -
             "all the same."
         )
     if not gate.turn.round:
-        saved = f", about {money(gate.saved)} saved" if gate.saved else ""
-        return f"All agreed at once on {about} {how}; the debate was skipped{saved}."
+        return f"All agreed at once on {about} {how}; the debate was skipped{_saved(gate)}."
     return f"{after} agreed on {about} {how.replace('probabilities ', '')}; {rest}."
 
 
 def _vote_only_words(gate: Gate, about: str) -> str:
     """That one model votes and does not debate, or that rules are checked."""
     how = f"all put {about} first" if gate.lowest is not None else "first answers differ"
-    saved = f", about {money(gate.saved)} saved" if gate.saved else ""
+    who, what = "One model speaks for all agents", "a choice with itself"
     if gate.checks_rules:
-        return (
-            f"The question is whether rules are kept, and {how}: debating a check seldom helps, so "
-            f"its vote stands{saved}."
-        )
-    return (
-        f"One model speaks for all agents, and {how}: debating a choice with itself seldom helps, "
-        f"so its vote stands{saved}."
-    )
+        who, what = "The question is whether rules are kept", "a check"
+    return f"{who}, and {how}: debating {what} seldom helps, so its vote stands{_saved(gate)}."
 
 
 def _rest_words(debate: Debate, gate: Gate) -> str:
@@ -353,8 +346,11 @@ def _rest_words(debate: Debate, gate: Gate) -> str:
     left = _rounds_left(debate, gate.turn.round)
     if not left:
         return "only closing statements were left to make"
-    saved = f", about {money(gate.saved)} saved" if gate.saved else ""
-    return f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{saved}"
+    return f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{_saved(gate)}"
+
+
+def _saved(gate: Gate) -> str:
+    return f", about {money(gate.saved)} saved" if gate.saved else ""
 
 
 def in_words(debate: Debate, gate: Gate) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from core.models import CitationStatus, Debate, Verdict
 from core.rules.agreement import mean
 from core.rules.options import leading, options_of
+from core.rules.voting import first_votes
 
 #: Of two voters each one decides.
 _LEAST_VOTERS = 3
@@ -15,12 +16,7 @@ def decisive_voters(debate: Debate) -> Sequence[tuple[str, str]]:
 
     First ballots were cast before anybody had read the others'. Every model counts once.
     """
-    options, models = options_of(debate), debate.setup.models
-    votes = {
-        ballot.voter: probabilities
-        for ballot in debate.ballots.values()
-        if not ballot.turn.round and (probabilities := options.probabilities(ballot.probabilities))
-    }
+    votes, models = first_votes(debate), debate.setup.models
     lead = leading(mean(votes, models)) if len(votes) >= _LEAST_VOTERS else ""
     if not lead:
         return ()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.models import Act, Agent, Contribution, Debate, Source
 from core.rules.options import leading, options_of
+from core.rules.voting import first_votes
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,15 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
     Empty without a blind ballot, before the final one, and in debates of older versions, which
     compared whose text was ranked first.
     """
-    options = options_of(debate)
+    options, first_held = options_of(debate), first_votes(debate)
     by_round = sorted(debate.ballots.values(), key=lambda ballot: ballot.turn.round)
-    blind = {ballot.voter: ballot for ballot in by_round if ballot.turn.round == 0}
     # Of several later ballots of a voter the newest counts.
     final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
     found: list[MindChange] = []
     for agent in debate.setup.agents:
-        if agent.id not in blind or agent.id not in final:
+        if agent.id not in first_held or agent.id not in final:
             continue
-        first = options.probabilities(blind[agent.id].probabilities)
+        first = first_held[agent.id]
         last = options.probabilities(final[agent.id].probabilities)
         before, after = leading(first), leading(last)
         if before and after and before != after:

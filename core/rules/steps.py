@@ -7,6 +7,7 @@ an agent's position is: each is a reading of the same steps, so none of them can
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 from core.models import ENGINE, Act, Contribution, Debate, Turn, turn_of
 from core.request import Part
@@ -41,34 +42,14 @@ class After:
     rounds_back: int = 0
 
 
-def own(act: Act, *, rounds_back: int = 0) -> After:
-    """The agent's own turn."""
-    return After(act, Whose.OWN, rounds_back)
-
-
-def others(act: Act) -> After:
-    """The turns of all other agents."""
-    return After(act, Whose.OTHERS)
-
-
-def everybody(act: Act) -> After:
-    """The turns of all agents."""
-    return After(act, Whose.EVERYBODY)
-
-
-def target(act: Act) -> After:
-    """The turn of the agent whose text the turn is about."""
-    return After(act, Whose.TARGET)
-
-
-def critics(act: Act) -> After:
-    """The turns of all agents that are about this agent's text."""
-    return After(act, Whose.CRITICS)
-
-
-def single(act: Act, *, rounds_back: int = 0) -> After:
-    """The turn of the one that takes the step."""
-    return After(act, Whose.SINGLE, rounds_back)
+#: The agent's own turn, those of all others, of all, of the agent whose text the turn is about, of
+#: all that criticise its agent, of the one that takes the step.
+own = partial(After, whose=Whose.OWN)
+others = partial(After, whose=Whose.OTHERS)
+everybody = partial(After, whose=Whose.EVERYBODY)
+target = partial(After, whose=Whose.TARGET)
+critics = partial(After, whose=Whose.CRITICS)
+single = partial(After, whose=Whose.SINGLE)
 
 
 #: Parts of a prompt: what a turn is shown.

@@ -6,7 +6,16 @@ Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Ballot, Debate, DecisionKind, OptionScore, Score, Tally, VoteRules
+from core.models import (
+    Abstention,
+    Ballot,
+    Debate,
+    DecisionKind,
+    OptionScore,
+    Score,
+    Tally,
+    VoteRules,
+)
 from core.rules.options import OptionList, leading, options_of
 
 #: A vote is close when the best two options' mean probabilities are no further apart than this.
@@ -156,6 +165,26 @@ def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter in tally.voters]
     last = max((ballot.turn.round for ballot in cast), default=0)
     return [ballot for ballot in cast if ballot.turn.round == last]
+
+
+def first_votes(debate: Debate) -> Mapping[str, Mapping[str, float]]:
+    """What the first ballots say of the options, by voter; who says nothing of them is left out.
+
+    They were cast before anybody had read the others'.
+    """
+    options = options_of(debate)
+    return {
+        ballot.voter: shares
+        for ballot in debate.ballots.values()
+        if not ballot.turn.round and (shares := options.probabilities(ballot.probabilities))
+    }
+
+
+def last_abstentions(debate: Debate) -> Sequence[Abstention]:
+    """The abstentions of the last vote: blind ballots count only where no round was held."""
+    cast = (*debate.ballots.values(), *debate.abstentions.values())
+    last = max((ballot.turn.round for ballot in cast), default=0)
+    return [abstained for abstained in debate.abstentions.values() if abstained.turn.round == last]
 
 
 def is_uncounted(debate: Debate, agent: str) -> bool:

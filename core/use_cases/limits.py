@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput, NotesFull
-from core.figures import counted, money, number
+from core.figures import counted, money
 from core.models import DaySpending, Debate, Person, Place
+from core.opening import check_length
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, Caps
 
@@ -55,18 +56,7 @@ class Bounds(BaseModel):
 
 
 #: For a surface whose people answer for themselves: the terminal.
-UNBOUNDED = Bounds(
-    debates_per_person=sys.maxsize,
-    debates_per_channel=sys.maxsize,
-    debates_per_workspace=sys.maxsize,
-    question_characters=sys.maxsize,
-    context_characters=sys.maxsize,
-    note_characters=sys.maxsize,
-    notes_per_debate=sys.maxsize,
-    notes_per_person_hour=sys.maxsize,
-    questions_per_debate=sys.maxsize,
-    tokens_per_person=sys.maxsize,
-)
+UNBOUNDED = Bounds(**dict.fromkeys(Bounds.model_fields, sys.maxsize))
 
 
 def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds: Bounds) -> None:
@@ -114,29 +104,20 @@ async def check_money(caps: Caps, spent: Spending, whose: DaySpending, *, otherw
         BadInput: A cap is used up; says what to do.
         StoreDown: The database does not answer.
     """
-    day, workspace = whose.day, whose.workspace
-    of_person, of_token, of_day = caps.person_day_cost, caps.token_day_cost, caps.day_cost
-    if of_person is not None and of_person <= await spent.spent(
-        day, workspace=workspace, person=whose.person
+    of_person = "You have spent what one person may spend in a day"
+    of_programs = "What debates may cost a day that are started with one token is spent"
+    of_all = "What all debates of a day may cost is spent"
+    for words, cap, own in (
+        (of_person, caps.person_day_cost, {"person": whose.person}),
+        (of_programs, caps.token_day_cost if whose.token else None, {"token": whose.token}),
+        (of_all, caps.day_cost, {}),
     ):
-        words, cap = "You have spent what one person may spend in a day", of_person
-    elif (
-        whose.token
-        and of_token is not None
-        and of_token <= await spent.spent(day, workspace=workspace, token=whose.token)
-    ):
-        words, cap = (
-            "What debates may cost a day that are started with one token is spent",
-            of_token,
+        if cap is None or cap > await spent.spent(whose.day, workspace=whose.workspace, **own):
+            continue
+        raise BadInput(
+            f"{words} ({money(cap)}), so {otherwise}. Ask again tomorrow (UTC), or let "
+            "whoever runs Moot raise the cap."
         )
-    elif of_day is not None and of_day <= await spent.spent(day, workspace=workspace):
-        words, cap = "What all debates of a day may cost is spent", of_day
-    else:
-        return
-    raise BadInput(
-        f"{words} ({money(cap)}), so {otherwise}. Ask again tomorrow (UTC), or let "
-        "whoever runs Moot raise the cap."
-    )
 
 
 def check_context(context: str, bounds: Bounds) -> None:
@@ -145,12 +126,8 @@ def check_context(context: str, bounds: Bounds) -> None:
     Raises:
         BadInput: It is; says what to do.
     """
-    if len(context) > bounds.context_characters:
-        raise BadInput(
-            f"The context has {counted(len(context), 'character')}; the most is "
-            f"{number(bounds.context_characters)}. "
-            "Shorten it, or add the rest as notes in the thread."
-        )
+    instead = "Shorten it, or add the rest as notes in the thread."
+    check_length("The context", context, bounds.context_characters, instead=instead)
 
 
 def check_size(text: str, bounds: Bounds) -> None:
@@ -159,12 +136,8 @@ def check_size(text: str, bounds: Bounds) -> None:
     Raises:
         BadInput: It is; says what to do.
     """
-    if len(text) > bounds.note_characters:
-        raise BadInput(
-            f"What you wrote has {counted(len(text), 'character')}; the most is "
-            f"{number(bounds.note_characters)}. "
-            "The agents did not get it: shorten it, or send it in parts."
-        )
+    instead = "The agents did not get it: shorten it, or send it in parts."
+    check_length("What you wrote", text, bounds.note_characters, instead=instead)
 
 
 def check_notes(debate: Debate, bounds: Bounds) -> None:

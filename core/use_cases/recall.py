@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from core.errors import BadInput, DebateUnknown, ProviderError, StoreDown, StoreError, reading
+from core.errors import DebateUnknown, ProviderError, StoreDown, StoreError, reading
 from core.events import fold
 from core.evidence.earlier import decision_words
 from core.evidence.search import best_of, stems, terms
 from core.evidence.words import words_of
-from core.figures import counted, number
 from core.models import Debate, Status
+from core.opening import check_length
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
 from core.recent import Recent
 from core.redaction import redact
@@ -170,12 +170,8 @@ class RecallDecisions:
         Raises:
             BadInput: The question is too long, or nobody says in time which channels those are.
         """
-        most = self.bounds.question_characters
-        if len(question) > most:
-            raise BadInput(
-                f"The question has {counted(len(question), 'character')}; the most is "
-                f"{number(most)}. Ask for what was decided in fewer words."
-            )
+        instead, most = "Ask for what was decided in fewer words.", self.bounds.question_characters
+        check_length("The question", question, most, instead=instead)
         channels = await self.people.channels_of(person, workspace) if self.people else ()
         return await self._among(question, workspace, channels) if channels else ()
 
