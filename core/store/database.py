@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
@@ -28,6 +28,23 @@ _PAGES_AT_ONCE = 500
 #: As everybody's settings have it, and as the tables of Slack's SDK are opened.
 _SQLITE = "sqlite+aiosqlite"
 _POSTGRES = "postgresql+psycopg"
+
+
+class Transactions(Protocol):
+    """Runs plain functions of a `Connection`, each in a transaction; a `Database` does."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write to the same tables."""
+        ...
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run the work; what it wrote is durable when this returns."""
+        ...
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run the work, which only reads."""
+        ...
 
 
 class Database:

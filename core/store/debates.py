@@ -41,7 +41,7 @@ from core.redaction import without_secrets
 from core.rules.sealing import as_shown
 from core.store import reservations
 from core.store.columns import UNREADABLE, insert_new
-from core.store.database import Database
+from core.store.database import Transactions
 from core.store.installation import installation_secret
 from core.store.spending import book, total
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS
@@ -55,7 +55,7 @@ _REMEMBERED = 1000
 class SqlDebateStore:
     """The `DebateStore` of a running program. See the port for what each method promises."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Transactions) -> None:
         """Use tables that `core.store.tables.prepare` has made. The database stays the caller's."""
         self._database = database
         #: Whether a debate is one that begins sealed: its first event says so for ever.

@@ -5,7 +5,7 @@ import secrets
 from sqlalchemy import Connection, select, update
 
 from core.store.columns import insert_new
-from core.store.database import Database
+from core.store.database import Database, Transactions
 from core.store.tables import INSTALLATION
 
 _SECRET = "secret"  # noqa: S105 - the row's name
@@ -13,7 +13,7 @@ _BYTES = 32
 _PROBE = "probe"
 
 
-async def installation_secret(database: Database) -> bytes:
+async def installation_secret(database: Transactions) -> bytes:
     """The secret of this installation, the same for all processes on its database.
 
     Raises:

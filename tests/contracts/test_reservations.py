@@ -43,28 +43,23 @@ from core.request import ModelReply, ModelRequest
 from core.settings import Caps
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.memory import InMemoryStore
 from core.store.tables import prepare
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 SOON = NOON + timedelta(minutes=3)
 ANN = Turn(act=Act.PROPOSAL, round=1, agent="ann")
-Store = SqlDebateStore | InMemoryStore
+Store = SqlDebateStore
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
     if request.param == "postgres":
         location = request.getfixturevalue("on_postgres")
-    async with AsyncExitStack() as stack:
-        if request.param == "memory":
-            made: Store = InMemoryStore()
-        else:
-            database = await stack.enter_async_context(await Database.open(location))
-            await prepare(database)
-            made = SqlDebateStore(database)
+    async with await Database.open(location) as database:
+        await prepare(database)
+        made = SqlDebateStore(database)
         await made.create("d1", DebateStarted(setup=a_setup()), origin="o1", at=NOON)
         yield made
 

@@ -1,7 +1,6 @@
 """What every `Spending` promises, asked of each adapter; and the installation's secret."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -35,26 +34,21 @@ from core.models import (
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.installation import installation_secret
-from core.store.memory import InMemoryStore
 from core.store.tables import prepare
 from core.testing import a_setup
 
 EVENING = datetime(2026, 11, 2, 23, 59, 59, tzinfo=UTC)
 MONDAY = EVENING.date()
 TUESDAY = MONDAY + timedelta(days=1)
-Store = SqlDebateStore | InMemoryStore
+Store = SqlDebateStore
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
     if request.param == "postgres":
         location = request.getfixturevalue("on_postgres")
-    async with AsyncExitStack() as stack:
-        if request.param == "memory":
-            yield InMemoryStore()
-            return
-        database = await stack.enter_async_context(await Database.open(location))
+    async with await Database.open(location) as database:
         await prepare(database)
         yield SqlDebateStore(database)
 

@@ -1,8 +1,7 @@
 """What every `DebateStore` promises, asked of each adapter."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -38,33 +37,20 @@ from core.models import (
 from core.ports import DebateFilter, DebateStore, RunToken
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.memory import InMemoryStore
 from core.store.tables import prepare
 
 NOON = datetime(2026, 11, 2, 12, 0, 0, 123456, tzinfo=UTC)
 JOAN = Person(id="U1", name="Joan")
 
 
-@asynccontextmanager
-async def in_memory(_location: str) -> AsyncGenerator[DebateStore]:
-    yield InMemoryStore()
-
-
-@asynccontextmanager
-async def in_database(location: str) -> AsyncGenerator[DebateStore]:
-    async with await Database.open(location) as database:
-        await prepare(database)
-        yield SqlDebateStore(database)
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[DebateStore]:
     location = f"sqlite+aiosqlite:///{tmp_path}/debates.db"
     if request.param == "postgres":
         location = request.getfixturevalue("on_postgres")
-    opened = in_memory if request.param == "memory" else in_database
-    async with opened(location) as made:
-        yield made
+    async with await Database.open(location) as database:
+        await prepare(database)
+        yield SqlDebateStore(database)
 
 
 def agent(agent_id: str) -> Agent:
