@@ -14,7 +14,7 @@ from core.events import (
 )
 from core.llm.call import ModelCalls, Tables
 from core.llm.providers.offline import OfflineProvider
-from core.models import Debate, Setup, Status
+from core.models import Act, Debate, Setup, Status
 from core.ports import ModelProvider
 from core.settings import ROLES
 from core.store.memory import InMemoryStore
