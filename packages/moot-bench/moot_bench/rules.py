@@ -14,9 +14,9 @@ from core.figures import counted, percent, score
 from core.rules.agreement import GAP_FROM, MOVED_FROM, Probabilities, agreement, mean, spread_of
 from core.rules.confidence import BANDS, Grounds, confidence
 from core.rules.options import leading
-from core.statistics import LEAST_QUESTIONS, paired_bootstrap
 from core.transcript.words import bullets, table
 
+from moot_bench.paired import LEAST_QUESTIONS, paired_bootstrap
 from moot_bench.recorded import FIRST, SECOND, Answers
 from moot_bench.scores import LEAST_PROBABILITY, share_interval
 from moot_bench.tasks import NO, YES, Task, asked
