@@ -22,7 +22,6 @@ from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.catch_up import CatchUp
 from bot.listeners.context import ListenerContext
 from bot.listeners.doctor_report import Examine
-from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
 from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts
@@ -270,7 +269,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         if gateway:
             gateway.on_connected = catch_up.look
         # What was started is stopped in the opposite order.
-        stopped = (sharing, context.outbox, landing, runner, context.estimates, context.home)
+        stopped = (sharing, context.outbox, landing, runner, context.home)
         for part in (*stopped, catch_up, bursts):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
@@ -479,7 +478,6 @@ def _use_cases(
             dates=parts.settings.outcomes,
         ),
         channels=channels,
-        estimates=Estimates(start),
         lists=lists,
         home=HomeTab(
             lists,

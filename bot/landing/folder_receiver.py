@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from bot.landing.record_files import (
     is_kept,
     next_number,
     record_name,
-    records_due,
     wants_record,
 )
 from core.events import Recorded
@@ -61,23 +59,16 @@ class FolderReceiver:
         Raises:
             NotLanded: It cannot be written.
         """
-        due = await records_due(landing)
+        begins = is_kept(landing.debate)
         try:
-            place = await asyncio.to_thread(self._write, due, begins=is_kept(landing.debate))
+            place = await asyncio.to_thread(self._write, landing.newest, begins=begins)
         except OSError as error:
             why = (error.strerror or type(error).__name__).lower()
             raise NotLanded(f"{self.records.folder} cannot be written: {why}.") from None
         return Landed(place=place, inside=self.records.folder)
 
-    def _write(self, due: Sequence[Debate], *, begins: bool) -> str:
-        """Bring all records up to date; the name of the first one's file, empty if it has none."""
-        own, *newer = due
-        name = self._write_one(own, begins=begins)
-        for debate in newer:
-            self._write_one(debate, begins=True)
-        return name
-
-    def _write_one(self, debate: Debate, *, begins: bool) -> str:
+    def _write(self, debate: Debate, *, begins: bool) -> str:
+        """Bring the record up to date; the name of its file, empty if it has none."""
         for tries_left in reversed(range(_TRIES)):
             found = RecordFolder.read(Path(self.records.folder))
             name = found.name_of(debate.id)

@@ -1,6 +1,5 @@
 """The queues of what is sent outside Slack: one per receiver, in order, until landed or dead."""
 
-import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -181,14 +180,7 @@ class LandingQueue:
             newest=fold(log),
             link=await self.link_of(debate),
             places=await self.landings.places(row.receiver),
-            read=self._read,
         )
-
-    async def _read(self, debate_id: str) -> Debate | None:
-        try:
-            return await asyncio.to_thread(fold, await self.store.events(debate_id))
-        except (DebateUnknown, LogBroken):
-            return None
 
     async def _failed(
         self, receiver: Receiver, row: LandingRow, landing: Landing, error: NotLanded

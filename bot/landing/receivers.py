@@ -1,6 +1,6 @@
 """The port of places outside Slack: what one gets, and what it may answer."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,8 +50,6 @@ class Landing:
     link: str
     #: Where the receiver has records of debates, by the debate's id.
     places: Mapping[str, str]
-    #: Reads another debate as it is now; None: there is none (any more).
-    read: Callable[[str], Awaitable[Debate | None]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.landing.receivers import Landing
 from core.events import DecisionRecorded, OutcomeGiven, Recorded
 from core.models import Debate, DecisionKind
 from core.redaction import redact
@@ -109,18 +108,6 @@ def wants_record(debate: Debate, recorded: Recorded) -> bool:
     """Whether an event changes the record of a decision that was accepted."""
     changes = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
     return changes and debate.accepted is not None
-
-
-async def records_due(landing: Landing) -> Sequence[Debate]:
-    """Return the debates whose records are to be right after this landing, its own first.
-
-    A decision that was superseded brings the newer one along, if that is accepted: where both are
-    still to be written, they are written together.
-    """
-    own = landing.newest
-    newer_id = own.decision.superseded_by if own.decision else None
-    newer = await landing.read(newer_id) if newer_id else None
-    return [own, newer] if newer and is_kept(newer) else [own]
 
 
 def is_kept(debate: Debate) -> bool:

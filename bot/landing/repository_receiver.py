@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.landing.forges import commit_link, pull_link, suggested_link
@@ -21,7 +21,6 @@ from bot.landing.record_files import (
     is_kept,
     next_number,
     record_name,
-    records_due,
     wants_record,
 )
 from bot.log import logger
@@ -44,11 +43,6 @@ class Tip:
     #: Empty: there is no such branch.
     commit: str
     records: RecordFolder
-
-    def holds(self, due: Sequence[Debate]) -> bool:
-        """Whether each of these records is there as it is to be."""
-        names = ((self.records.name_of(debate.id), debate) for debate in due)
-        return all(name and self.records.is_renewed(name, debate) for name, debate in names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +74,10 @@ class RepositoryReceiver:
         Raises:
             NotLanded: It was not pushed, or nobody knows.
         """
-        due = await records_due(landing)
         with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
             git = self.git_in(Path(folder))
             async with self._in_words():
-                return await self._land(git, landing, due)
+                return await self._land(git, landing)
 
     async def check(self) -> str:
         """Ask the server for its branches, with the token.
@@ -129,55 +122,40 @@ class RepositoryReceiver:
             author=(name, address.rstrip(">")),
         )
 
-    async def _land(self, git: Git, landing: Landing, due: Sequence[Debate]) -> Landed:
-        own, places = landing.newest, landing.places
-        base, tips = await self._fetch(
-            git, [self.records.branch.replace(DEBATE, debate.id) for debate in due]
-        )
-        # A decision that was superseded is renewed where the newer one is: in the same pull
-        # request. But while its own record is not merged yet, that goes on where it is.
-        at_newer = len(due) > 1 and bool(base.records.name_of(own.id))
-        tip = tips[-1] if at_newer else tips[0]
-        if not at_newer:
-            due = [own]
+    async def _land(self, git: Git, landing: Landing) -> Landed:
+        own = landing.newest
+        base, tip = await self._fetch(git, self.records.branch.replace(DEBATE, own.id))
         there = [one for one in (tip, base) if one.records.name_of(own.id)]
         if not there and not is_kept(landing.debate):
             return Landed()  # never landed, or its branch was given up: nothing to renew
-        name = self._name_of(own, (base, *tips), places)
+        name = self._name_of(own, (tip, base), landing.places)
         for one in there:
-            if one.holds(due):
+            if one.records.is_renewed(name, own):
                 return self._landed(one, base, name)
         # What was merged, whole or squashed, goes on from the base; the branch stays its parent,
         # so that the push adds to it and the pull request shows only what is new.
-        is_behind = at_newer and not tip.records.name_of(own.id)
-        merged = bool(base.records.name_of(due[-1].id)) or is_behind or not tip.commit
-        start = base if merged else tip
-        parents = [start.commit, *([tip.commit] if merged and tip.commit else [])]
-        await self._check_path(git, start.commit)
-        await git("checkout", "--quiet", "--force", "--detach", start.commit)
+        goes_on = tip.commit and not base.records.name_of(own.id)
+        parents = [tip.commit] if goes_on else [base.commit, *filter(None, [tip.commit])]
+        commit = await self._commit(git, parents, name, own)
+        said = await git.push(commit, f"{_HEADS}{tip.branch}")
+        return self._landed(replace(tip, commit=commit), base, name, said)
+
+    async def _commit(self, git: Git, parents: Sequence[str], name: str, debate: Debate) -> str:
+        """Commit the record to what is in the first parent; return the commit."""
+        await self._check_path(git, parents[0])
+        await git("checkout", "--quiet", "--force", "--detach", parents[0])
         folder = git.folder / self.records.path
         folder.mkdir(parents=True, exist_ok=True)
-        found = await asyncio.to_thread(RecordFolder.read, folder)
-        for debate in due:
-            file = name if debate is own else self._name_of(debate, (base, *tips), places)
-            if not found.is_renewed(file, debate):
-                found.write(file, debate)
-            await git("add", "--sparse", "--force", "--", f"{self.records.path}/{file}")
+        (await asyncio.to_thread(RecordFolder.read, folder)).write(name, debate)
+        await git("add", "--sparse", "--force", "--", f"{self.records.path}/{name}")
         tree = (await git("write-tree")).strip()
         subject = f"Record decision {name.removesuffix('.md')}"[:_LONGEST_SUBJECT]
         # No word of people or models: a server may act on what a message says ("closes #1").
-        message = "".join(
-            [
-                f"{subject}\n\n",
-                *(f"Moot-Debate: {debate.id}\n" for debate in due),
-                f"Moot-Record: {self.records.path}/{name}\n",
-            ]
+        message = (
+            f"{subject}\n\nMoot-Debate: {debate.id}\nMoot-Record: {self.records.path}/{name}\n"
         )
         made = [part for parent in parents for part in ("-p", parent)]
-        commit = await git("commit-tree", tree, *made, "-F", "-", given=message.encode())
-        pushed = Tip(tip.branch, commit.strip(), found)
-        said = await git.push(pushed.commit, f"{_HEADS}{pushed.branch}")
-        return self._landed(pushed, base, name, said)
+        return (await git("commit-tree", tree, *made, "-F", "-", given=message.encode())).strip()
 
     async def _check_path(self, git: Git, commit: str) -> None:
         """Make sure that nothing but folders is where the folder of records is to be.
@@ -192,39 +170,44 @@ class RepositoryReceiver:
             words = f"{self.records.path} is no folder in {self.records.repository}."
             raise NotLanded(words, is_final=True)
 
-    async def _fetch(self, git: Git, branches: Sequence[str]) -> tuple[Tip, Sequence[Tip]]:
-        """Fetch the newest commits of the base and of those branches that there are."""
+    async def _fetch(self, git: Git, branch: str) -> tuple[Tip, Tip]:
+        """Fetch the newest commits of the base and of the branch, if there is one."""
         address = self.records.repository
-        heads = [f"{_HEADS}{one}" for one in (self.records.base, *branches) if one]
+        heads = [f"{_HEADS}{one}" for one in (self.records.base, branch) if one]
         listed = await git("ls-remote", "--symref", "--", address, "HEAD", *heads)
-        head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)
-        there = set(re.findall(r"^[0-9a-f]{40,64}\trefs/heads/(\S+)$", listed, re.MULTILINE))
-        if not listed.strip():
-            raise NotLanded(f"{address} is empty: push a first commit to it.", is_final=True)
-        base = self.records.base or (head[1] if head else "")
-        if not base or (self.records.base and base not in there):
-            missing = f"no branch {base}" if base else "no default branch; name one with `base`"
-            raise NotLanded(f"{address} has {missing}.", is_final=True)
+        base, there = self._branches(listed)
         await git("init", "--quiet", "--template=")
         await git("remote", "add", "origin", address)
         # Only the newest commits, and of files only those in the folder of records.
-        refs = [one for one in dict.fromkeys((base, *branches)) if one in {base, *there}]
+        refs = [base, *([branch] if branch in there and branch != base else [])]
         await git(
             *("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "origin"),
             *(f"+{_HEADS}{ref}:{_ORIGIN}{ref}" for ref in refs),
         )
         await git("sparse-checkout", "set", "--no-cone", f"/{self.records.path}/")
-        found = dict[str, Tip]()
-        for branch in dict.fromkeys((base, *branches)):
-            if branch not in refs:
-                found[branch] = Tip(branch, "", RecordFolder(git.folder, {}))
-                continue
-            commit = (await git("rev-parse", f"{_ORIGIN}{branch}")).strip()
+        found = {branch: Tip(branch, "", RecordFolder(git.folder, {}))}
+        for ref in refs:
+            commit = (await git("rev-parse", f"{_ORIGIN}{ref}")).strip()
             await git("checkout", "--quiet", "--force", "--detach", commit)
-            found[branch] = Tip(
-                branch, commit, await asyncio.to_thread(self._records_here, git, branch)
-            )
-        return found[base], [found[branch] for branch in branches]
+            found[ref] = Tip(ref, commit, await asyncio.to_thread(self._records_here, git, ref))
+        return found[base], found[branch]
+
+    def _branches(self, listed: str) -> tuple[str, set[str]]:
+        """The base, and those branches that are there, of what the server lists.
+
+        Raises:
+            NotLanded: There is no base.
+        """
+        address, wanted = self.records.repository, self.records.base
+        head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)
+        there = set(re.findall(r"^[0-9a-f]{40,64}\trefs/heads/(\S+)$", listed, re.MULTILINE))
+        if not listed.strip():
+            raise NotLanded(f"{address} is empty: push a first commit to it.", is_final=True)
+        base = wanted or (head[1] if head else "")
+        if not base or (wanted and wanted not in there):
+            missing = f"no branch {base}" if base else "no default branch; name one with `base`"
+            raise NotLanded(f"{address} has {missing}.", is_final=True)
+        return base, there
 
     def _records_here(self, git: Git, branch: str) -> RecordFolder:
         """Read the records that are checked out, and keep them: the next checkout removes them."""
@@ -241,7 +224,7 @@ class RepositoryReceiver:
 
     def _name_of(self, debate: Debate, tips: Sequence[Tip], places: Mapping[str, str]) -> str:
         """The file of a debate's record: as it is, or was, called; else the next free number."""
-        known = [tip.records.name_of(debate.id) for tip in reversed(tips)]
+        known = [tip.records.name_of(debate.id) for tip in tips]
         known.append(places.get(debate.id, "").rpartition("/")[2])
         if name := next(filter(None, known), ""):
             return name

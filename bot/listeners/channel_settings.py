@@ -7,9 +7,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.estimates import form_options
 from bot.listeners.interactions import on_form, open_form
-from bot.listeners.start import check_agents, checked_cap, choices_of
+from bot.listeners.start import check_agents, checked_cap, choices_of, form_options
 from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.payloads import Command, Filled, FormSubmitted

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from bot.listeners import answers
 from bot.listeners.doctor_report import Examine
-from bot.listeners.estimates import Estimates
 from bot.listeners.find import DebateLists, HomeTab
 from bot.presenter.sink import SLACK
 from bot.queue.outbox import Outbox
@@ -65,7 +64,6 @@ class ListenerContext:
     recall: RecallDecisions
     remind: RemindPeople
     channels: ChannelChoicesStore
-    estimates: Estimates
     lists: DebateLists
     home: HomeTab
     access: Accesses

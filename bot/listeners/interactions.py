@@ -15,7 +15,7 @@ from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.slack.payloads import Click, FormSubmitted, ViewOpened, refusal_of
+from bot.slack.payloads import Click, FormSubmitted, refusal_of
 from bot.views.forms import Form, said
 from bot.views.message import MessageView
 from core.errors import BadInput, StoreError
@@ -115,19 +115,18 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
         await (ack(response_action="update", view=dict(instead)) if instead else ack())
 
 
-async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> str:
-    """Open a form; return its id.
+async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> None:
+    """Open a form.
 
     Raises:
         BadInput: Slack does not open it any more: it does so for three seconds only.
     """
     try:
-        answer = await client.views_open(trigger_id=trigger_id, view=dict(form))
+        await client.views_open(trigger_id=trigger_id, view=dict(form))
     except (SlackApiError, *UNREACHED) as error:
         code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
         _log.warning("form not opened", reason=code or type(error).__name__)
         raise BadInput(answers.FORM_TOO_LATE) from None
-    return ViewOpened.model_validate(answer.data).view_id
 
 
 def _refusal(error: BadInput | StoreError | TimeoutError) -> str:

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+from pydantic import ValidationError
 from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.estimates import PENDING, OpenStartForm, form_options
 from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
 from bot.listeners.linked import start_with_links
 from bot.listeners.peoples_thread import cut, read_thread
-from bot.slack.access import SlackSilent
+from bot.log import logger
+from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.evidence import (
     file_references,
     linked_references,
@@ -27,28 +29,34 @@ from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
-from bot.views.forms import TYPED_LIMIT, said
+from bot.views.forms import TYPED_LIMIT, Form, said
 from bot.views.start_form import (
     AS_USUAL,
+    COSTLY,
     FormDraft,
+    FormOptions,
     FormTarget,
     in_fields,
     question_in,
     start_form,
 )
-from core.errors import AskedAlready, BadInput
+from core.errors import AskedAlready, BadInput, MootError
+from core.estimate import estimate_words
 from core.evidence.earlier import decision_reference
 from core.models import MOST_ROUNDS, Person, Place, SourceReference
 from core.opening import DebateRequest, check_question
 from core.rules.formats.review import NAME as REVIEW
 from core.use_cases.choices import WAITS, Choices, cost_cap
 from core.use_cases.find import NOT_A_MEMBER
+from core.use_cases.start import StartDebate
 
-#: Menus of the form whose choice changes the estimate.
-_COSTLY = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
+_log = logger(__name__)
+
 FEWEST_AGENTS = 2
 #: Slack keeps 3,000 characters for a form.
 _MOST_REMEMBERED = 6
+#: Stands for a question nobody has typed yet.
+_USUAL_QUESTION = "What shall we do, and why? " * 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +91,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
     on_click(app, context, ActionId.START, open_empty_form)
     on_click(app, context, ActionId.DEBATE_ON, open_to_go_on)
-    for field in _COSTLY:
+    for field in COSTLY:
         on_click(app, context, field, show_estimate)
     on_form(app, context, CallbackId.START_FORM, start_from_form)
 
@@ -124,7 +132,7 @@ async def open_to_go_on(context: ListenerContext, found: Clicked) -> None:
 async def open_start_form(
     context: ListenerContext, client: AsyncWebClient, opening: FormOpening
 ) -> None:
-    """Open the form; the estimate follows.
+    """Open the form, with an estimate.
 
     Raises:
         BadInput: Slack does not open it any more, or no debate can be held in the channel.
@@ -153,10 +161,41 @@ async def open_start_form(
         references=opening.references,
         continues=opening.continues,
     )
-    view = start_form(draft, form_options(context.start), target, PENDING)
-    view_id = await open_form(client, opening.trigger_id, view)
-    opened = OpenStartForm(view_id=view_id, draft=draft, target=target, place=here, by=opening.by)
-    context.estimates.show(client, opened)
+    view = await _estimated(context, draft, target, here, by=opening.by)
+    await open_form(client, opening.trigger_id, view)
+
+
+async def _estimated(
+    context: ListenerContext, draft: FormDraft, target: FormTarget, here: Place, *, by: Person
+) -> Form:
+    """The form, and in it what its debate would cost in this channel."""
+    request = DebateRequest(
+        question=draft.question or _USUAL_QUESTION,
+        context=draft.whole_context,
+        asked_by=by,
+        place=here,
+    )
+    try:
+        words = estimate_words(await context.start.estimate(request, draft.choices))
+    except MootError as error:
+        words = f"No estimate: {error}"
+    return start_form(draft, form_options(context.start), target, words)
+
+
+def form_options(start: StartDebate) -> FormOptions:
+    """Return what a form lets people choose among."""
+    settings = start.settings()
+    usual = settings.mixed_models or (settings.agent_model,)
+    return FormOptions(
+        usual_models=", ".join(model.model for model in usual),
+        agents=start.agents(),
+        models=start.models,
+        playbooks={name: playbook.title for name, playbook in settings.playbooks.items()},
+        casts=start.built_in().agents is None,
+        most_cost=settings.limits.most_debate_cost,
+        agendas=settings.agendas,
+        roles=settings.roles,
+    )
 
 
 async def open_for_message(
@@ -222,14 +261,11 @@ async def show_estimate(context: ListenerContext, found: Clicked) -> None:
         says = await context.start.usual(here, draft.choices.playbook)
         filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
-    opened = OpenStartForm(
-        view_id=click.view_id,
-        draft=draft,
-        target=target_of(click),
-        place=here,
-        by=person(click),
-    )
-    context.estimates.show(found.client, opened)
+    view = await _estimated(context, draft, target_of(click), here, by=person(click))
+    try:
+        await found.client.views_update(view_id=click.view_id, view=dict(view))
+    except (SlackClientError, *UNREACHED) as error:
+        _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
 
 async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None:
@@ -327,18 +363,11 @@ async def _pasted(
 
 
 def target_of(form: Filled) -> FormTarget:
-    """Return where a form leads."""
-    kept = form.kept
-    long = kept.get("long", "")
-    return FormTarget(
-        channel=kept.get("channel", ""),
-        source=kept.get("source", ""),
-        message=kept.get("message", ""),
-        thread=kept.get("thread", ""),
-        long=int(long) if re.fullmatch(r"[0-9]{1,6}", long) else 0,
-        references=FormTarget.references_in(kept),
-        continues=kept.get("continues", ""),
-    )
+    """Return where a form leads; nowhere, where it is not as we wrote it."""
+    try:
+        return FormTarget.model_validate_json(form.private_metadata)
+    except ValidationError:
+        return FormTarget()
 
 
 def channel_of(form: Filled) -> str:

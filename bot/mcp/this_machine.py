@@ -1,9 +1,8 @@
 """Debates of one person on their machine: held in this process, in the terminal's database.
 
 An SQLite file belongs to one process at a time (`core/store/lock.py`), and there may be a server
-for each window of an editor. So the file is taken when there is something to do and let go when
-nothing runs any more; whoever does not have it reads. A debate that a process left behind, however
-that ended, is taken up by the next server that finds the file free.
+for each window of an editor. The first one holds the database for as long as it serves; the others
+read, and the next one to find it free takes it, with the debates that the first one left behind.
 """
 
 import asyncio
@@ -63,21 +62,18 @@ ORIGIN = "mcp/"
 #: Seconds for which a database that another process has is waited for: it may be just letting go.
 _PATIENCE = 2.0
 _TRY_AGAIN = 0.1
-#: Seconds between two looks whether to let the database go, or to take up what was left behind.
+#: Seconds between two looks whether another process has let the database go.
 LOOK_AGAIN = 5.0
 _MOST_OPEN = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Taken:
-    """The database while it is ours, and what works on it."""
+class _OwnDatabase:
+    """The database that is ours, and what works on it."""
 
     store: DebateStore
     runner: LocalRunner
     actions: Actions
-    #: Other processes may write to it as well: it is on a server.
-    is_shared: bool
-    closing: AsyncExitStack
 
 
 class _NobodyListens:
@@ -125,47 +121,37 @@ class ThisMachine:
         self._tools = tools
         self._embedder = embedder
         self._folder = folder.resolve()
-        self._taken: _Taken | None = None
-        self._reader: AsyncExitStack | None = None
-        self._read_store: DebateStore | None = None
-        #: Calls that change something now: the database is not let go under them.
-        self._calling = 0
-        self._changing = asyncio.Lock()
-        #: Debates this process works on, until they have ended.
-        self._ours: set[str] = set()
+        self._held: _OwnDatabase | None = None
+        self._reader: DebateStore | None = None
+        #: Closes what is open, when the server ends.
+        self._open = AsyncExitStack()
+        self._taking = asyncio.Lock()
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Take up what was left behind, and look after the database for as long as this lasts."""
-        try:
+        """Take the database, now or as soon as nobody else has it, for as long as this lasts."""
+        async with self._open:
             # Makes or migrates the tables; what another process has is in order already.
             with suppress(StoreInUse):
                 await self._take(patience=0)
-            looking = asyncio.create_task(self._look_after(), name="database")
+            waiting = asyncio.create_task(self._wait_for_it(), name="database")
             try:
                 yield
             finally:
-                looking.cancel()
-                await asyncio.gather(looking, return_exceptions=True)
-        finally:
-            await self._let_go()
-            await self._close_reader()
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
 
     @asynccontextmanager
     async def acting(self) -> AsyncGenerator[Actions]:
-        """Take the database, and keep it until the call is done."""
-        self._calling += 1
+        """Return what may be done with the database that is ours."""
         try:
-            try:
-                taken = await self._take(patience=_PATIENCE)
-            except StoreInUse as error:
-                raise BadInput(
-                    f"{error} Until then debates can only be read here. If it is the server of "
-                    "another window, ask there, or try again when its debates have ended."
-                ) from None
-            yield taken.actions
-        finally:
-            self._calling -= 1
+            held = await self._take(patience=_PATIENCE)
+        except StoreInUse as error:
+            raise BadInput(
+                f"{error} Until then debates can only be read here. If it is the server of "
+                "another window, ask there, or close it."
+            ) from None
+        yield held.actions
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
         """Return the events of a debate of this database."""
@@ -181,8 +167,6 @@ class ThisMachine:
                 f"Debate {debate_id} is held in {surface.capitalize()}: it can be read here, and "
                 "changed only there."
             )
-        if to_change:
-            self._ours.add(debate_id)
         return log
 
     async def has_grown(self, debate_id: str, after: int) -> bool:
@@ -222,7 +206,7 @@ class ThisMachine:
         """Return an origin that tells debates of this server from the terminal's."""
         return f"{ORIGIN}{request}"
 
-    async def _take(self, *, patience: float) -> _Taken:
+    async def _take(self, *, patience: float) -> _OwnDatabase:
         """Return the database as ours; take it if it is not.
 
         Raises:
@@ -231,18 +215,15 @@ class ThisMachine:
         """
         tries = 1 + round(patience / _TRY_AGAIN)
         policy = RetryPolicy(tries=tries, first_wait=_TRY_AGAIN, longest_wait=_TRY_AGAIN)
-        async with self._changing:
-            if self._taken is not None:
-                return self._taken
-            taken = await retry(self._opened, policy, asyncio.sleep, on=StoreInUse)
-            await self._close_reader()
-            self._taken = taken
-            for debate_id in await self._left_behind(taken.store):
-                self._ours.add(debate_id)
-                taken.runner.wake(debate_id)
-            return taken
+        async with self._taking:
+            if self._held is None:
+                held = await retry(self._opened, policy, asyncio.sleep, on=StoreInUse)
+                self._held = held
+                for debate_id in await self._running(held.store):
+                    held.runner.wake(debate_id)
+            return self._held
 
-    async def _opened(self) -> _Taken:
+    async def _opened(self) -> _OwnDatabase:
         async with AsyncExitStack() as opening:
             store = await opening.enter_async_context(open_store(self._environment.moot_database))
             reader = build_reader(self._settings, self._tools, fetchers_here(store))
@@ -264,10 +245,9 @@ class ThisMachine:
                 bounds=UNBOUNDED,
                 spending=store,
             )
-            return _Taken(
+            held = _OwnDatabase(
                 store=store,
                 runner=runner,
-                is_shared=store.is_shared,
                 actions=Actions(
                     start=lambda asked: self._start(starting, asked),
                     sources=self._sources,
@@ -278,8 +258,9 @@ class ThisMachine:
                         facts=facts, note=note, stewards=only_steward(self.person), mention=str
                     ),
                 ),
-                closing=opening.pop_all(),
             )
+            self._open.push_async_callback(opening.pop_all().aclose)
+            return held
 
     async def _sources(
         self, _debate: Debate, named: Sequence[str]
@@ -314,7 +295,6 @@ class ThisMachine:
         named = named_by_words("start", asked, self.person.id, str(self._folder))
         origin, before = await starting.asked_before(self.origin(named))
         if before and before.status is Status.RUNNING:
-            self._ours.add(before.id)
             starting.facts.wake(before.id)
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
         request = DebateRequest(
@@ -332,8 +312,8 @@ class ThisMachine:
         check_providers(setup, self._environment, self._settings.servers)
         most = self._environment.bounds.debates_per_person
         store = starting.facts.store
+        own = await self._running(store)
         running = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
-        own = [one.debate_id for one in running if one.debate_id in self._ours]
         repeated = any(one.question == setup.question for one in running)
         if len(own) >= most and not repeated:
             raise BadInput(
@@ -342,11 +322,9 @@ class ThisMachine:
                 "one with stop_debate."
             )
         setup = setup.model_copy(update={"forecast": starting.estimating(setup).forecast})
-        begun = await starting.begin(setup, origin=origin)
-        self._ours.add(begun.debate_id)
-        return begun
+        return await starting.begin(setup, origin=origin)
 
-    async def _left_behind(self, store: DebateStore) -> Sequence[str]:
+    async def _running(self, store: DebateStore) -> Sequence[str]:
         """Return the debates that this person began here and nobody ended, oldest first."""
         found = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
         return [
@@ -357,48 +335,20 @@ class ThisMachine:
 
     async def _reading(self) -> DebateStore:
         """Return the log of debates to read from: ours, or the one another process writes to."""
-        if self._taken is not None:
-            return self._taken.store
-        if self._read_store is None:
-            stack = AsyncExitStack()
+        if self._held is not None:
+            return self._held.store
+        if self._reader is None:
             location = self._environment.moot_database
-            self._read_store = await stack.enter_async_context(look_into(location))
-            self._reader = stack
-        return self._read_store
+            self._reader = await self._open.enter_async_context(look_into(location))
+        return self._reader
 
-    async def _close_reader(self) -> None:
-        reader, self._reader, self._read_store = self._reader, None, None
-        if reader is not None:
-            await reader.aclose()
-
-    async def _look_after(self) -> None:
-        """Let the database go when nothing runs; take up what another process left behind."""
-        while True:
+    async def _wait_for_it(self) -> None:
+        """Take the database as soon as the process that has it lets it go."""
+        while self._held is None:
             await self.clock.sleep(LOOK_AGAIN)
-            taken = self._taken
             try:
-                if taken is None and await self._left_behind(await self._reading()):
-                    await self._take(patience=0)
-                if taken and not taken.is_shared and not await self._has_work(taken):
-                    await self._let_go()
+                await self._take(patience=0)
             except StoreInUse:
-                pass  # another process works on them
+                pass  # another process works on it
             except StoreError as error:
-                _log.warning("cannot look after the database", reason=str(error))
-
-    async def _has_work(self, taken: _Taken) -> bool:
-        if self._calling or taken.runner.held:
-            return True
-        for debate_id in tuple(self._ours):
-            with suppress(DebateUnknown):
-                if fold(await taken.store.events(debate_id)).status is Status.RUNNING:
-                    return True
-            self._ours.discard(debate_id)
-        return False
-
-    async def _let_go(self) -> None:
-        async with self._changing:
-            if self._taken is None or self._calling:
-                return
-            taken, self._taken = self._taken, None
-            await taken.closing.aclose()
+                _log.warning("cannot take the database", reason=str(error))

@@ -520,15 +520,6 @@ class UserFound(Payload):
             return UTC
 
 
-class ViewOpened(Payload):
-    """The answer of `views.open`.
-
-    Source: https://docs.slack.dev/reference/methods/views.open
-    """
-
-    view_id: str = Field(validation_alias=AliasPath("view", "id"))
-
-
 class HomeOpened(Interaction):
     """Somebody opened a tab of the app: an `app_home_opened` event.
 

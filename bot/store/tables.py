@@ -224,27 +224,27 @@ WORD_ROWS: Final = Table(
     Column("row", Integer, nullable=False),
 )
 
-_WORDS_ON_SQLITE = (
+WORDS_ON_SQLITE = (
     "CREATE VIRTUAL TABLE debate_words USING fts5("
     "debate_id UNINDEXED, workspace UNINDEXED, channel UNINDEXED, words, "
     "tokenize = 'unicode61 remove_diacritics 2')"
 )
-_WORDS_ON_POSTGRESQL = (
+WORDS_ON_POSTGRESQL = (
     "CREATE TABLE debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
     "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))"
 )
-_ROWS_ON_SQLITE = (
+ROWS_ON_SQLITE = (
     "CREATE TABLE debate_words_rows (debate_id TEXT NOT NULL, row INTEGER NOT NULL, "
     "PRIMARY KEY (debate_id))"
 )
-_SEARCH_ON_POSTGRESQL = (
+SEARCH_ON_POSTGRESQL = (
     "CREATE INDEX debate_words_search ON debate_words USING gin (to_tsvector('simple', words))"
 )
 for dialect, made in (
-    ("sqlite", _WORDS_ON_SQLITE),
-    ("sqlite", _ROWS_ON_SQLITE),
-    ("postgresql", _WORDS_ON_POSTGRESQL),
-    ("postgresql", _SEARCH_ON_POSTGRESQL),
+    ("sqlite", WORDS_ON_SQLITE),
+    ("sqlite", ROWS_ON_SQLITE),
+    ("postgresql", WORDS_ON_POSTGRESQL),
+    ("postgresql", SEARCH_ON_POSTGRESQL),
 ):
     event.listen(METADATA, "after_create", DDL(made).execute_if(dialect=dialect))
 

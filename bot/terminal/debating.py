@@ -4,7 +4,6 @@ import asyncio
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from getpass import getuser
 from pathlib import Path
@@ -29,6 +28,7 @@ from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.diff_source import diff_references, handed_in
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
+from bot.terminal.options import DebateCommand
 from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
 from bot.terminal.sources import fetchers_here, references_to
@@ -72,70 +72,39 @@ _HOW = (
 _INPUT = "-"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DebateCommand:
-    """What was typed after `moot debate`."""
+def request_of(asked: DebateCommand, question: str) -> DebateRequest:
+    """Return what was typed as the request for a debate on this question.
 
-    question: str | None = None
-    problem_file: Path | None = None
-    context: str = ""
-    #: Files, folders and addresses of pages.
-    sources: Sequence[str] = ()
-    #: A file with changes, `-`, or what `git diff` understands.
-    diff: str | None = None
-    agents: Sequence[str] | None = None
-    rounds: int | None = None
-    #: Debate where first answers differ, or always; None: as the settings say.
-    when: When | None = None
-    #: Whether one model answers alone as well; None: as the settings say.
-    shadow: bool | None = None
-    format: str | None = None
-    #: Name of the kind of debate; None: none.
-    playbook: str | None = None
-    config: Path | None = None
-    output: Path | None = None
-    report: Path | None = None
-    clarify: bool = False
-    verbose: bool = False
-    #: Print the whole record as JSON instead of the decision's text.
-    json: bool = False
-    #: Show what would be asked and what it would cost; ask nobody.
-    dry_run: bool = False
-    #: Spend what it costs without asking.
-    yes: bool = False
-    #: Id of a debate to go on with.
-    resume: str | None = None
-    #: Of a review that is gone on with: a changed text, as a file, a page or changes for git.
-    revised: str | None = None
-
-    def request(self, question: str) -> DebateRequest:
-        """What was typed, as the request for a debate on this question.
-
-        Raises:
-            BadInput: A source or the changes are not there.
-        """
-        user, shadow = current_user(), None
-        if self.shadow is not None:
-            shadow = ShadowWhen.ALWAYS if self.shadow else ShadowWhen.NEVER
-        changes = () if self.diff is None else diff_references(self.diff, user)
-        return DebateRequest(
-            question=question,
-            context=self.context,
-            asked_by=user,
-            place=Place(surface=SURFACE),
-            agents=self.agents,
-            rounds=self.rounds,
-            when=self.when,
-            shadow=shadow,
-            sealed=False,  # nobody votes here
-            format=self.format,
-            playbook=self.playbook,
-            references=(*references_to(self.sources, user), *changes),
-        )
+    Raises:
+        BadInput: A source or the changes are not there.
+    """
+    user, shadow = current_user(), None
+    if asked.shadow is not None:
+        shadow = ShadowWhen.ALWAYS if asked.shadow else ShadowWhen.NEVER
+    changes = () if asked.diff is None else diff_references(asked.diff, user)
+    return DebateRequest(
+        question=question,
+        context=asked.context,
+        asked_by=user,
+        place=Place(surface=SURFACE),
+        agents=asked.roles,
+        rounds=asked.rounds,
+        when=When(asked.when) if asked.when else None,
+        shadow=shadow,
+        sealed=False,  # nobody votes here
+        format=asked.format,
+        playbook=asked.playbook,
+        references=(*references_to(asked.source or (), user), *changes),
+    )
 
 
-async def hold(asked: DebateCommand) -> int:
+async def hold(asked: DebateCommand, *, revised: str | None = None) -> int:
     """Hold the debate, or go on with one.
+
+    Args:
+        asked: What was typed.
+        revised: Of a review that is gone on with: a changed text, as a file, a page or changes for
+            git.
 
     Returns:
         The exit code: 0 done, 1 it ended without a decision, 3 because no model could be asked.
@@ -150,7 +119,7 @@ async def hold(asked: DebateCommand) -> int:
     check_writable(asked.output)
     check_writable(_report_path(asked))
     environment, settings, plugins = await _settings_for(asked)
-    request = asked.request(question)
+    request = request_of(asked, question)
     if asked.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
         lines = dry_run_lines(setup, estimating(settings)(setup))
@@ -163,7 +132,9 @@ async def hold(asked: DebateCommand) -> int:
             debate_id, setup = await _begin(request, settings, environment, facts, yes=asked.yes)
         else:
             debate_id = asked.resume
-            setup = await _take_up(debate_id, settings, environment, facts, asked=asked)
+            setup = await _take_up(
+                debate_id, settings, environment, facts, asked=asked, revised=revised
+            )
         calls = build_calls(environment, settings, plugins=plugins)
         tools = build_tools(settings, environment)
         turns = build_turns(
@@ -235,7 +206,7 @@ def _question(asked: DebateCommand) -> str:
             another question.
         MootError: The file is there and cannot be read.
     """
-    typed, file = asked.question, asked.problem_file
+    typed, file = asked.typed, asked.problem_file
     if asked.resume is not None:
         if asked.dry_run:
             raise BadInput(
@@ -347,6 +318,7 @@ async def _take_up(
     facts: FactLog,
     *,
     asked: DebateCommand,
+    revised: str | None,
 ) -> Setup:
     """Check that a debate can go on here, and do first what was asked of it.
 
@@ -362,12 +334,12 @@ async def _take_up(
         raise BadInput(f"Debate {debate.id} is held on {place.surface}, not here.")
     check_providers(debate.setup, environment, settings.servers)
     note, user = AddNote(facts=facts, bounds=UNBOUNDED), current_user()
-    if asked.revised is not None:
+    if revised is not None:
         answer = AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED)
         origin = f"{SURFACE}/{secrets.token_hex(8)}"
-        given = handed_in(asked.revised, user)
+        given = handed_in(revised, user)
         await SubmitRevision(answer=answer).submit(debate, user, given, origin=origin)
-    if asked.when is When.ALWAYS:
+    if asked.when == When.ALWAYS:
         steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
         await steer.want(debate, user)
     return debate.setup

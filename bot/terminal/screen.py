@@ -1,8 +1,8 @@
 """Progress on standard error: an event sink that says what happens, by line or on a live line."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TextIO
 
 from core.events import (
     AgentsCast,
@@ -35,7 +35,7 @@ from core.events import (
     VoteTallied,
 )
 from core.figures import counted, duration, money, number
-from core.models import Act, Agent, Debate, Ending, Gate, Guidance, Setup, Turn, When
+from core.models import Act, Agent, Debate, Ending, Setup, Turn, When
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.findings import counted_words, told
 from core.rules.formats import review
@@ -212,112 +212,161 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
 
 
-def _checked(debate: Debate, event: CrossChecked | Audited) -> str:
-    """What a check of the vote or of the verdict came to."""
-    if isinstance(event, CrossChecked):
-        return cross_check_words(debate)
+def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str]:
+    """What an event is worth saying, as lines."""
+    lines = _LINES.get(type(event), lambda _debate, _event: ())(debate, event)
+    yield from (lines,) if isinstance(lines, str) else lines
+    if verbose and isinstance(event, ContributionMade):
+        texts = (line.strip() for line in event.contribution.text.splitlines())
+        yield f"    {next(filter(None, texts), '')}"
+    if lines and (name := _WARNS.get(type(event))):
+        room = "" if isinstance(event, DebateStarted | AgentsCast) else "    "
+        yield from (f"{room}Warning: {warning}" for warning in getattr(event, name).warnings)
+
+
+#: Events whose values have warnings, and the values' names.
+_WARNS: Mapping[type, str] = {
+    DebateStarted: "setup",
+    AgentsCast: "cast",
+    ContributionMade: "contribution",
+    SourceRead: "source",
+    QuestionsAsked: "questions",
+    ClarificationsOpened: "clarifications",
+    OptionsMerged: "options",
+    FindingsMerged: "findings",
+    SummaryMade: "summary",
+}
+
+
+def _started(debate: Debate, event: DebateStarted) -> Iterator[str]:
+    setup = event.setup
+    names = ", ".join(agent.name for agent in setup.agents)
+    who = "agents to be chosen for the question" if setup.casting else names
+    kind = f"{visible(setup.playbook.title)} ({setup.format})" if setup.playbook else setup.format
+    yield f"Debate {debate.id}: {kind}, {rounds_to_come(setup)}, {who}"
+    if not setup.casting:
+        yield from _cast(setup.agents, setup.reasons)
+
+
+def _spoken(debate: Debate, event: ContributionMade) -> str:
+    made = event.contribution
+    origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
+    minds = holds_words(debate, made) if made.call else ""
+    holds = f"; now holds {minds}" if minds else ""
+    return f"  {turn_words(debate, made.turn)}: done ({origin}){holds}"
+
+
+def _source(_debate: Debate, event: SourceRead) -> Sequence[str]:
+    source = event.source
+    return [f"  {source.id}: {source_words(source)}"] if source.text or source.fault else []
+
+
+def _ballot(debate: Debate, event: BallotCast) -> str:
+    ballot = event.ballot
+    minds = shares(debate, ballot.probabilities) or f"{name_of(debate, ballot.ranking[0])} first"
+    return f"  {turn_words(debate, ballot.turn)}: {minds}"
+
+
+def _questions(debate: Debate, event: ClarificationsOpened) -> str:
+    count = len(event.clarifications.items)
+    if debate.findings:
+        return f"Put to the author: {counted(count, 'finding')}"
+    return f"Questions to people: {count or 'none'}"
+
+
+def _options(debate: Debate, event: OptionsMerged) -> Iterator[str]:
+    lines = [f"  {line}" for line in positions_words(debate)]
+    whose = "whose text stands for which:" if lines else "nobody's text stands for one."
+    said = f"Options ({event.options.question_kind.value}), and {whose}"
+    yield from (said if event.options.items else "No options were found.", *lines)
+
+
+def _findings(_debate: Debate, event: FindingsMerged) -> Iterator[str]:
+    items = event.findings.items
+    yield f"Findings: {counted_words(items) or 'none'}"
+    yield from (f"  {item.number}. {cited(told(item), ())}" for item in items)
+
+
+def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
+    guidance = event.guidance
+    if guidance.gate:
+        return in_words(debate, guidance.gate)
+    focus = f", focus: {guidance.focus}" if guidance.focus else ""
+    return f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
+
+
+def _summary(debate: Debate, event: SummaryMade) -> str:
+    made = event.summary
+    sizes = f"{number(made.before_chars)} → {counted(made.after_chars, 'character')}"
+    return f"  {turn_words(debate, made.turn)}: {sizes}"
+
+
+def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
+    if event.tally.voters:  # else each abstention was told, and the decision's text says so
+        yield f"Vote: {vote_words(debate)}"
+    yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
+
+
+def _audited(_debate: Debate, event: Audited) -> str:
     audit = event.audit
     found = audit.failure or f"{counted(len(audit.faults), 'fault')} to mend"
     return f"  Audit of the verdict by {audit.auditor}: {found}"
 
 
-def news(  # noqa: C901, PLR0912, PLR0915 - one case per event
-    debate: Debate, event: Event, *, verbose: bool = False
-) -> Iterator[str]:
-    """What an event is worth saying, as lines."""
-    match event:
-        case DebateStarted(setup=setup):
-            names = ", ".join(agent.name for agent in setup.agents)
-            who = "agents to be chosen for the question" if setup.casting else names
-            kind = f"{visible(setup.playbook.title)} ({setup.format})" if setup.playbook else ""
-            yield f"Debate {debate.id}: {kind or setup.format}, {rounds_to_come(setup)}, {who}"
-            if not setup.casting:
-                yield from _cast(setup.agents, setup.reasons)
-            yield from (f"Warning: {warning}" for warning in setup.warnings)
-        case AgentsCast(cast=cast):
-            yield from _cast(cast.agents, cast.reasons)
-            yield from (f"Warning: {warning}" for warning in cast.warnings)
-        case ContributionMade(contribution=made):
-            origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
-            minds = holds_words(debate, made) if made.call else ""
-            holds = f"; now holds {minds}" if minds else ""
-            yield f"  {turn_words(debate, made.turn)}: done ({origin}){holds}"
-            if verbose:
-                lines = (line.strip() for line in made.text.splitlines())
-                yield f"    {next(filter(None, lines), '')}"
-            yield from (f"    Warning: {warning}" for warning in made.warnings)
-        case SourceRead(source=source) if source.text or source.fault:
-            yield f"  {source.id}: {source_words(source)}"
-            yield from (f"    Warning: {warning}" for warning in source.warnings)
-        case TurnFailed(failure=failure):
-            yield f"  {turn_words(debate, failure.turn)}: failed: {failure.reason}"
-        case BallotCast(ballot=ballot):
-            first = f"{name_of(debate, ballot.ranking[0])} first"
-            minds = shares(debate, ballot.probabilities)
-            yield f"  {turn_words(debate, ballot.turn)}: {minds or first}"
-        case BallotAbstained(abstention=abstention):
-            yield f"  {turn_words(debate, abstention.turn)}: abstained: {abstention.reason}"
-        case QuestionsAsked(questions=asked):
-            yield f"  {turn_words(debate, asked.turn)}: {len(asked.questions)}"
-            yield from (f"    Warning: {warning}" for warning in asked.warnings)
-        case ClarificationsOpened(clarifications=opened) if debate.findings:
-            yield f"Put to the author: {counted(len(opened.items), 'finding')}"
-        case ClarificationsOpened(clarifications=opened):
-            yield f"Questions to people: {len(opened.items) or 'none'}"
-            yield from (f"    Warning: {warning}" for warning in opened.warnings)
-        case OptionsMerged(options=merged):
-            lines = [f"  {line}" for line in positions_words(debate)]
-            whose = "whose text stands for which:" if lines else "nobody's text stands for one."
-            found = f"Options ({merged.question_kind.value}), and {whose}"
-            yield from (found if merged.items else "No options were found.", *lines)
-            yield from (f"    Warning: {warning}" for warning in merged.warnings)
-        case FindingsMerged(findings=found):
-            yield f"Findings: {counted_words(found.items) or 'none'}"
-            yield from (f"  {item.number}. {cited(told(item), ())}" for item in found.items)
-            yield from (f"    Warning: {warning}" for warning in found.warnings)
-        case OptionEdited():
-            yield from edits_words(debate)[-1:]
-        case GatePassed(gate=gate) | FacilitatorDecided(guidance=Guidance(gate=Gate() as gate)):
-            yield in_words(debate, gate)
-        case DebateWanted(by=person):
-            yield f"{person.name or person.id} wants the debate all the same."
-        case FacilitatorDecided(guidance=guidance):
-            focus = f", focus: {guidance.focus}" if guidance.focus else ""
-            yield f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
-        case SummaryMade(summary=summary):
-            sizes = f"{number(summary.before_chars)} → {counted(summary.after_chars, 'character')}"
-            yield f"  {turn_words(debate, summary.turn)}: {sizes}"
-            yield from (f"    Warning: {warning}" for warning in summary.warnings)
-        case VoteTallied(tally=tally):
-            if tally.voters:  # else each abstention was told, and the decision's text says so
-                yield f"Vote: {vote_words(debate)}"
-            yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
-        case CrossChecked() | Audited():
-            yield _checked(debate, event)
-        case StopRequested():
-            yield (
-                "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
-                "--resume then holds it to its normal end."
-            )
-        case ModelWentAway(agent=agent, reason=reason):
-            yield f"  {name_of(debate, agent)} waits for its model: {reason}"
-        case ModelCameBack(agent=agent):
-            yield f"  {name_of(debate, agent)}: its model answers again"
-        case OutageBegan():
-            yield "Waiting: nothing can go on until a model answers. It goes on by itself then."
-        case OutageEnded():
-            yield "The debate goes on."
-        case TimeRanOut(of_outage=of_outage):
-            why = EndingReason.NO_MODEL_ANSWERS if of_outage else EndingReason.OUT_OF_TIME
-            yield f"{SENTENCES[why]} What is there goes to the vote and the judge."
-        case VerdictReached(verdict=verdict):
-            option = headline_option(debate)
-            decided = f"{option}, " if option else ""
-            yield f"Verdict: {decided}confidence {confidence(verdict)}"
-            if said := single_answer_words(debate):
-                yield f"  {said}"
-        case _:
-            pass
+def _time_over(_debate: Debate, event: TimeRanOut) -> str:
+    why = EndingReason.NO_MODEL_ANSWERS if event.of_outage else EndingReason.OUT_OF_TIME
+    return f"{SENTENCES[why]} What is there goes to the vote and the judge."
+
+
+def _verdict(debate: Debate, event: VerdictReached) -> Iterator[str]:
+    option = headline_option(debate)
+    yield f"Verdict: {f'{option}, ' if option else ''}confidence {confidence(event.verdict)}"
+    if said := single_answer_words(debate):
+        yield f"  {said}"
+
+
+_STOPPING = (
+    "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
+    "--resume then holds it to its normal end."
+)
+_OUTAGE = "Waiting: nothing can go on until a model answers. It goes on by itself then."
+#: Event → what it is worth saying: a line, or several.
+_LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
+    DebateStarted: _started,
+    AgentsCast: lambda _, it: _cast(it.cast.agents, it.cast.reasons),
+    ContributionMade: _spoken,
+    SourceRead: _source,
+    TurnFailed: lambda debate, it: (
+        f"  {turn_words(debate, it.failure.turn)}: failed: {it.failure.reason}"
+    ),
+    BallotCast: _ballot,
+    BallotAbstained: lambda debate, it: (
+        f"  {turn_words(debate, it.abstention.turn)}: abstained: {it.abstention.reason}"
+    ),
+    QuestionsAsked: lambda debate, it: (
+        f"  {turn_words(debate, it.questions.turn)}: {len(it.questions.questions)}"
+    ),
+    ClarificationsOpened: _questions,
+    OptionsMerged: _options,
+    FindingsMerged: _findings,
+    OptionEdited: lambda debate, _: edits_words(debate)[-1:],
+    GatePassed: lambda debate, it: in_words(debate, it.gate),
+    DebateWanted: lambda _, it: f"{it.by.name or it.by.id} wants the debate all the same.",
+    FacilitatorDecided: _guidance,
+    SummaryMade: _summary,
+    VoteTallied: _vote,
+    CrossChecked: lambda debate, _: cross_check_words(debate),
+    Audited: _audited,
+    StopRequested: lambda _debate, _event: _STOPPING,
+    ModelWentAway: lambda debate, it: (
+        f"  {name_of(debate, it.agent)} waits for its model: {it.reason}"
+    ),
+    ModelCameBack: lambda debate, it: f"  {name_of(debate, it.agent)}: its model answers again",
+    OutageBegan: lambda _debate, _event: _OUTAGE,
+    OutageEnded: lambda _debate, _event: "The debate goes on.",
+    TimeRanOut: _time_over,
+    VerdictReached: _verdict,
+}
 
 
 def _cast(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:

@@ -15,8 +15,18 @@ import typer
 
 from bot.terminal import decision_commands
 from bot.terminal.decision_commands import DebateId
-
-_FORMATS = ("critique", "council", "panel", "review")
+from bot.terminal.options import (
+    AsJson,
+    Config,
+    DebateCommand,
+    File,
+    Output,
+    Report,
+    Result,
+    Verbose,
+    built_in_playbooks,
+    takes,
+)
 
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
@@ -26,89 +36,6 @@ landings = typer.Typer(
     help="Show what did not reach webhooks and places of records, and try again.",
     no_args_is_help=True,
 )
-Config = Annotated[
-    Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
-]
-ProblemFile = Annotated[
-    Path | None, typer.Option("--problem-file", help="Read the question from this file.")
-]
-Sources = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--source",
-        "-s",
-        metavar="PLACE",
-        help="A file, folder or page as evidence; may be repeated.",
-    ),
-]
-Agents = Annotated[
-    str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        help="critique, council, panel, review, or a plugin's.",
-        autocompletion=lambda: list(_FORMATS),
-    ),
-]
-When = Annotated[
-    Literal["split", "always", "never"] | None,
-    typer.Option(help="Debate only where first answers differ, always, or never (vote at once)."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def _file_or_output(path: Path | None) -> Path | None:
-    """The file that was named; `-` is standard output."""
-    return None if path == Path("-") else path
-
-
-Result = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=_file_or_output,
-        help="Whole record if .json, else the decision's text.",
-    ),
-]
-Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md is added.")]
-Clarify = Annotated[bool, typer.Option("--clarify", help="Agents may ask you before round 1.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")]
-Resume = Annotated[str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        callback=_file_or_output,
-        help="Write into this file: .md, .json or .csv says the form.",
-    ),
-]
-File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
-
-
-def _built_in_playbooks() -> list[str]:
-    """Names of playbooks, for the shell to complete."""
-    from core.config.playbooks import built_in
-
-    return list(built_in())
-
-
-Playbook = Annotated[
-    str | None,
-    typer.Option(
-        "--playbook",
-        "-p",
-        help="A kind of debate: moot playbook list. What you choose besides wins over it.",
-        autocompletion=_built_in_playbooks,
-    ),
-]
 playbook = typer.Typer(
     name="playbook", help="Kinds of debates: list, show and check them.", no_args_is_help=True
 )
@@ -116,7 +43,7 @@ playbook = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the terminal's commands to `moot`."""
-    app.command("debate")(debate)
+    app.command("debate")(takes(DebateCommand, _debate, _DEBATE))
     app.command("review")(review)
     app.command("list")(list_debates)
     app.command("show")(show)
@@ -134,82 +61,22 @@ def register(app: typer.Typer) -> None:
     app.add_typer(playbook)
 
 
-def debate(  # noqa: PLR0913 - one per option
-    question: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="QUESTION", help="What to debate; several words are one question; - reads it."
-        ),
-    ] = None,
-    *,
-    problem_file: ProblemFile = None,
-    context: Annotated[str, typer.Option(help="What the agents should know besides.")] = "",
-    source: Sources = None,
-    diff: Annotated[
-        str | None,
-        typer.Option(help="Changes as a source: a file, - to read them, or main...HEAD for git."),
-    ] = None,
-    agents: Agents = None,
-    rounds: Annotated[
-        int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
-    ] = None,
-    when: When = None,
-    shadow: Annotated[
-        bool | None,
-        typer.Option(
-            "--shadow/--no-shadow",
-            help="Have one model answer alone as well, unseen until the decision.",
-        ),
-    ] = None,
-    form: Format = None,
-    playbook: Playbook = None,
-    config: Config = None,
-    output: Result = None,
-    report: Report = None,
-    clarify: Clarify = False,
-    verbose: Verbose = False,
-    resume: Resume = None,
-    dry_run: DryRun = False,
-    json: AsJson = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
-    ] = False,
-) -> None:
-    """Debate a question here, or have something reviewed; the decision goes to standard output.
+_DEBATE = """\
+Debate a question here, or have something reviewed; the decision goes to standard output.
 
-    \b
-      moot debate "Kafka or PostgreSQL for our jobs?" --rounds 2
-      moot debate "Which plan?" --source plans/ --agents finance,security
-      moot debate --format review --diff main...HEAD
-      moot debate --dry-run "Kafka or PostgreSQL?"
+\b
+  moot debate "Kafka or PostgreSQL for our jobs?" --rounds 2
+  moot debate "Which plan?" --source plans/ --agents finance,security
+  moot debate --format review --diff main...HEAD
+  moot debate --dry-run "Kafka or PostgreSQL?"
 
-    Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
-    """  # noqa: D301 - the character itself keeps the lines of the examples apart
-    from bot.terminal.debating import DebateCommand, hold
-    from core.models import When as Whenever
+Ctrl-C stops the debate: the judge decides on what is there. A second one ends at once.
+"""
 
-    asked = DebateCommand(
-        question=" ".join(question) if question else None,
-        problem_file=problem_file,
-        context=context,
-        sources=source or (),
-        diff=diff,
-        agents=None if agents is None else [one for one in agents.split(",") if one.strip()],
-        rounds=rounds,
-        when=Whenever(when) if when else None,
-        shadow=shadow,
-        format=form,
-        playbook=playbook,
-        config=config,
-        output=output,
-        report=report,
-        clarify=clarify,
-        verbose=verbose,
-        resume=resume,
-        dry_run=dry_run,
-        json=json,
-        yes=yes,
-    )
+
+def _debate(asked: DebateCommand) -> None:
+    from bot.terminal.debating import hold
+
     raise typer.Exit(_run(hold(asked)))
 
 
@@ -227,18 +94,12 @@ def review(  # noqa: PLR0913 - one per option
     json: AsJson = False,
 ) -> None:
     """Go on with a review, with the text that was changed since; the agents look again."""
-    from bot.terminal.debating import DebateCommand, hold
+    from bot.terminal.debating import hold
 
     asked = DebateCommand(
-        resume=debate_id,
-        revised=revised,
-        config=config,
-        output=output,
-        report=report,
-        verbose=verbose,
-        json=json,
+        resume=debate_id, config=config, output=output, report=report, verbose=verbose, json=json
     )
-    raise typer.Exit(_run(hold(asked)))
+    raise typer.Exit(_run(hold(asked, revised=revised)))
 
 
 def list_debates(
@@ -478,7 +339,7 @@ def list_playbooks(config: Config = None, *, json: AsJson = False) -> None:
 
 @playbook.command("show")
 def show_playbook(
-    name: Annotated[str, typer.Argument(help="Its name.", autocompletion=_built_in_playbooks)],
+    name: Annotated[str, typer.Argument(help="Its name.", autocompletion=built_in_playbooks)],
     config: Config = None,
     *,
     json: AsJson = False,

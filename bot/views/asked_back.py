@@ -1,13 +1,12 @@
 """What asks a person whether typed text is a question or a command, with buttons (pure)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement
-
+from bot.slack.blocks import Block, actions, button
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.escape import plain
-from bot.views.message import MessageView, as_json, sections
+from bot.views.message import MessageView, sections
 from core.redaction import redact
 
 #: What is run instead of a subcommand whose argument is missing.
@@ -33,11 +32,11 @@ def asked_back(
     return _with_buttons(
         text if thread else f"{text}{missing}",
         _debate_it(typed, origin=origin, ts=ts, thread=thread),
-        ButtonElement(
-            text=f"/debate {command}",
-            action_id=ActionId.RUN_COMMAND.value,
-            value=command,
-            accessibility_label=f"Run /debate {command}",
+        button(
+            f"/debate {command}",
+            ActionId.RUN_COMMAND,
+            command,
+            label=f"Run /debate {command}",
         ),
     )
 
@@ -84,32 +83,25 @@ def typed_in(value: str) -> Mapping[str, str]:
     return {key: str(kept) for key, kept in json.loads(value).items()}
 
 
-def _debate_it(
-    text: str, *, origin: str, ts: str, thread: str, anew: bool = False
-) -> ButtonElement:
+def _debate_it(text: str, *, origin: str, ts: str, thread: str, anew: bool = False) -> Block:
     # What only one person sees is stored as well: no secret may be in it.
     values = {"text": redact(text), "origin": origin, "ts": ts, "thread": thread}
-    return ButtonElement(
-        text="Debate it all the same" if anew else "Debate it",
-        action_id=ActionId.DEBATE_IT.value,
-        value=json.dumps({**values, **({"anew": "yes"} if anew else {})}, ensure_ascii=False),
-        style=None if anew else "primary",
-        accessibility_label="Start a debate on what you wrote",
+    return button(
+        "Debate it all the same" if anew else "Debate it",
+        ActionId.DEBATE_IT,
+        json.dumps({**values, **({"anew": "yes"} if anew else {})}, ensure_ascii=False),
+        style="" if anew else "primary",
+        label="Start a debate on what you wrote",
     )
 
 
-def _open_form() -> ButtonElement:
-    return ButtonElement(
-        text="Open the form",
-        action_id=ActionId.START.value,
-        accessibility_label="Open the form to start a debate",
-    )
+def _open_form() -> Block:
+    return button("Open the form", ActionId.START, label="Open the form to start a debate")
 
 
-def _with_buttons(text: str, *buttons: ButtonElement) -> MessageView:
-    elements: Sequence[ButtonElement] = buttons
-    actions = as_json(ActionsBlock(block_id=BlockId.ASKED_BACK.value, elements=list(elements)))
-    return MessageView(text=text, blocks=[*sections(text), actions])
+def _with_buttons(text: str, *buttons: Block) -> MessageView:
+    blocks = [*sections(text), actions(BlockId.ASKED_BACK, *buttons)]
+    return MessageView(text=text, blocks=blocks)
 
 
 def _shown(text: str) -> str:

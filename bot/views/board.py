@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache
 
-from slack_sdk.models.blocks import ButtonElement, ConfirmObject
-
+from bot.slack.blocks import button, confirmation, row
 from bot.slack.ids import ActionId, BlockId, address_of, board_key
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
@@ -16,7 +14,6 @@ from bot.views.decision import standing
 from bot.views.message import (
     Block,
     MessageView,
-    as_json,
     context,
     header,
     listed,
@@ -91,17 +88,6 @@ class BoardAction(StrEnum):
     REVEAL = "Reveal"
 
 
-_ACTION_IDS: Mapping[BoardAction, ActionId] = {
-    BoardAction.ANSWER: ActionId.ANSWER,
-    BoardAction.STOP: ActionId.STOP,
-    BoardAction.VOTE_NOW: ActionId.VOTE_NOW,
-    BoardAction.PAUSE: ActionId.PAUSE,
-    BoardAction.RESUME: ActionId.RESUME,
-    BoardAction.ADD_CONTEXT: ActionId.ADD_CONTEXT,
-    BoardAction.OPTIONS: ActionId.OPTIONS,
-    BoardAction.BALLOT: ActionId.BALLOT,
-    BoardAction.REVEAL: ActionId.REVEAL,
-}
 _LABELS: Mapping[BoardAction, str] = {
     BoardAction.ANSWER: "Answer the agents' questions in a form",
     BoardAction.STOP: "Stop this debate",
@@ -364,43 +350,33 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.BALLOT: has_options > 1,
         BoardAction.REVEAL: debate.is_sealed,
     }
-    elements = [as_json(anyway)] if anyway else list[Block]()
-    elements += [
-        {**_button(action, waiting), "value": debate.id}
-        for action in BoardAction
-        if action in enabled and possible.get(action)
-    ]
-    if not elements:
-        return []
-    return [{"block_id": BlockId.CONTROLS.value, "elements": elements, "type": "actions"}]
-
-
-@lru_cache
-def _button(action: BoardAction, waiting: int) -> Block:
-    """A button, for every debate; `waiting` questions are open."""
-    styles = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}
-    button = ButtonElement(
-        text=f"Answer {counted(waiting, 'question')}"
-        if action is BoardAction.ANSWER
-        else action.value,
-        action_id=_ACTION_IDS[action].value,
-        style=styles.get(action),
-        confirm=_CONFIRMATIONS.get(action),
-        accessibility_label=_LABELS[action],
+    texts = {BoardAction.ANSWER: f"Answer {counted(waiting, 'question')}"}
+    shown = (action for action in BoardAction if action in enabled and possible.get(action))
+    buttons = (
+        button(
+            texts.get(action, action.value),
+            ActionId[action.name],
+            debate.id,
+            label=_LABELS[action],
+            style=_STYLES.get(action, ""),
+            confirm=_CONFIRMATIONS.get(action),
+        )
+        for action in shown
     )
-    return as_json(button)
+    return row(BlockId.CONTROLS, [*filter(None, [anyway]), *buttons])
 
 
+_STYLES = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}
 _CONFIRMATIONS = {
-    BoardAction.STOP: ConfirmObject(
-        title="Stop the debate?",
-        text="No agent speaks again. The judge writes a partial decision from what is there.",
+    BoardAction.STOP: confirmation(
+        "Stop the debate?",
+        "No agent speaks again. The judge writes a partial decision from what is there.",
         confirm="Stop it",
         deny="Let it go on",
     ),
-    BoardAction.REVEAL: ConfirmObject(
-        title="Reveal it?",
-        text="Everybody sees what the agents hold and decide. Ballots from then on count apart.",
+    BoardAction.REVEAL: confirmation(
+        "Reveal it?",
+        "Everybody sees what the agents hold and decide. Ballots from then on count apart.",
         confirm="Reveal it",
         deny="Not yet",
     ),

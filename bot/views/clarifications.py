@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement, SectionBlock
-
+from bot.slack.blocks import actions, button, verbatim
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import Field, Form, checkbox, form, text_input
-from bot.views.message import Block, MessageView, as_json, context, header, listed, safe, sections
+from bot.views.message import Block, MessageView, context, header, listed, sections
 from bot.views.review import card_head
 from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
@@ -147,17 +146,12 @@ def _listed(
         yield from sections("\n\n".join(lines))
         return
     for item, line in zip(asked.items, lines, strict=True):
-        accessory = (
-            ButtonElement(
-                text="Skip",
-                action_id=ActionId.SKIP.value,
-                value=f"{debate.id}/{item.number}",
-                accessibility_label=f"Skip question {item.number}: its assumption holds",
-            )
-            if item in waiting
-            else None
-        )
-        yield as_json(SectionBlock(text=safe(line), accessory=accessory, expand=True))
+        section: Block = {"expand": True, "text": verbatim(line), "type": "section"}
+        if item in waiting:
+            label = f"Skip question {item.number}: its assumption holds"
+            skip = button("Skip", ActionId.SKIP, f"{debate.id}/{item.number}", label=label)
+            section = {"accessory": skip, **section}
+        yield section
 
 
 def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
@@ -175,21 +169,12 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
 
 
 def _buttons(debate: Debate) -> list[Block]:
-    answer = ButtonElement(
-        text="Answer",
-        action_id=ActionId.ANSWER.value,
-        value=debate.id,
-        style="primary",
-        accessibility_label="Answer the questions in a form",
-    )
-    skip = ButtonElement(
-        text="Skip all",
-        action_id=ActionId.SKIP_ALL.value,
-        value=debate.id,
-        accessibility_label="Skip all open questions: their assumptions hold",
-    )
+    label = "Answer the questions in a form"
+    answer = button("Answer", ActionId.ANSWER, debate.id, style="primary", label=label)
+    label = "Skip all open questions: their assumptions hold"
+    skip = button("Skip all", ActionId.SKIP_ALL, debate.id, label=label)
     return [
-        as_json(ActionsBlock(block_id=BlockId.QUESTIONS.value, elements=[answer, skip])),
+        actions(BlockId.QUESTIONS, answer, skip),
         *context(
             "Anybody in this channel can answer. While a question is open, answers can be "
             "corrected: name the question again, or edit your message; deleting it opens the "
@@ -213,14 +198,13 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
         f"Which question does this answer?\n> {' '.join(said.split())}\n{lines}\n"
         "If none, leave it: the agents read it as a note."
     )
-    elements = [
-        ButtonElement(
-            text=f"Use it as the answer to {item.number}",
-            action_id=f"{ActionId.CHOOSE.value}_{item.number}",
-            value=f"{debate.id}/{item.number}/{note}",
-            accessibility_label=f"Take it as the answer to question {item.number}",
+    buttons = (
+        button(
+            f"Use it as the answer to {item.number}",
+            f"{ActionId.CHOOSE}_{item.number}",
+            f"{debate.id}/{item.number}/{note}",
+            label=f"Take it as the answer to question {item.number}",
         )
         for item in items[:_MOST_CHOICES]
-    ]
-    asking = as_json(ActionsBlock(block_id=BlockId.WHICH.value, elements=elements))
-    return MessageView(text=text, blocks=[*sections(text), asking])
+    )
+    return MessageView(text=text, blocks=[*sections(text), actions(BlockId.WHICH, *buttons)])

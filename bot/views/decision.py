@@ -3,17 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from slack_sdk.models.blocks import (
-    ActionsBlock,
-    ButtonElement,
-    DatePickerElement,
-)
-
+from bot.slack.blocks import button, row
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, plain
 from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
-from bot.views.message import Block, MessageView, as_json, notice_of, sections
+from bot.views.message import Block, MessageView, notice_of, sections
 from bot.views.outcome import turned_out
 from bot.views.words import moment, person
 from core.figures import day
@@ -25,14 +20,14 @@ _WHY_LIMIT = 600
 #: Earlier decisions that can be superseded with a button.
 _MOST_EARLIER = 5
 _DECISION_LIMIT = 400
-_BUTTONS: Mapping[DecisionKind, tuple[ActionId, str, str | None, str]] = {
+_BUTTONS: Mapping[DecisionKind, tuple[ActionId, str, str, str]] = {
     DecisionKind.ACCEPT: (ActionId.ACCEPT, "Accept", "primary", "Accept this verdict"),
     DecisionKind.REJECT: (ActionId.REJECT, "Reject", "danger", "Reject this verdict"),
-    DecisionKind.REVISIT: (ActionId.REVISIT, "Revisit", None, "Revisit this verdict on a date"),
+    DecisionKind.REVISIT: (ActionId.REVISIT, "Revisit", "", "Revisit this verdict on a date"),
     DecisionKind.SUPERSEDE: (
         ActionId.SUPERSEDE,
         "Supersede",
-        None,
+        "",
         "Supersede this verdict with a newer debate's",
     ),
 }
@@ -60,19 +55,11 @@ def decision_buttons(debate: Debate) -> list[Block]:
         return []
     stands = debate.decision
     kinds = _AFTER[stands.kind] if stands else tuple(DecisionKind)
-    if not kinds:
-        return []
-    elements = [
-        ButtonElement(
-            text=words,
-            action_id=action_id.value,
-            value=debate.id,
-            style=None if stands else style,
-            accessibility_label=label,
-        )
-        for action_id, words, style, label in (_BUTTONS[kind] for kind in kinds)
+    buttons = [
+        button(words, action, debate.id, style="" if stands else style, label=label)
+        for action, words, style, label in map(_BUTTONS.__getitem__, kinds)
     ]
-    return [as_json(ActionsBlock(block_id=BlockId.DECISION.value, elements=elements))]
+    return row(BlockId.DECISION, buttons)
 
 
 def earlier_buttons(debate: Debate) -> list[Block]:
@@ -82,18 +69,16 @@ def earlier_buttons(debate: Debate) -> list[Block]:
     """
     earlier = debate.verdict.earlier if debate.verdict and debate.decides else ()
     changed = [one for one in earlier if one.relation is not Relation.CONFIRMS]
-    elements = [
-        ButtonElement(
-            text=f"Supersede {one.source}",
-            action_id=f"{ActionId.SUPERSEDE_EARLIER.value}-{one.source}",
-            value=f"{one.debate}/{debate.id}",
-            accessibility_label=bare(f"Let this verdict stand in place of {one.title}", 75),
+    buttons = [
+        button(
+            f"Supersede {one.source}",
+            f"{ActionId.SUPERSEDE_EARLIER}-{one.source}",
+            f"{one.debate}/{debate.id}",
+            label=bare(f"Let this verdict stand in place of {one.title}", 75),
         )
         for one in changed[:_MOST_EARLIER]
     ]
-    if not elements:
-        return []
-    return [as_json(ActionsBlock(block_id=BlockId.EARLIER.value, elements=elements))]
+    return row(BlockId.EARLIER, buttons)
 
 
 def decision_form(
@@ -209,8 +194,7 @@ def _more(
             hint="A reminder comes to the thread at 8 that morning, in your time zone.",
         )
         day_shown = chosen or today + timedelta(days=30)
-        picker = DatePickerElement(action_id=field.id, initial_date=day_shown.isoformat())
-        return [labelled(field, picker)]
+        return [labelled(field, "datepicker", initial_date=day_shown.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {
             one.debate_id: bare(f"{one.debate_id}: {one.question}", OPTION_LIMIT) for one in newer

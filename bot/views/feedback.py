@@ -1,18 +1,10 @@
 """Whether a verdict was of use: the buttons, the thanks, and the form to say why (pure)."""
 
-from slack_sdk.models.blocks import (
-    ActionsBlock,
-    ButtonElement,
-    ContextActionsBlock,
-    FeedbackButtonObject,
-    FeedbackButtonsElement,
-    PlainTextObject,
-)
-
+from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
 from bot.views.forms import Field, Form, form, text_input
-from bot.views.message import Block, MessageView, as_json, sections
+from bot.views.message import Block, MessageView, sections
 from core.models import Debate, Feedback
 
 _VERDICT_LIMIT = 400
@@ -31,33 +23,29 @@ _HINT = (
 
 def feedback_buttons(debate: Debate) -> list[Block]:
     """Return the buttons that say whether the verdict was of use."""
-    good = FeedbackButtonObject(
-        text=PlainTextObject(text="Helpful"),
-        accessibility_label="This verdict was helpful",
-        value=f"{debate.id}/good",
-    )
-    bad = FeedbackButtonObject(
-        text=PlainTextObject(text="Not helpful"),
-        accessibility_label="This verdict was not helpful",
-        value=f"{debate.id}/bad",
-    )
-    element = FeedbackButtonsElement(
-        action_id=ActionId.FEEDBACK.value, positive_button=good, negative_button=bad
-    )
-    return [as_json(ContextActionsBlock(block_id=BlockId.FEEDBACK.value, elements=[element]))]
+
+    def choice(words: str, value: str) -> Block:
+        return {
+            "text": {"text": words, "type": "plain_text"},
+            "accessibility_label": f"This verdict was {words.lower()}",
+            "value": f"{debate.id}/{value}",
+        }
+
+    element = {
+        "action_id": ActionId.FEEDBACK.value,
+        "negative_button": choice("Not helpful", "bad"),
+        "positive_button": choice("Helpful", "good"),
+        "type": "feedback_buttons",
+    }
+    block_id = BlockId.FEEDBACK.value
+    return [{"block_id": block_id, "elements": [element], "type": "context_actions"}]
 
 
 def thanks(debate: Debate, given: Feedback) -> MessageView:
     """Return what only who gave feedback is told, with a button to say why."""
     words = _THANKS[given.helpful]
-    button = ButtonElement(
-        text="Say why",
-        action_id=ActionId.SAY_WHY.value,
-        value=debate.id,
-        accessibility_label="Say why in a few words",
-    )
-    actions = ActionsBlock(block_id=BlockId.FEEDBACK.value, elements=[button])
-    return MessageView(text=words, blocks=[*sections(words), as_json(actions)])
+    why = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
+    return MessageView(text=words, blocks=[*sections(words), actions(BlockId.FEEDBACK, why)])
 
 
 def comment_form(debate: Debate, given: Feedback) -> Form:

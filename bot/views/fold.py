@@ -7,12 +7,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slack_sdk.models.blocks import ContainerBlock
-
+from bot.slack.blocks import plain_text
 from bot.slack.ids import without_addresses
 from bot.slack.mrkdwn.newer_blocks import FOLD, read_all_button
 from bot.slack.mrkdwn.split import split
-from bot.views.message import SECTION_LIMIT, Block, as_json, sections
+from bot.views.message import SECTION_LIMIT, Block, sections
 
 #: Stands in a fold's value for the verdict; else the key of a turn does.
 VERDICT = "verdict"
@@ -58,14 +57,15 @@ def folded(fold: Fold, above: Sequence[Block], below: Sequence[Block] = ()) -> l
         inside += blocks
     if not inside:
         return [*above, *([button] if fold.parts else []), *below]
-    container = ContainerBlock(
-        block_id=f"{FOLD}{fold.value}",
-        title=fold.title[:_TITLE_LIMIT],
-        child_blocks=[dict(block) for block in inside],
-        is_collapsible=True,
-        default_collapsed=True,
-    )
-    return [*above, as_json(container), *([] if fits else [button]), *below]
+    container: Block = {
+        "block_id": f"{FOLD}{fold.value}",
+        "child_blocks": inside,
+        "default_collapsed": True,
+        "is_collapsible": True,
+        "title": plain_text(fold.title[:_TITLE_LIMIT]),
+        "type": "container",
+    }
+    return [*above, container, *([] if fits else [button]), *below]
 
 
 def has_room(above: Sequence[Block], below: Sequence[Block]) -> bool:

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement
-
+from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
 from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.slack.mrkdwn.escape import literal, plain
@@ -12,7 +11,6 @@ from bot.views.forms import Field, Form, form, text_input
 from bot.views.message import (
     Block,
     MessageView,
-    as_json,
     context,
     in_pages,
     named,
@@ -44,26 +42,17 @@ def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
     """
     if not debate.verdict:
         return []
-    ask = ButtonElement(
-        text="Ask about it",
-        action_id=ActionId.ASK.value,
-        value=debate.id,
-        accessibility_label="Ask about it: a question to the judge",
-    )
-    go_on = ButtonElement(
-        text="Debate it on",
-        action_id=ActionId.DEBATE_ON.value,
-        value=debate.id,
-        accessibility_label="Debate it on: start a debate from this verdict",
-    )
-    share = ButtonElement(
-        text="Share a page",
-        action_id=ActionId.SHARE_PAGE.value,
-        value=debate.id,
-        accessibility_label="Share a page: a link to read this debate, for people without Slack",
-    )
-    elements = [ask, go_on, *([share] if pages else ())]
-    return [as_json(ActionsBlock(block_id=BlockId.AFTER.value, elements=elements))]
+    label = "Debate it on: start a debate from this verdict"
+    buttons = [
+        button(
+            "Ask about it", ActionId.ASK, debate.id, label="Ask about it: a question to the judge"
+        ),
+        button("Debate it on", ActionId.DEBATE_ON, debate.id, label=label),
+    ]
+    if pages:
+        label = "Share a page: a link to read this debate, for people without Slack"
+        buttons.append(button("Share a page", ActionId.SHARE_PAGE, debate.id, label=label))
+    return [actions(BlockId.AFTER, *buttons)]
 
 
 def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
@@ -80,14 +69,13 @@ def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
         f"Debate `{debate.id}` has ended: its agents do not read this. Shall its judge answer, "
         f"from what was said in the debate?\n> {plain(' '.join(said.split()))}"
     )
-    button = ButtonElement(
-        text="Ask about it",
-        action_id=ActionId.ASK_THIS.value,
-        value=json.dumps({"debate": debate.id, "message": message, "text": said}),
-        accessibility_label="Put what you wrote to the judge of this debate",
+    asking = button(
+        "Ask about it",
+        ActionId.ASK_THIS,
+        json.dumps({"debate": debate.id, "message": message, "text": said}),
+        label="Put what you wrote to the judge of this debate",
     )
-    actions = as_json(ActionsBlock(block_id=BlockId.ASK_THIS.value, elements=[button]))
-    return MessageView(text=words, blocks=[*sections(words), actions])
+    return MessageView(text=words, blocks=[*sections(words), actions(BlockId.ASK_THIS, asking)])
 
 
 def offered(value: str) -> Mapping[str, str]:

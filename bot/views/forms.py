@@ -9,20 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slack_sdk.models.blocks import (
-    CheckboxesElement,
-    InputBlock,
-    InputInteractiveElement,
-    MarkdownTextObject,
-    Option,
-    PlainTextInputElement,
-    PlainTextObject,
-    StaticMultiSelectElement,
-    StaticSelectElement,
-)
-
 from bot.slack.ids import CallbackId
-from bot.views.message import Block, as_json, sections
+from bot.views.message import Block, sections
 
 #: A view as JSON.
 Form = Mapping[str, Any]
@@ -50,8 +38,6 @@ class Field:
     hint: str = ""
     #: It may be left empty.
     optional: bool = False
-    #: We hear of every choice at once.
-    dispatch_on_change: bool = False
 
 
 def form(
@@ -60,7 +46,7 @@ def form(
     title: str,
     submit: str,
     blocks: Sequence[Block],
-    metadata: Mapping[str, str],
+    metadata: Mapping[str, object],
 ) -> Form:
     """Return a form.
 
@@ -116,53 +102,56 @@ def text_input(
     field: Field, *, value: str = "", multiline: bool = False, most: int = TYPED_LIMIT
 ) -> Block:
     """Return a field to type into."""
-    element = PlainTextInputElement(
-        action_id=field.id, multiline=multiline, initial_value=value or None, max_length=most
-    )
-    return labelled(field, element)
+    more = {"initial_value": value} if value else {}
+    return labelled(field, "plain_text_input", **more, max_length=most, multiline=multiline)
 
 
 def checkbox(field: Field, choice: str, *, on: bool = False) -> Block:
     """Return one box to tick; nothing need be ticked."""
-    option = Option(value="yes", text=MarkdownTextObject(text=choice))
-    element = CheckboxesElement(
-        action_id=field.id, options=[option], initial_options=[option] if on else None
-    )
-    return labelled(field, element)
+    option = {"text": {"text": choice, "type": "mrkdwn"}, "value": "yes"}
+    more = {"initial_options": [option]} if on else {}
+    return labelled(field, "checkboxes", **more, options=[option])
 
 
 def select(field: Field, options: Mapping[str, str], chosen: str = "") -> Block:
     """Return a menu of which one is chosen; options are value → words."""
-    made = {value: _option(value, words) for value, words in options.items()}
-    element = StaticSelectElement(
-        action_id=field.id, options=list(made.values()), initial_option=made.get(chosen)
-    )
-    return labelled(field, element)
+    made = _options(options)
+    more = {"initial_option": made[chosen]} if chosen in made else {}
+    return labelled(field, "static_select", **more, options=list(made.values()))
 
 
 def multi_select(field: Field, options: Mapping[str, str], chosen: Sequence[str] = ()) -> Block:
     """Return a menu of which several are chosen; options are value → words."""
-    made = {value: _option(value, words) for value, words in options.items()}
+    made = _options(options)
     first = [made[value] for value in chosen if value in made]
-    element = StaticMultiSelectElement(
-        action_id=field.id, options=list(made.values()), initial_options=first or None
-    )
-    return labelled(field, element)
+    more = {"initial_options": first} if first else {}
+    return labelled(field, "multi_static_select", **more, options=list(made.values()))
 
 
-def labelled(field: Field, element: InputInteractiveElement) -> Block:
-    """Return a field of a form with its label."""
-    return as_json(
-        InputBlock(
-            block_id="~".join(filter(None, (field.id, field.filled_by))),
-            label=PlainTextObject(text=field.label[:_LABEL_LIMIT]),
-            element=element,
-            hint=PlainTextObject(text=field.hint[:_LABEL_LIMIT]) if field.hint else None,
-            optional=field.optional,
-            dispatch_action=field.dispatch_on_change or None,
-        )
-    )
+def labelled(field: Field, kind: str, **more: object) -> Block:
+    """Return a field of a form with its label.
+
+    Args:
+        field: What stands around it.
+        kind: Slack's name of the element.
+        more: What the element has besides, in the order of the alphabet.
+    """
+    return {
+        "block_id": "~".join(filter(None, (field.id, field.filled_by))),
+        "element": {"action_id": field.id, **more, "type": kind},
+        **({"hint": _label(field.hint)} if field.hint else {}),
+        "label": _label(field.label),
+        "optional": field.optional,
+        "type": "input",
+    }
 
 
-def _option(value: str, words: str) -> Option:
-    return Option(value=value, text=PlainTextObject(text=words[:OPTION_LIMIT]))
+def _options(options: Mapping[str, str]) -> Mapping[str, Block]:
+    return {
+        value: {"text": _label(words[:OPTION_LIMIT]), "value": value}
+        for value, words in options.items()
+    }
+
+
+def _label(words: str) -> Block:
+    return {"text": words[:_LABEL_LIMIT], "type": "plain_text"}

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement, DividerBlock
-
+from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
 from bot.views.calibration import calibration_blocks
-from bot.views.message import Block, MessageView, as_json, context, header, sections
+from bot.views.message import Block, MessageView, context, header, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person
 from core.calibration import Calibration
@@ -106,17 +105,14 @@ def home(
         models: Which models serve, in words; plain text.
         turned_out: How decisions of their channels turned out.
     """
-    button = ButtonElement(
-        text="Start a debate",
-        action_id=ActionId.START.value,
-        style="primary",
-        accessibility_label="Start a debate with a form",
+    start = button(
+        "Start a debate", ActionId.START, style="primary", label="Start a debate with a form"
     )
     blocks: list[Block] = [
         header("Debates and decisions"),
         *sections("What the agents argued and what your team decided, in the channels you are in."),
-        as_json(ActionsBlock(block_id=BlockId.HOME.value, elements=[button])),
-        as_json(DividerBlock()),
+        actions(BlockId.HOME, start),
+        {"type": "divider"},
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
         *(calibration_blocks(turned_out) if turned_out else []),
         *context(*([literal(models)] if models else [])),

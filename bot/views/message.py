@@ -4,19 +4,14 @@ Source of the limits: https://docs.slack.dev/reference/block-kit/blocks (3,000 c
 section, 50 blocks) and users' reports (about 13,200 characters of blocks in all).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from slack_sdk.models.basic_objects import JsonObject
-from slack_sdk.models.blocks import MarkdownTextObject
-
+from bot.slack.blocks import Block, verbatim
 from bot.slack.mrkdwn.convert import mrkdwn
 from bot.slack.mrkdwn.escape import bare
 from bot.slack.mrkdwn.split import split
-
-#: One block as JSON.
-Block = Mapping[str, Any]
 
 #: Characters in a section.
 SECTION_LIMIT = 3000
@@ -49,20 +44,6 @@ class MessageView:
         return {"text": self.text, "blocks": [dict(block) for block in self.blocks], **named}
 
 
-def as_json(made: JsonObject) -> Block:
-    """What the SDK made as JSON, checked by it against the documented limits.
-
-    Raises:
-        SlackObjectFormationError: A limit is passed.
-    """
-    return cast("Block", made.to_dict())
-
-
-# What most messages consist of is written down as JSON, within the limits by the way it is made:
-# the SDK asks every attribute of every object whether it is a check, which takes a hundred times as
-# long.
-
-
 def header(words: str) -> Block:
     """A large line; words of ours only."""
     return {"text": {"text": words[:_HEADER_LIMIT], "type": "plain_text"}, "type": "header"}
@@ -71,7 +52,7 @@ def header(words: str) -> Block:
 def sections(text: str) -> list[Block]:
     """Safe mrkdwn as sections, shown in full: no "see more"."""
     return [
-        {"expand": True, "text": _verbatim(piece), "type": "section"}
+        {"expand": True, "text": verbatim(piece), "type": "section"}
         for piece in split(text, SECTION_LIMIT)
     ]
 
@@ -81,22 +62,12 @@ def context(*lines: str) -> list[Block]:
     pieces = split("\n".join(filter(None, lines)), _CONTEXT_LIMIT)[:_MOST_IN_CONTEXT]
     if not pieces:
         return []
-    return [{"elements": [_verbatim(piece) for piece in pieces], "type": "context"}]
-
-
-def _verbatim(piece: str) -> dict[str, Any]:
-    """Safe mrkdwn: Slack turns no word that looks like a mention into one."""
-    return {"text": piece, "type": "mrkdwn", "verbatim": True}
+    return [{"elements": [verbatim(piece) for piece in pieces], "type": "context"}]
 
 
 def notice_of(text: str) -> MessageView:
     """A message of one safe mrkdwn text."""
     return MessageView(text=text, blocks=sections(text))
-
-
-def safe(text: str) -> MarkdownTextObject:
-    """Safe mrkdwn, verbatim, for blocks that the SDK makes."""
-    return MarkdownTextObject(text=text, verbatim=True)
 
 
 def pages(text: str) -> list[str]:

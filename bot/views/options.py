@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement, ConfirmObject
-
+from bot.slack.blocks import actions, button, confirmation
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import bare_gist, gist
 from bot.views.forms import OPTION_LIMIT
-from bot.views.message import Block, as_json, listed
+from bot.views.message import Block, listed
 from bot.views.words import name_of, person
 from core.figures import counted, money, number, percent
 from core.models import (
@@ -207,28 +206,25 @@ def edited(debate: Debate, edit: OptionEdit) -> str:
 
 def anyway_button(debate: Debate) -> list[Block]:
     """Return the button that has the skipped debate held; none where nothing was skipped."""
-    return (
-        [as_json(ActionsBlock(block_id=BlockId.SKIPPED.value, elements=[anyway]))]
-        if (anyway := anyway_element(debate))
-        else []
-    )
+    anyway = anyway_element(debate)
+    return [actions(BlockId.SKIPPED, anyway)] if anyway else []
 
 
-def anyway_element(debate: Debate) -> ButtonElement | None:
+def anyway_element(debate: Debate) -> Block | None:
     """Return the same without a block of its own."""
     if debate.wanted_by or why_not_wanted(debate):
         return None
     first = gate_after(debate, 0)
     cost = f" It is expected to cost {money(first.saved)} more." if first and first.saved else ""
     ends = " This verdict then counts no more." if debate.verdict else ""
-    return ButtonElement(
-        text="Debate anyway",
-        action_id=ActionId.DEBATE_ANYWAY.value,
-        value=debate.id,
-        accessibility_label="Debate anyway: have the rounds held that were skipped",
-        confirm=ConfirmObject(
-            title="Debate it anyway?",
-            text=f"The agents criticise each other's answers and vote again.{ends}{cost}",
+    return button(
+        "Debate anyway",
+        ActionId.DEBATE_ANYWAY,
+        debate.id,
+        label="Debate anyway: have the rounds held that were skipped",
+        confirm=confirmation(
+            "Debate it anyway?",
+            f"The agents criticise each other's answers and vote again.{ends}{cost}",
             confirm="Debate it",
             deny="Leave it",
         ),

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement
-
+from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.mrkdwn.convert import gist
 from bot.views.forms import Field, Form, form, select, text_input
-from bot.views.message import Block, MessageView, as_json, sections
+from bot.views.message import Block, MessageView, sections
 from bot.views.words import moment, person
 from core.figures import counted
 from core.models import Debate, Decision, DecisionOutcome, OutcomeKind
@@ -137,20 +136,12 @@ def _buttons(debate: Debate) -> Block:
     """One button per outcome; once one is known, the button to change it."""
     said = debate.outcome
     if said and said.kind is not OutcomeKind.TOO_EARLY:
-        change = ButtonElement(
-            text="Change",
-            action_id=ActionId.OUTCOME_CHANGE.value,
-            value=debate.id,
-            accessibility_label="Change how it turned out, or why",
-        )
-        return as_json(ActionsBlock(block_id=BlockId.OUTCOME.value, elements=[change]))
-    elements = [
-        ButtonElement(
-            text=kind.value.capitalize(),
-            action_id=action.value,
-            value=debate.id,
-            accessibility_label=f"{kind.value.capitalize()}: {_CHOICES[kind].lower()}",
-        )
+        label = "Change how it turned out, or why"
+        change = button("Change", ActionId.OUTCOME_CHANGE, debate.id, label=label)
+        return actions(BlockId.OUTCOME, change)
+    words = {kind: kind.value.capitalize() for kind in BUTTONS}
+    buttons = (
+        button(words[kind], action, debate.id, label=f"{words[kind]}: {_CHOICES[kind].lower()}")
         for kind, action in BUTTONS.items()
-    ]
-    return as_json(ActionsBlock(block_id=BlockId.OUTCOME.value, elements=elements))
+    )
+    return actions(BlockId.OUTCOME, *buttons)

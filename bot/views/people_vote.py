@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement
-
+from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, address_of, rank_field
 from bot.slack.mrkdwn.convert import gist
 from bot.views.forms import Field, Form, form, select
-from bot.views.message import Block, as_json, listed, sections
+from bot.views.message import Block, listed, sections
 from bot.views.options import option_labels, option_name
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, turn_noun
@@ -174,10 +173,6 @@ def ballot_button(debate: Debate) -> list[Block]:
     """Return the button that opens the form; none where there is nothing to choose."""
     if len(options_of(debate).items) <= 1 or is_people_vote_closed(debate):
         return []
-    button = ButtonElement(
-        text="Cast or change your ballot",
-        action_id=ActionId.BALLOT.value,
-        value=debate.id,
-        accessibility_label="Cast or change your ballot: choose between the options yourself",
-    )
-    return [as_json(ActionsBlock(block_id=BlockId.BALLOT.value, elements=[button]))]
+    text = "Cast or change your ballot"
+    label = f"{text}: choose between the options yourself"
+    return [actions(BlockId.BALLOT, button(text, ActionId.BALLOT, debate.id, label=label))]

@@ -1,6 +1,6 @@
 """How far a debate has come: phase, round, turns done and to come, as a plan (pure)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.slack.mrkdwn.newer_blocks import PLAN
@@ -85,8 +85,7 @@ def steps(debate: Debate) -> Sequence[PlanStep]:
 @once_per_debate
 def progress(debate: Debate) -> Progress:
     """How far it has come. What failed agents would have done no longer counts."""
-    outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
-    done = sum(map(len, outcomes)) + (debate.verdict is not None)
+    done = len(_taken(debate)) + (debate.verdict is not None)
     if debate.status is not Status.RUNNING:
         return Progress(max(done, 1), max(done, 1))
     turns = [turn for step in _way(debate).values() for turn in step]
@@ -97,23 +96,13 @@ def progress(debate: Debate) -> Progress:
 @once_per_debate
 def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     """Rounds and vote, with the turns that were taken and may still be, as far as is foreseen."""
-    form, cut = format_of(debate), schedule.is_cut_short(debate)
+    cut = schedule.is_cut_short(debate)
     rounds = 0 if cut else rounds_foreseen(debate)
     last = schedule.rounds_open(debate) if cut else rounds
-    outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
-    turns = [one.turn for known in outcomes for one in known.values()]
-    turns += [turn for number in range(1, rounds + 1) for turn in form.planned(debate, number)]
-    if not debate.stop and not debate.tally:
-        first = [0] if votes_blind(debate) and not cut else []
-        turns += [
-            Turn(act=Act.BALLOT, round=number, agent=voter)
-            for number in (*first, last)
-            for voter in form.alive(debate)
-        ]
-    found: dict[str, list[Turn]] = {}
+    turns = [*_taken(debate), *_foreseen(debate, rounds, last, cut=cut)]
     most = max((turn.round for turn in turns if is_read(debate, turn)), default=0)
-    for number in range(1, most + 1):
-        found["First answers" if not rounds and not cut else f"Round {number}"] = []
+    only = "First answers" if not rounds and not cut else ""
+    found = {only or f"Round {number}": list[Turn]() for number in range(1, most + 1)}
     found["Vote"] = []
     titles = list(found)
     for turn in dict.fromkeys(turns):
@@ -123,6 +112,24 @@ def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
             # Blind ballots are about the answers of the first round.
             found[titles[max(turn.round, 1) - 1]].append(turn)
     return found
+
+
+def _taken(debate: Debate) -> Sequence[Turn]:
+    """Turns with an outcome."""
+    outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
+    return [one.turn for known in outcomes for one in known.values()]
+
+
+def _foreseen(debate: Debate, rounds: int, last: int, *, cut: bool) -> Iterator[Turn]:
+    """Turns of all rounds that are foreseen, and the ballots after the last one."""
+    form = format_of(debate)
+    for number in range(1, rounds + 1):
+        yield from form.planned(debate, number)
+    if debate.stop or debate.tally:
+        return
+    for number in (*([0] if votes_blind(debate) and not cut else []), last):
+        for voter in form.alive(debate):
+            yield Turn(act=Act.BALLOT, round=number, agent=voter)
 
 
 def rounds_foreseen(debate: Debate) -> int:

@@ -8,12 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from pydantic import TypeAdapter, ValidationError
-from slack_sdk.models.blocks import (
-    ConversationFilter,
-    ConversationSelectElement,
-    UserMultiSelectElement,
-)
+from pydantic import NonNegativeInt
 
 from bot.slack.ids import CallbackId, FieldId, further
 from bot.slack.mrkdwn.convert import gist
@@ -48,12 +43,13 @@ _FORMAT_WORDS: Mapping[str, str] = {
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _OTHERS_WORDS = {True: "everybody in the channel", False: "people of this workspace"}
 _ESTIMATE_BLOCK = "estimate"
+#: Menus whose choice changes the estimate.
+COSTLY = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
 _NO_KIND = "None"
 #: Slack shows 100 options in a menu.
 _MOST_PLAYBOOKS = 99
 _NAME_LIMIT = 40
 _TITLE_LIMIT = 120
-_REFERENCES = TypeAdapter(tuple[SourceReference, ...])
 #: A message of at most so many characters is a question as it is; no question is longer.
 _SHORT = 300
 #: Between two sentences; "2.5" is none.
@@ -100,9 +96,8 @@ class FormOptions:
     roles: Sequence[Role] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class FormTarget:
-    """Where a form leads: the channel, and the message it was opened on."""
+class FormTarget(Value):
+    """Where a form leads: the channel, the message it was opened on; the form brings it back."""
 
     #: Empty: a person chooses in the form.
     channel: str = ""
@@ -112,29 +107,17 @@ class FormTarget:
     message: str = ""
     thread: str = ""
     #: Characters of that message, where it is too long for a field: it is read again at the start.
-    long: int = 0
+    long: NonNegativeInt = 0
     #: The files of that message; the verdict that the debate goes on from.
     references: tuple[SourceReference, ...] = ()
     #: Id of the debate that it goes on from; empty: of none.
     continues: str = ""
 
     @property
-    def metadata(self) -> Mapping[str, str]:
-        """What the form brings back."""
-        kept = {"message": self.message, "thread": self.thread, "long": str(self.long or "")}
-        kept["continues"] = self.continues
-        if self.references:
-            kept["evidence"] = _REFERENCES.dump_json(self.references).decode()
-        named = {name: value for name, value in kept.items() if value}
+    def metadata(self) -> Mapping[str, object]:
+        """What the form remembers."""
+        named = self.model_dump(mode="json", exclude_defaults=True)
         return {"channel": self.channel, "source": self.source, **named}
-
-    @staticmethod
-    def references_in(metadata: Mapping[str, str]) -> tuple[SourceReference, ...]:
-        """What a form brings back of its evidence; nothing where it is not as we wrote it."""
-        try:
-            return _REFERENCES.validate_json(metadata.get("evidence", "[]"))
-        except ValidationError:
-            return ()
 
 
 def question_in(text: str) -> str:
@@ -218,17 +201,16 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
-        *_playbook(kind or NO_PLAYBOOK, {NO_PLAYBOOK: _NO_KIND}, options, dispatch_on_change=True),
-        _format(chosen.format or "", options.agendas, filled_by=kind, dispatch_on_change=True),
+        *_playbook(kind or NO_PLAYBOOK, {NO_PLAYBOOK: _NO_KIND}, options),
+        _format(chosen.format or "", options.agendas, filled_by=kind),
         _agents(
             chosen.agents or (),
             options,
             empty=_cast(draft, options),
             filled_by=kind,
-            dispatch_on_change=True,
         ),
-        _rounds(chosen.rounds, filled_by=kind, dispatch_on_change=True),
-        *_money(chosen, options, dispatch_on_change=True),
+        _rounds(chosen.rounds, filled_by=kind),
+        *_money(chosen, options),
         checkbox(asking, words, on=bool(chosen.clarify)),
         _sealed(on=bool(chosen.sealed)),
     ]
@@ -236,7 +218,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         CallbackId.START_FORM,
         title="Start a debate",
         submit="Start",
-        blocks=blocks,
+        blocks=[_heard(block) for block in blocks],
         metadata=target.metadata,
     )
 
@@ -271,9 +253,7 @@ def settings_form(
     """
     chosen = now.choices
     wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
-    element = UserMultiSelectElement(
-        action_id=FieldId.STEWARDS.value, initial_users=list(now.stewards) or None
-    )
+    known = {"initial_users": list(now.stewards)} if now.stewards else {}
     stewards = Field(
         id=FieldId.STEWARDS.value,
         label="Who may steer debates",
@@ -321,7 +301,7 @@ def settings_form(
             },
             AS_USUAL if chosen.shadow is None else _ON if chosen.shadow else _OFF,
         ),
-        labelled(stewards, element),
+        labelled(stewards, "multi_users_select", **known),
         _sealed(on=bool(usual.sealed if chosen.sealed is None else chosen.sealed)),
         checkbox(
             Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),
@@ -374,6 +354,12 @@ def settings_form(
     )
 
 
+def _heard(block: Block) -> Block:
+    """The same block; we hear of every choice at once in a menu that changes the estimate."""
+    name = str(block.get("block_id", "")).partition("~")[0]
+    return {**block, "dispatch_action": True} if name in set(COSTLY) else block
+
+
 def _goes_on(number: int, text: str) -> Block:
     field = Field(
         id=further(FieldId.CONTEXT, number), label=f"Context, part {number}", optional=True
@@ -391,10 +377,8 @@ _SOURCES = Field(
 )
 _CHANNEL = labelled(
     Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
-    ConversationSelectElement(
-        action_id=FieldId.CHANNEL.value,
-        filter=ConversationFilter(include=["public", "private"], exclude_bot_users=True),
-    ),
+    "conversations_select",
+    filter={"exclude_bot_users": True, "include": ["public", "private"]},
 )
 
 
@@ -416,8 +400,6 @@ def _playbook(
     chosen: str,
     none: Mapping[str, str],
     options: FormOptions,
-    *,
-    dispatch_on_change: bool = False,
 ) -> Sequence[Block]:
     """The menu of kinds of debates; nothing where there are none."""
     if not options.playbooks:
@@ -427,7 +409,6 @@ def _playbook(
         label="Playbook",
         hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
         "what the verdict holds.",
-        dispatch_on_change=dispatch_on_change,
     )
     menu = {**none, **dict(list(options.playbooks.items())[:_MOST_PLAYBOOKS])}
     return (select(field, menu, chosen if chosen in menu else next(iter(none))),)
@@ -439,7 +420,6 @@ def _format(
     *,
     usual: str = "",
     filled_by: str = "",
-    dispatch_on_change: bool = False,
 ) -> Block:
     words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
     words |= {agenda.name: agenda.words for agenda in more}
@@ -449,7 +429,6 @@ def _format(
             id=FieldId.FORMAT.value,
             label="Format",
             filled_by=filled_by,
-            dispatch_on_change=dispatch_on_change,
         ),
         options,
         AS_USUAL if usual and chosen not in options else chosen,
@@ -462,7 +441,6 @@ def _agents(
     *,
     empty: str,
     filled_by: str = "",
-    dispatch_on_change: bool = False,
 ) -> Block:
     """The menu of agents; `empty`: who debates where none is chosen, in words."""
     hint = "At least two; each argues from its own point of view."
@@ -474,7 +452,6 @@ def _agents(
         hint=hint,
         optional=bool(empty),
         filled_by=filled_by,
-        dispatch_on_change=dispatch_on_change,
     )
     return multi_select(field, options.agents, chosen)
 
@@ -499,7 +476,6 @@ def _rounds(
     *,
     usual: int | None = None,
     filled_by: str = "",
-    dispatch_on_change: bool = False,
 ) -> Block:
     numbers = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
     options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
@@ -507,14 +483,11 @@ def _rounds(
         id=FieldId.ROUNDS.value,
         label="Rounds",
         filled_by=filled_by,
-        dispatch_on_change=dispatch_on_change,
     )
     return select(field, options, str(chosen) if chosen else AS_USUAL)
 
 
-def _money(
-    chosen: Choices, options: FormOptions, *, dispatch_on_change: bool = False
-) -> Sequence[Block]:
+def _money(chosen: Choices, options: FormOptions) -> Sequence[Block]:
     usual = _as_usual(options.usual_models) if options.usual_models else "As Moot is set up"
     models = {AS_USUAL: usual, **{model.id: model.words for model in options.models}}
     cap = Field(
@@ -526,7 +499,7 @@ def _money(
     )
     return [
         select(
-            Field(id=FieldId.MODELS.value, label="Models", dispatch_on_change=dispatch_on_change),
+            Field(id=FieldId.MODELS.value, label="Models"),
             models,
             chosen.models if chosen.models in models else AS_USUAL,
         ),

@@ -74,6 +74,7 @@ _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
     "check what matters before you act on it."
 )
+_NOT_GIVEN = "_not given_"
 _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
@@ -293,52 +294,62 @@ def disclaimer(debate: Debate) -> str:
 
 def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator[str]:
     reached = cited_verdict(debate, reached)
-    yield _titled("Decision", mrkdwn(reached.decision))
-    if reached.findings:
-        lines = (f"• {finding_line(debate, one, whole=True)}" for one in reached.findings)
-        yield _titled("Findings", "\n".join(lines))
-    if reached.reasons:
-        listed_reasons = (_listed(reached.reasons), check_words(debate))
-        yield _titled("Reasons", "\n".join(filter(None, listed_reasons)))
-    # The solution without a first paragraph that only says the decision again.
-    first, _, rest = reached.solution.strip().partition("\n\n")
-    said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
-    why = mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution)
-    yield _titled("Why", why)
-    yield from (_titled(gist(one.title, 60), mrkdwn(one.text)) for one in reached.sections)
-    if reached.implementation.strip():
-        yield _titled("How to do it", mrkdwn(reached.implementation))
-    if reached.requirements:
-        heads = ("Requirement", "Status", "Words that show it")
-        rows = [(one.text, one.status.value, one.words or "–") for one in reached.requirements]
-        yield _titled("Requirements", mrkdwn(table(heads, rows)))
-    if judged := criteria_table(debate, reached):
-        yield _titled(criteria_title(debate), mrkdwn(judged))
-    unmet = () if reached.requirements else reached.unmet_requirements
     lists = (
         ("Trade-offs", reached.tradeoffs),
         ("Recommendations", reached.recommendations),
-        ("Requirements that are not met", unmet),
+        (
+            "Requirements that are not met",
+            () if reached.requirements else reached.unmet_requirements,
+        ),
         ("Open questions", reached.open_questions),
         ("Assumptions", assumed),
         ("What would overturn it", reached.overturned_by),
     )
-    yield from (_titled(name, _listed(items)) for name, items in lists if items)
-    earlier = [_earlier(one, whole=True) for one in reached.earlier]
     minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
-    named = (("Said by one agent only", [*_lone(debate, reached)]), ("Earlier decisions", earlier))
-    yield from (_titled(name, "\n".join(lines)) for name, lines in named if lines)
-    if minority.strip():
-        yield _titled("Minority report", minority)
-    if debate.tally:
-        yield _titled("The vote", outcome(debate, debate.tally))
-    if course := how_it_went(debate):
-        yield _titled("How the debate went", course)
-    yield _titled("Confidence", "\n".join(_grounds(debate, reached)))
-    if alone := single_answer_section(debate, level=1):
-        yield _titled("A single answer", mrkdwn(alone.partition("\n\n")[2]))
-    if notes := _notes(debate, reached):
-        yield _titled("What became of your notes", notes)
+    alone = single_answer_section(debate, level=1)
+    # Title → text; a section without a text is left out, but for these.
+    sections_of: list[tuple[str, str]] = [
+        ("Findings", "\n".join(_finding_lines(debate, reached))),
+        ("Reasons", _reasons(debate, reached)),
+        ("Why", _why(reached) or _NOT_GIVEN),
+        *((gist(one.title, 60), mrkdwn(one.text) or _NOT_GIVEN) for one in reached.sections),
+        ("How to do it", mrkdwn(reached.implementation)),
+        ("Requirements", _requirements(reached)),
+        (criteria_title(debate), mrkdwn(criteria_table(debate, reached))),
+        *((name, _listed(items)) for name, items in lists),
+        ("Said by one agent only", "\n".join(_lone(debate, reached))),
+        ("Earlier decisions", "\n".join(_earlier(one, whole=True) for one in reached.earlier)),
+        ("Minority report", minority.strip() and minority),
+        ("The vote", outcome(debate, debate.tally) if debate.tally else ""),
+        ("How the debate went", how_it_went(debate)),
+        ("Confidence", "\n".join(_grounds(debate, reached))),
+        ("A single answer", mrkdwn(alone.partition("\n\n")[2])),
+        ("What became of your notes", _notes(debate, reached)),
+    ]
+    yield _titled("Decision", mrkdwn(reached.decision))
+    yield from (_titled(name, text) for name, text in sections_of if text)
+
+
+def _finding_lines(debate: Debate, reached: Verdict) -> Iterator[str]:
+    yield from (f"• {finding_line(debate, one, whole=True)}" for one in reached.findings)
+
+
+def _reasons(debate: Debate, reached: Verdict) -> str:
+    lines = (_listed(reached.reasons), check_words(debate))
+    return "\n".join(filter(None, lines)) if reached.reasons else ""
+
+
+def _why(reached: Verdict) -> str:
+    """The solution without a first paragraph that only says the decision again."""
+    first, _, rest = reached.solution.strip().partition("\n\n")
+    said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
+    return mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution)
+
+
+def _requirements(reached: Verdict) -> str:
+    heads = ("Requirement", "Status", "Words that show it")
+    rows = [(one.text, one.status.value, one.words or "–") for one in reached.requirements]
+    return mrkdwn(table(heads, rows)) if rows else ""
 
 
 def _lone(debate: Debate, reached: Verdict) -> Iterator[str]:
@@ -400,4 +411,4 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def _titled(name: str, text: str) -> str:
-    return f"*{name}*\n{text or '_not given_'}"
+    return f"*{name}*\n{text or _NOT_GIVEN}"

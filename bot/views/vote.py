@@ -6,8 +6,6 @@ A post of its own where every turn is one; in a quiet debate a part of the verdi
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from slack_sdk.models.blocks import RawTextObject, TableBlock
-
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.slack.mrkdwn.newer_blocks import CHART, PERCENT, POINTS
@@ -16,7 +14,6 @@ from bot.views.message import (
     PAGE_LIMIT,
     Block,
     MessageView,
-    as_json,
     context,
     header,
     listed,
@@ -175,14 +172,12 @@ def _chart(title: str, labels: Sequence[str], values: Sequence[float], kind: str
 
 
 def _table(rows: Sequence[Sequence[str]], right: Collection[int]) -> Block:
-    return as_json(
-        TableBlock(
-            rows=[[RawTextObject(text=cell or "–") for cell in row] for row in rows],
-            column_settings=[
-                {"align": "right" if column in right else "left"} for column in range(len(rows[0]))
-            ],
-        )
-    )
+    aligned = ["right" if column in right else "left" for column in range(len(rows[0]))]
+    return {
+        "column_settings": [{"align": side} for side in aligned],
+        "rows": [[{"text": cell or "–", "type": "raw_text"} for cell in row] for row in rows],
+        "type": "table",
+    }
 
 
 def outcome(debate: Debate, tally: Tally) -> str:

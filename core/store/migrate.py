@@ -59,6 +59,8 @@ async def migrate(
             version.create(connection)
             connection.execute(version.insert().values(version_num=newest(location)))
             return
+        if current < oldest(location):  # the first step brings up whatever was before it
+            connection.execute(text(f"DELETE FROM {version_table}"))  # noqa: S608 - our own name
         if current < newest(location):
             take_steps(connection, location, version_table)
         _check_not_newer(current, location, database.place)
@@ -124,7 +126,16 @@ def newest(location: Path) -> str:
 
     Versions are numbers of four digits, with which the names of their files begin.
     """
-    return max(file.name[:4] for file in (location / "versions").glob("[0-9]*.py"))
+    return max(_versions(location))
+
+
+def oldest(location: Path) -> str:
+    """The version that the first step of a package's migrations leads to."""
+    return min(_versions(location))
+
+
+def _versions(location: Path) -> list[str]:
+    return [file.name[:4] for file in (location / "versions").glob("[0-9]*.py")]
 
 
 def run_environment(metadata: MetaData) -> None:

@@ -4,11 +4,11 @@ Each is known by the beginning of its `block_id`, which also holds what its fall
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
-from slack_sdk.models.blocks import ActionsBlock, ButtonElement, MarkdownTextObject, SectionBlock
 
+from bot.slack.blocks import Block, actions, button, verbatim
 from bot.slack.ids import ActionId
 from bot.slack.mrkdwn.escape import literal
 from core.figures import number, percent
@@ -27,19 +27,11 @@ REFUSAL = "invalid_blocks"
 _BUTTON = "read-all"
 _PLAN_WIDTH, _CHART_WIDTH = 20, 16
 
-#: One block as JSON.
-Block = Mapping[str, Any]
-
 
 def read_all_button(value: str) -> Block:
     """Return the button that shows everything; its value says of what."""
-    button = ButtonElement(
-        text=READ_ALL,
-        action_id=ActionId.READ_ALL.value,
-        value=value,
-        accessibility_label=f"{READ_ALL} of this post",
-    )
-    return _as_json(ActionsBlock(block_id=_BUTTON, elements=[button]))
+    reading = button(READ_ALL, ActionId.READ_ALL, value, label=f"{READ_ALL} of this post")
+    return actions(_BUTTON, reading)
 
 
 def newer_in(payload: Mapping[str, Any]) -> frozenset[str]:
@@ -105,11 +97,7 @@ _FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block]]] = {
 
 
 def _section(text: str) -> Block:
-    return _as_json(SectionBlock(text=MarkdownTextObject(text=text, verbatim=True), expand=True))
-
-
-def _as_json(block: ActionsBlock | SectionBlock) -> Block:
-    return cast("Block", block.to_dict())
+    return {"expand": True, "text": verbatim(text), "type": "section"}
 
 
 def _blocks(payload: Mapping[str, Any]) -> Sequence[Block]:

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from bot.landing.receivers import Landed, Landing
 from bot.store.landings import Landings, LandingState
 from bot.store.purging import purge_traces
-from core.events import DebateConcluded, Recorded
+from core.events import DebateConcluded, Recorded, fold
 from core.models import Debate
 from core.store.database import Database
 from tests.bot.landing.office import FIRST, SECOND, open_office
@@ -54,8 +54,7 @@ async def test_an_event_that_is_published_again_is_not_sent_again(location: str)
     async with open_office([desk], location) as office:
         await office.debated()
         log = await office.store.events(FIRST)
-        debate = await office.queue._read(FIRST)
-        assert debate
+        debate = fold(log)
         for _ in range(3):
             await office.queue.put(debate, log[-1])
         await office.settle()

@@ -30,7 +30,6 @@ from bot.slack.payloads import (
     SocketAddress,
     TokensRevoked,
     UserFound,
-    ViewOpened,
     plain,
     posted_ts,
 )
@@ -47,7 +46,6 @@ READERS: dict[str, type[payloads.Payload]] = {
     "block_actions": Click,
     "block_actions_in_home": Click,
     "view_submission": FormSubmitted,
-    "view_opened": ViewOpened,
     "block_actions_in_form": Click,
     "message_action": MessageShortcut,
     "permalink": Permalink,

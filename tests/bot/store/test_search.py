@@ -1,19 +1,15 @@
 """Debates are found by their words, in the channels asked for and no others."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
-from shutil import copytree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.store.channel import Channel
-from bot.store.purging import purge_traces
 from bot.store.search import DebateWords
-from bot.store.tables import MIGRATIONS, VERSION_TABLE, prepare
+from bot.store.tables import prepare
 from core.store.database import Database
-from core.store.migrate import take_steps
 
 HERE, THERE = Channel("T1", "C1"), Channel("T1", "C2")
 
@@ -64,24 +60,3 @@ async def test_words_with_a_nul_are_found_too(words: DebateWords) -> None:
 async def test_anything_can_be_looked_for(words: DebateWords, wanted: str) -> None:
     await words.put("d1", HERE, "Kafka?")
     assert set(await ids(words, wanted, "C1")) <= {"d1"}
-
-
-async def test_words_of_a_file_that_noted_no_rows_are_replaced_and_removed(tmp_path: Path) -> None:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
-        earlier = tmp_path / "migrations"
-        copytree(MIGRATIONS, earlier)
-        for step in (earlier / "versions").glob("0*.py"):
-            if step.name >= "0014":
-                step.unlink()
-        await database.write(lambda c: take_steps(c, earlier, VERSION_TABLE))
-        insert = "INSERT INTO debate_words VALUES (?, 'T1', 'C1', 'Kafka?')"
-        await database.write(lambda c: [c.exec_driver_sql(insert, (one,)) for one in ("d1", "d2")])
-
-        await prepare(database)
-
-        words = DebateWords(database)
-        await words.put("d1", HERE, "Use PostgreSQL.")
-        assert await ids(words, "kafka", "C1") == ["d2"]
-        await database.write(lambda c: purge_traces(c, ["d2"]))
-        assert await ids(words, "kafka", "C1") == []
-        assert await ids(words, "postgresql", "C1") == ["d1"]

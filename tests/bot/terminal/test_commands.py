@@ -15,8 +15,9 @@ from typer.testing import CliRunner, Result
 
 from bot.building import open_store
 from bot.cli import app
-from bot.terminal.debating import DebateCommand, hand_out, hold
+from bot.terminal.debating import hand_out, hold
 from bot.terminal.files import write_file
+from bot.terminal.options import DebateCommand
 from bot.terminal.scoring import score
 from core.clock import SystemClock
 from core.errors import (
@@ -409,7 +410,7 @@ async def test_a_finished_debate_can_be_scored(
     form: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    await hold(DebateCommand(question=QUESTION, rounds=1))
+    await hold(DebateCommand(question=[QUESTION], rounds=1))
     debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
     async with Vendor(scores) as vendor:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
@@ -488,7 +489,7 @@ def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: s
 
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
-    asked = DebateCommand(question="x", report=target)
+    asked = DebateCommand(question=["x"], report=target)
     target.mkdir()
     hand_out(fold(a_log()), asked, "{}")
 

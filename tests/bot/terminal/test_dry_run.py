@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.debating import DebateCommand, hold
+from bot.terminal.debating import hold
 from bot.terminal.dry_run import dry_run_lines
+from bot.terminal.options import DebateCommand
 from core.errors import BadInput
 from core.estimate import estimate
 from core.figures import money
@@ -65,7 +66,7 @@ def files(folder: Path) -> list[str]:
 async def test_a_dry_run_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await hold(DebateCommand(question=QUESTION, rounds=1, dry_run=True)) == 0
+    assert await hold(DebateCommand(question=[QUESTION], rounds=1, dry_run=True)) == 0
 
     said = capsys.readouterr().out
     assert "no model is asked and nothing is spent" in said

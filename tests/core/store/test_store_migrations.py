@@ -5,6 +5,7 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from shutil import copytree
@@ -17,6 +18,9 @@ from sqlalchemy import Connection, MetaData, inspect, text
 
 from bot.building import database_url
 from bot.store import tables as bot_tables
+from bot.store.channel import Channel
+from bot.store.newer_blocks import NewerBlocks
+from bot.store.search import DebateWords
 from core.errors import StoreError
 from core.store import tables as core_tables
 from core.store.database import Database
@@ -148,6 +152,63 @@ async def test_an_older_database_takes_the_steps_it_lacks(
     await core.prepare(database)
 
     assert await database.read(table_names) == {*core.metadata.tables, core.version_table}
+
+
+#: Tables of the bot's earlier versions, as far as what is in them is taken over.
+OLDER = (
+    "CREATE TABLE moot_bot_version (version_num VARCHAR(32) NOT NULL)",
+    (
+        "CREATE TABLE posts (id INTEGER PRIMARY KEY, key TEXT, workspace TEXT, channel TEXT, "
+        "debate_id TEXT, thread_key TEXT, method TEXT, payload JSON, state TEXT, version INTEGER, "
+        "life TEXT, attempted_at TIMESTAMP, attempts INTEGER, ts TEXT, error TEXT)"
+    ),
+    (
+        "CREATE VIRTUAL TABLE debate_words USING fts5(debate_id UNINDEXED, workspace UNINDEXED, "
+        "channel UNINDEXED, words, tokenize = 'unicode61 remove_diacritics 2')"
+    ),
+    "CREATE TABLE registers (workspace TEXT, channel TEXT, canvas TEXT)",
+    (
+        "INSERT INTO posts VALUES (1, 'd1/line', 'T1', 'C1', 'd1', NULL, 'post', "
+        "'{\"text\": \"Hi\"}', 'waiting', 1, NULL, NULL, 0, NULL, NULL)"
+    ),
+    "INSERT INTO debate_words VALUES ('d1', 'T1', 'C1', 'Kafka?'), ('d2', 'T1', 'C1', 'Kafka?')",
+)
+FOLDS = (
+    "CREATE TABLE refused_folds (workspace TEXT, at TIMESTAMP)",
+    "INSERT INTO refused_folds VALUES ('T1', '2026-02-21 00:00:00.000000')",
+)
+FEATURES = (
+    "CREATE TABLE refused_features (workspace TEXT, feature TEXT, at TIMESTAMP)",
+    (
+        "INSERT INTO refused_features VALUES ('T1', 'plan', '2026-02-20 00:00:00.000000'), "
+        "('T1', 'container', '2026-02-21 00:00:00.000000'), "
+        "('T2', 'session', '2026-02-20 00:00:00.000000')"
+    ),
+    "ALTER TABLE posts ADD COLUMN urgent BOOLEAN NOT NULL DEFAULT 0",
+)
+
+
+@pytest.mark.parametrize(("version", "more"), [("0003", ()), ("0007", FOLDS), ("0013", FEATURES)])
+async def test_the_first_step_brings_up_whatever_was_before_it(
+    database: Database, version: str, more: tuple[str, ...]
+) -> None:
+    stamp = f"INSERT INTO moot_bot_version VALUES ('{version}')"  # noqa: S608 - ours
+    for statement in (*OLDER, *more, stamp):
+        await database.write(lambda c, made=statement: c.exec_driver_sql(made))
+
+    await bot_tables.prepare(database)
+
+    names = await database.read(table_names)
+    assert names == {*bot_tables.METADATA.tables, bot_tables.VERSION_TABLE}
+    key = await database.read(lambda c: c.exec_driver_sql("SELECT key, state FROM queue").all())
+    assert [tuple(row) for row in key] == [("d1/line", "waiting")]
+    words, here = DebateWords(database), Channel("T1", "C1")
+    await words.put("d1", here, "Use PostgreSQL.")
+    hits = await words.find("T1", ["C1"], "kafka", 10)
+    assert [hit.debate_id for hit in hits] == ["d2"]
+    blocks, now = NewerBlocks(database), datetime(2026, 3, 1, tzinfo=UTC)
+    assert await blocks.are_refused("T1", now) is bool(more)
+    assert not await blocks.are_refused("T2", now)
 
 
 async def test_both_packages_keep_their_tables_in_one_database(database: Database) -> None:

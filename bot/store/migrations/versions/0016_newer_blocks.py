@@ -1,22 +1,83 @@
-"""Note of each workspace whether it refused newer blocks, and no more which of them."""
+"""Bring the tables of every version before to one state: what is not there is made.
+
+This is the first step, and takes the place of the fifteen before it: of any database that took
+some of them. A later step that changes one of these tables writes here what it was.
+"""
 
 import sqlalchemy as sa
 from alembic import op
 
+from bot.store.tables import (
+    CHANNEL_SETTINGS,
+    CLOSED_RECEIVERS,
+    DELIVERIES,
+    LANDINGS,
+    NEWER_BLOCKS_REFUSED,
+    ORGANISATIONS,
+    PAGE_GRANTS,
+    PERSONAL_TOKENS,
+    REMINDERS,
+    RESTORED,
+    ROWS_ON_SQLITE,
+    SEARCH_ON_POSTGRESQL,
+    WORDS_ON_POSTGRESQL,
+    WORDS_ON_SQLITE,
+)
+
 revision = "0016"
-down_revision = "0015"
+down_revision = None
+
+_UNCHANGED = (
+    *(DELIVERIES, CHANNEL_SETTINGS, REMINDERS, ORGANISATIONS, RESTORED, PAGE_GRANTS),
+    *(LANDINGS, CLOSED_RECEIVERS, PERSONAL_TOKENS, NEWER_BLOCKS_REFUSED),
+)
+#: Which workspaces refused blocks, in the two tables that were there before.
+_REFUSED = {
+    "refused_folds": "SELECT workspace, at FROM refused_folds",
+    "refused_features": "SELECT workspace, MAX(at) FROM refused_features "
+    "WHERE feature IN ('container', 'plan', 'data_visualization') GROUP BY workspace",
+}
+_POSTS = (
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    *(sa.Column(name, sa.Text, nullable=False) for name in ("key", "workspace", "channel")),
+    *(sa.Column(name, sa.Text) for name in ("debate_id", "thread_key")),
+    sa.Column("method", sa.Text, nullable=False),
+    sa.Column("payload", sa.JSON, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("life", sa.Text),
+    sa.Column("attempted_at", sa.DateTime(timezone=True)),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    *(sa.Column(name, sa.Text) for name in ("ts", "error")),
+)
 
 
 def upgrade() -> None:
-    """Create the table, take over what is known, and drop the earlier table."""
-    op.create_table(
-        "newer_blocks_refused",
-        sa.Column("workspace", sa.Text, primary_key=True),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-    )
-    op.execute(
-        "INSERT INTO newer_blocks_refused (workspace, at) "
-        "SELECT workspace, MAX(at) FROM refused_features "
-        "WHERE feature IN ('container', 'plan', 'data_visualization') GROUP BY workspace"
-    )
-    op.drop_table("refused_features")
+    """Make what is not there, take over what is known, and drop what is not used any more."""
+    connection = op.get_bind()
+    is_sqlite = connection.dialect.name == "sqlite"
+    known = set(sa.inspect(connection).get_table_names())
+    for table in _UNCHANGED:
+        table.create(connection, checkfirst=True)
+    if "posts" not in known:
+        op.create_table("posts", *_POSTS)
+    if "urgent" not in {column["name"] for column in sa.inspect(connection).get_columns("posts")}:
+        op.add_column("posts", sa.Column("urgent", sa.Boolean, server_default=sa.false()))
+    if "debate_words" not in known:
+        for made in (
+            (WORDS_ON_SQLITE,) if is_sqlite else (WORDS_ON_POSTGRESQL, SEARCH_ON_POSTGRESQL)
+        ):
+            op.execute(made)
+    if is_sqlite and "debate_words_rows" not in known:
+        op.execute(ROWS_ON_SQLITE)
+        op.execute(
+            "INSERT INTO debate_words_rows "
+            "SELECT debate_id, max(rowid) FROM debate_words GROUP BY debate_id"
+        )
+        # There should be none; what has no note could never be removed.
+        op.execute(
+            "DELETE FROM debate_words WHERE rowid NOT IN (SELECT row FROM debate_words_rows)"
+        )
+    for earlier in known.intersection(_REFUSED):
+        op.execute(f"INSERT INTO newer_blocks_refused (workspace, at) {_REFUSED[earlier]}")
+    for earlier in known.intersection({*_REFUSED, "registers"}):
+        op.drop_table(earlier)

@@ -91,7 +91,7 @@ def upgrade() -> None:
         if row["method"] not in {"pin", "session"} or row["thread_key"] in known:
             connection.execute(queue.insert(), row)
     op.drop_table("posts")
-    op.drop_table("channel_holders")
+    op.drop_table("channel_holders", if_exists=True)
 
 
 def _debates(connection: sa.Connection) -> tuple[Mapping[str, int], frozenset[str]]:

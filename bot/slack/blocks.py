@@ -1,0 +1,82 @@
+"""Buttons and the blocks that hold them as plain JSON, cut to Slack's limits (pure).
+
+The SDK's classes are not used: they take a hundred times as long, and raise where a text is long.
+The local Slack of the tests refuses what Slack does.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.slack.ids import ActionId, BlockId
+
+#: One block or element as JSON.
+Block = Mapping[str, Any]
+
+#: Characters of a button's text and of what screen readers say in its place, and of its value:
+#: https://docs.slack.dev/reference/block-kit/block-elements/button-element.
+_BUTTON_LIMIT, _VALUE_LIMIT = 75, 2000
+
+
+def plain_text(words: str) -> Block:
+    """Text without formatting; codes of emoji are shown as such."""
+    return {"emoji": True, "text": words, "type": "plain_text"}
+
+
+def verbatim(text: str) -> Block:
+    """Safe mrkdwn: Slack turns no word that looks like a mention into one."""
+    return {"text": text, "type": "mrkdwn", "verbatim": True}
+
+
+def button(
+    text: str,
+    action: ActionId | str,
+    value: str = "",
+    *,
+    label: str,
+    style: str = "",
+    confirm: Block | None = None,
+) -> Block:
+    """Return a button.
+
+    Args:
+        text: What it says.
+        action: What is done.
+        value: What it is done to, at most 2,000 characters.
+        label: What screen readers say.
+        style: `primary` or `danger`.
+        confirm: What is asked first, as `confirmation` makes it.
+
+    Raises:
+        ValueError: The value is too long: cut, it would name something else.
+    """
+    if len(value) > _VALUE_LIMIT:
+        raise ValueError(f"a button keeps {_VALUE_LIMIT} characters, not {len(value)}")
+    return {
+        "accessibility_label": label[:_BUTTON_LIMIT],
+        "action_id": str(action),
+        **({"confirm": confirm} if confirm else {}),
+        **({"style": style} if style else {}),
+        "text": plain_text(text[:_BUTTON_LIMIT]),
+        "type": "button",
+        **({"value": value} if value else {}),
+    }
+
+
+def confirmation(title: str, text: str, *, confirm: str, deny: str) -> Block:
+    """Return what is asked before a button does something."""
+    return {
+        "title": plain_text(title),
+        "text": {"text": text, "type": "mrkdwn"},
+        "confirm": plain_text(confirm),
+        "deny": plain_text(deny),
+    }
+
+
+def actions(block: BlockId | str, *elements: Block) -> Block:
+    """Return a row of buttons."""
+    return {"block_id": str(block), "elements": list[Block](elements), "type": "actions"}
+
+
+def row(block: BlockId, elements: Sequence[Block]) -> list[Block]:
+    """Return a row of buttons; no block where there are none."""
+    return [actions(block, *elements)] if elements else []

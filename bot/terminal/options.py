@@ -1,0 +1,172 @@
+"""What is typed after the terminal's commands: option types they share, and `moot debate`'s fields.
+
+Imports nothing heavy, so that help is there at once.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+
+C = TypeVar("C")
+_FORMATS = ("critique", "council", "panel", "review")
+Config = Annotated[
+    Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
+]
+ProblemFile = Annotated[
+    Path | None, typer.Option("--problem-file", help="Read the question from this file.")
+]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source",
+        "-s",
+        metavar="PLACE",
+        help="A file, folder or page as evidence; may be repeated.",
+    ),
+]
+Agents = Annotated[
+    str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="critique, council, panel, review, or a plugin's.",
+        autocompletion=lambda: list(_FORMATS),
+    ),
+]
+When = Annotated[
+    Literal["split", "always", "never"] | None,
+    typer.Option(help="Debate only where first answers differ, always, or never (vote at once)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _file_or_output(path: Path | None) -> Path | None:
+    """The file that was named; `-` is standard output."""
+    return None if path == Path("-") else path
+
+
+Result = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=_file_or_output,
+        help="Whole record if .json, else the decision's text.",
+    ),
+]
+Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md is added.")]
+Clarify = Annotated[bool, typer.Option("--clarify", help="Agents may ask you before round 1.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")]
+Resume = Annotated[str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=_file_or_output,
+        help="Write into this file: .md, .json or .csv says the form.",
+    ),
+]
+File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON.")]
+
+
+def built_in_playbooks() -> list[str]:
+    """Names of playbooks, for the shell to complete."""
+    from core.config.playbooks import built_in  # noqa: PLC0415 - see above
+
+    return list(built_in())
+
+
+Playbook = Annotated[
+    str | None,
+    typer.Option(
+        "--playbook",
+        "-p",
+        help="A kind of debate: moot playbook list. What you choose besides wins over it.",
+        autocompletion=built_in_playbooks,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebateCommand:
+    """What was typed after `moot debate`, or `moot review`."""
+
+    question: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUESTION", help="What to debate; several words are one question; - reads it."
+        ),
+    ] = None
+    problem_file: ProblemFile = None
+    context: Annotated[str, typer.Option(help="What the agents should know besides.")] = ""
+    source: Sources = None
+    diff: Annotated[
+        str | None,
+        typer.Option(help="Changes as a source: a file, - to read them, or main...HEAD for git."),
+    ] = None
+    agents: Agents = None
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
+    ] = None
+    when: When = None
+    shadow: Annotated[
+        bool | None,
+        typer.Option(
+            "--shadow/--no-shadow",
+            help="Have one model answer alone as well, unseen until the decision.",
+        ),
+    ] = None
+    format: Format = None
+    playbook: Playbook = None
+    config: Config = None
+    output: Result = None
+    report: Report = None
+    clarify: Clarify = False
+    verbose: Verbose = False
+    #: Id of a debate to go on with.
+    resume: Resume = None
+    dry_run: DryRun = False
+    json: AsJson = False
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")
+    ] = False
+
+    @property
+    def typed(self) -> str | None:
+        """The question as it was typed."""
+        return " ".join(self.question) if self.question else None
+
+    @property
+    def roles(self) -> Sequence[str] | None:
+        """The agents or roles that were named."""
+        names = self.agents
+        return None if names is None else [name for name in names.split(",") if name.strip()]
+
+
+def takes(values: Callable[..., C], run: Callable[[C], object], doc: str | None) -> Any:
+    """Return a command whose options are the fields of a class.
+
+    Args:
+        values: The class; its fields are annotated as parameters of commands are.
+        run: Is handed an object of it.
+        doc: The command's help.
+    """
+
+    def command(**typed: Any) -> None:
+        run(values(**typed))
+
+    command.__signature__ = inspect.signature(values)
+    command.__annotations__ = values.__annotations__
+    command.__doc__ = doc
+    return command
