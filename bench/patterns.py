@@ -32,7 +32,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.addresses import fault_of, is_loopback, sends_openly
-from bot.debate_page.html import html
+from bot.debate_page.page import html
 from bot.listeners.typed import (
     has_question_mark,
     is_greeted,
@@ -621,7 +621,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.acts.short_form.read_short_form": read_short_form,
     "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
-    "bot.debate_page.html.html": lambda text: html(text, 2, {"e1"}),
+    "bot.debate_page.page.html": lambda text: html(text, 2, {"e1"}),
     "core.transcript.few_words.few_words": lambda text: few_words(text, 40),
     "core.transcript.few_words.not_yet_said": lambda text: not_yet_said(text, set()),
     "core.transcript.found.as_code": as_code,

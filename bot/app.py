@@ -29,15 +29,14 @@ from bot.listeners.registration import register_all
 from bot.log import logger
 from bot.mcp.in_slack import InSlack
 from bot.mcp.token_callers import TokenCallers
+from bot.operations.backup import EndedDebates
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
-from bot.operations.retention import EndedDebates
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
-from bot.presenter.landing_posts import LandingPosts
 from bot.presenter.living import LivingPosts
 from bot.presenter.post import ViewOptions
-from bot.presenter.sink import Presenter
+from bot.presenter.sink import LandingPosts, Presenter
 from bot.queue.leases import Leases
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing
@@ -46,8 +45,7 @@ from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import Cluster, sharing_of
-from bot.running.heartbeat import Heartbeat
-from bot.running.port import Runner
+from bot.running.debate_runner import Heartbeat, Runner
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
@@ -57,16 +55,18 @@ from bot.slack.connection.http import FiguresServer, HttpServer, Routes
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
-from bot.store.channel_choices import ChannelSettings
-from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.landings import Landings
-from bot.store.newer_blocks import NewerBlocks
-from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
-from bot.store.reminders import Reminders
-from bot.store.restored import Restored
+from bot.store.records import (
+    ChannelSettings,
+    Deliveries,
+    NewerBlocks,
+    Organisations,
+    Reminders,
+    Restored,
+)
 from bot.store.search import DebateWords
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from bot.views.board import BoardAction

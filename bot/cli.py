@@ -15,7 +15,7 @@ import typer
 
 from bot.terminal import subcommands as terminal
 from bot.terminal.commands import Commands
-from bot.terminal.streams import end_output, is_of_output, prepare_streams
+from bot.terminal.files import end_output, is_of_output, prepare_streams
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import counted
 

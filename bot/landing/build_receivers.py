@@ -6,11 +6,10 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from bot.addresses import fault_of, sends_openly
-from bot.landing.folder_receiver import FolderReceiver
 from bot.landing.receivers import Receiver
+from bot.landing.record_files import FolderReceiver
 from bot.landing.repository_receiver import RepositoryReceiver
-from bot.landing.signing import secret_of
-from bot.landing.webhooks import WebhookReceiver, guard_of
+from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of
 from bot.settings import BotSettings
 from core.errors import ConfigurationBroken
 from core.landing import LandingPlaces, Webhook

@@ -10,10 +10,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
-from bot.landing.forges import commit_link, pull_link, suggested_link
-from bot.landing.git_failures import refusal_of
-from bot.landing.git_program import Git, GitFailed, GitMissing
+from bot.landing.git_program import Git, GitFailed, GitMissing, refusal_of
 from bot.landing.receivers import Landed, Landing, NotLanded
 from bot.landing.record_files import (
     RECORD_UNDONE,
@@ -27,6 +26,51 @@ from bot.log import logger
 from core.events import Recorded
 from core.landing import DEBATE, RecordPlace
 from core.models import Debate
+
+_ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
+
+
+def commit_link(repository: str, commit: str) -> str:
+    """Return the page of a commit; empty where nobody knows it."""
+    match _forge_of(repository):
+        case "github":
+            return f"{_page_of(repository)}/commit/{commit}"
+        case "gitlab":
+            return f"{_page_of(repository)}/-/commit/{commit}"
+        case _:
+            return ""
+
+
+def pull_link(repository: str, base: str, branch: str) -> str:
+    """Return the page on which a pull request is opened; empty where nobody knows it."""
+    match _forge_of(repository):
+        case "github":
+            return f"{_page_of(repository)}/compare/{quote(base)}...{quote(branch)}?expand=1"
+        case "gitlab":
+            source = f"merge_request%5Bsource_branch%5D={quote(branch, safe='')}"
+            target = f"merge_request%5Btarget_branch%5D={quote(base, safe='')}"
+            return f"{_page_of(repository)}/-/merge_requests/new?{source}&{target}"
+        case _:
+            return ""
+
+
+def suggested_link(repository: str, said: str) -> str:
+    """Return the page that a server names after a push, if it is one of the repository itself."""
+    page = _page_of(repository)
+    found = (one.rstrip(".,)") for one in _ADDRESS.findall(said))
+    return next((one for one in found if one.startswith(f"{page}/")), "")
+
+
+def _forge_of(repository: str) -> str:
+    """The kind of server, by its name: nobody asks it."""
+    host = urlsplit(repository).hostname or ""
+    first = host.split(".")[0]
+    return first if first in {"github", "gitlab"} else ""
+
+
+def _page_of(repository: str) -> str:
+    return repository.removesuffix("/").removesuffix(".git")
+
 
 _log = logger(__name__)
 

@@ -1,6 +1,10 @@
 """Webhooks: signed messages about debates, sent to addresses of the settings."""
 
 import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
 import ipaddress
 import json
 import ssl
@@ -15,9 +19,8 @@ import aiohttp
 
 from bot.addresses import Ip, fault_of, is_public
 from bot.landing.receivers import Landed, Landing, NotLanded, ReceiverClosed
-from bot.landing.signing import signed_headers
 from bot.links import GuardedResolver, calling
-from core.errors import BadInput
+from core.errors import BadInput, ConfigurationBroken
 from core.events import (
     DebateConcluded,
     DebateFailed,
@@ -31,6 +34,56 @@ from core.models import Debate, DecisionKind, Person
 from core.ports import Clock
 from core.redaction import redact
 from core.transcript.adr import adr
+
+_PREFIX = "whsec_"
+#: Bytes of a secret, at least and at most, as the specification asks.
+_SHORTEST, _LONGEST = 24, 64
+
+
+def secret_of(written: str, variable: str) -> bytes:
+    """Return the bytes of a secret as it is written: `whsec_` and base64.
+
+    Args:
+        written: What the variable holds.
+        variable: Its name, for the error.
+
+    Raises:
+        ConfigurationBroken: It is missing or no such secret; the secret is not in the words.
+    """
+    how = (
+        f"Put `{_PREFIX}` and {_SHORTEST} to {_LONGEST} random bytes in base64 there, for example "
+        f"with: echo {_PREFIX}$(openssl rand -base64 32)"
+    )
+    if not written:
+        raise ConfigurationBroken(f"{variable} is not set. {how}")
+    try:
+        found = base64.b64decode(written.strip().removeprefix(_PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}") from None
+    if not written.strip().startswith(_PREFIX) or not _SHORTEST <= len(found) <= _LONGEST:
+        raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}")
+    return found
+
+
+def signed_headers(
+    message_id: str, timestamp: int, body: bytes, secrets: Sequence[bytes]
+) -> Mapping[str, str]:
+    """Return the headers of a message.
+
+    Args:
+        message_id: The same for every attempt.
+        timestamp: Seconds since 1970, of this attempt.
+        body: As it is sent.
+        secrets: The newest first; while one takes another's place, both sign.
+    """
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    made = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in secrets]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(f"v1,{base64.b64encode(one).decode()}" for one in made),
+    }
+
 
 _DECIDED: Mapping[DecisionKind, WebhookEvent] = {
     DecisionKind.ACCEPT: WebhookEvent.ACCEPTED,

@@ -32,7 +32,7 @@ from bot.listeners.typed import (
     read,
 )
 from bot.log import logger
-from bot.presenter.example_mark import marked
+from bot.presenter.post import marked
 from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
 from bot.slack.ids import board_key

@@ -13,9 +13,9 @@ from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.store.deliveries import Deliveries
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
+from bot.store.records import Deliveries
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.errors import BadInput
 from core.models import Debate, Person, Place

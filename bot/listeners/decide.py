@@ -10,12 +10,11 @@ from bot.listeners.context import ListenerContext, PersonsAct, person
 from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.payloads import FormSubmitted
-from bot.views.decision import already_decided, decision_form
-from bot.views.feedback import comment_form, thanks
+from bot.views.decision import BUTTONS, already_decided, decision_form, outcome_form, recorded
+from bot.views.follow_up import comment_form, thanks
 from bot.views.forms import Form, said
 from bot.views.message import MessageView
-from bot.views.outcome import BUTTONS, outcome_form, recorded
-from bot.views.people_vote import ballot_form, places_of
+from bot.views.vote import ballot_form, places_of
 from core.errors import BadInput
 from core.models import (
     Debate,

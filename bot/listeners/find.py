@@ -30,7 +30,7 @@ from bot.views.lists import (
     search_list,
 )
 from bot.views.message import MessageView
-from bot.views.recalled import recalled
+from bot.views.notices import recalled
 from core.calibration import calibration
 from core.errors import LogBroken, MootError, reading
 from core.models import Debate, Place

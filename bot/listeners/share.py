@@ -6,7 +6,7 @@ from bot.listeners.context import ListenerContext
 from bot.listeners.interactions import Clicked, on_click
 from bot.slack.ids import ActionId
 from bot.views.message import MessageView
-from bot.views.shared_page import shared, withdrawn
+from bot.views.notices import shared, withdrawn
 from core.errors import BadInput
 from core.models import Debate
 

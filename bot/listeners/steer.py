@@ -9,8 +9,7 @@ from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, o
 from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted
-from bot.views.context_form import context_form
-from bot.views.options_form import edits_in, field_of, options_form
+from bot.views.options_form import context_form, edits_in, field_of, options_form
 from core.models import Debate, Person
 from core.use_cases.option_edits import EditRefused
 

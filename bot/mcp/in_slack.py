@@ -11,8 +11,8 @@ from decimal import Decimal
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.mcp.arguments import StartArguments, named_by_words
-from bot.mcp.caller import Caller
 from bot.mcp.caller_debates import Actions
+from bot.mcp.token_callers import Caller
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
 from core.errors import BadInput

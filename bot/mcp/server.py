@@ -28,7 +28,7 @@ from bot.log import logger
 from bot.mcp import documents
 from bot.mcp.arguments import faults_in
 from bot.mcp.caller_debates import CallerDebates
-from bot.mcp.prompts import READY_REQUESTS
+from bot.mcp.documents import READY_REQUESTS
 from bot.mcp.tools import TOOLS
 from bot.operations.health import moot_version
 from core.errors import MootError

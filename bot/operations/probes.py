@@ -6,8 +6,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
 from bot.operations.health import Check, Health, Probe
-from bot.slack.connection.identity import identify
-from bot.slack.connection.socket import SocketGateway
+from bot.slack.connection.socket import SocketGateway, identify
 from core.errors import ConfigurationBroken, MootError
 
 _log = logger(__name__)

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from bot.presenter.example_mark import marked_content
-from bot.presenter.post import Content, Scene, ViewOptions
+from bot.presenter.post import Content, Scene, ViewOptions, marked_content
 from bot.presenter.posts import LIVING
 from bot.queue.outgoing import Rendered
 from bot.queue.rows import PostRow

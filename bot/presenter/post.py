@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 from bot.queue.rows import NewPost
 from bot.slack.ids import board_key, event_key, note_ts
 from bot.views.board import BoardAction
-from bot.views.message import MessageView
+from bot.views.message import MessageView, context
+from bot.views.words import EXAMPLE_NOTE, is_example
 from core.events import Event, Recorded
 from core.models import Debate, Turn
 
@@ -179,3 +180,24 @@ def occasion_of(
 def with_log(occasion: Occasion[E], log: Iterable[Recorded]) -> Occasion[E]:
     """The same occasion with the log up to its event."""
     return replace(occasion, log=[one for one in log if one.seq <= occasion.seq])
+
+
+def marked(debate: Debate, post: NewPost) -> NewPost:
+    """Return the post, with the note that it is an example where the debate is one."""
+    return replace(post, payload=marked_content(debate, post.payload))
+
+
+def marked_content(debate: Debate, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is shown, with the note that it is an example where the debate is one.
+
+    The note is in the blocks, for the eye, and in the text, for notifications and screen readers.
+    """
+    if not is_example(debate) or "text" not in content:
+        return content
+    payload: dict[str, Any] = dict(content)
+    if EXAMPLE_NOTE not in payload["text"]:
+        payload["text"] = f"{payload['text']}\n{EXAMPLE_NOTE}"
+    blocks: list[Mapping[str, Any]] = payload.get("blocks", [])
+    if blocks and EXAMPLE_NOTE not in str(blocks):
+        payload["blocks"] = [*blocks, *map(dict, context(EXAMPLE_NOTE))]
+    return payload

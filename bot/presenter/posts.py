@@ -31,12 +31,10 @@ from bot.slack.mrkdwn.convert import bare_gist
 from bot.views import asked_thread, notices
 from bot.views.board import board, question_is_whole
 from bot.views.clarifications import card
-from bot.views.decision import decided, reminder
+from bot.views.decision import decided, outcome_post, reminder
 from bot.views.follow_up import answered, asked
-from bot.views.group_post import group_post
+from bot.views.group_post import group_post, turn
 from bot.views.message import MessageView
-from bot.views.outcome import outcome_post
-from bot.views.turn import turn
 from bot.views.turn_groups import is_shown
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote

@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from bot.presenter.example_mark import marked
-from bot.presenter.finding import words_of
-from bot.presenter.post import ViewOptions, occasion_of, with_log
+from bot.landing.receivers import Landed, Landing, Receiver
+from bot.presenter.post import ViewOptions, marked, occasion_of, with_log
 from bot.presenter.posts import hurried_by, posts_of_group, posts_on
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.queue.rows import DebateProgress, NewPost
+from bot.slack.ids import board_key, event_key
 from bot.store.channel import Channel
+from bot.views.message import MessageView
+from bot.views.notices import landed as landed_words
+from bot.views.notices import not_landed
 from core.events import (
     DebateConcluded,
     DebateFailed,
@@ -27,7 +30,27 @@ from core.events import (
 )
 from core.models import Debate, Decision, DecisionOutcome, Status, Turn
 from core.recent import Recent
+from core.rules.options import options_of
 from core.use_cases.debate_cache import DebateLog
+
+
+def words_of(debate: Debate) -> str:
+    """The question, the options, what was decided and why, and what the team said to it."""
+    setup, verdict = debate.setup, debate.verdict
+    options = (item.name for item in options_of(debate).items)
+    parts = [debate.id, setup.question, setup.context, *options]
+    if verdict:
+        parts += [verdict.decision, verdict.solution, verdict.implementation, verdict.dissent]
+        parts += [
+            *verdict.reasons,
+            *verdict.tradeoffs,
+            *verdict.recommendations,
+            *verdict.open_questions,
+        ]
+    parts += [decision.why for decision in debate.decisions]
+    parts += [said.why for said in debate.outcomes]
+    return "\n".join(part for part in parts if part)
+
 
 #: Debates whose reading position is kept in memory.
 _REMEMBERED = 1000
@@ -169,3 +192,51 @@ class Presenter:
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Nothing: who is at work is a matter of the debate itself."""
+
+
+@dataclass(frozen=True)
+class LandingPosts:
+    """Queues a post per landing that people are told of; again changes nothing."""
+
+    posts: PostQueue
+
+    async def landed(self, receiver: str, landing: Landing, landed: Landed) -> None:
+        """Say where the record is; nothing where there is none.
+
+        Raises:
+            StoreDown: Nothing was queued.
+        """
+        if landed.place:
+            shown = landed_words(
+                landed.place,
+                landed.inside,
+                branch=landed.branch,
+                commit=landed.commit,
+                links=(landed.commit_link, landed.pull_link),
+            )
+            await self._post(landing, f"landed/{receiver}", shown)
+
+    async def failed(
+        self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
+    ) -> None:
+        """Say what is undone, and why.
+
+        Raises:
+            StoreDown: Nothing was queued.
+        """
+        part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
+        shown = not_landed(landing.debate, receiver.undone, why, again_after=again_after)
+        await self._post(landing, part, shown)
+
+    async def _post(self, landing: Landing, part: str, shown: MessageView) -> None:
+        debate = landing.debate
+        post = NewPost(
+            key=event_key(debate.id, landing.recorded.seq, part),
+            workspace=debate.setup.place.workspace,
+            channel=debate.setup.place.channel,
+            method="post",
+            payload=shown.payload,
+            debate_id=debate.id,
+            thread_key=board_key(debate.id),
+        )
+        await self.posts.post([marked(debate, post)])

@@ -22,7 +22,7 @@ from bot.slack.ids import addressed, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
 from bot.slack.outcomes import Rejected
 from bot.slack.payloads import refusal_of
-from bot.store.newer_blocks import NewerBlocks
+from bot.store.records import NewerBlocks
 from core.errors import StoreDown
 from core.ports import Clock
 from core.recent import Recent

@@ -3,11 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from bot.running.debate_runner import Advances
+from bot.running.debate_runner import Advances, Heartbeat, Runner
 from bot.running.debates import LocalRunner
-from bot.running.heartbeat import Heartbeat
 from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
-from bot.running.port import Runner
 from core.errors import ConfigurationBroken
 from core.ports import Clock, DebateStore
 
@@ -74,7 +72,7 @@ def sharing_of(url: str, beat: Heartbeat | None = None) -> Cluster:
     if not url.startswith("postgresql"):
         return SingleProcess()
     try:
-        from bot.running.postgres_cluster import PostgresCluster  # noqa: PLC0415 - an extra's packages
+        from bot.running.replica_debates import PostgresCluster  # noqa: PLC0415 - an extra's packages
     except ModuleNotFoundError as error:
         raise ConfigurationBroken(
             f"PostgreSQL needs the package {error.name}. Type `make extras` in a checkout; "

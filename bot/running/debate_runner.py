@@ -110,3 +110,38 @@ async def unfinished(store: DebateStore, clock: Clock) -> Sequence[str]:
         return wait
 
     return await retry(store.unfinished, RETRIES, clock.sleep, on=StoreError, again=again)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heartbeat:
+    """Times in seconds. A dead replica's work goes on after `stalled` and `rescue` at most."""
+
+    #: Between two signs of life.
+    heartbeat: float = 5.0
+    #: Without a sign of life for so long, a replica is dead.
+    stalled: float = 20.0
+    #: Between two looks for the dead; a whole number that divides 60.
+    rescue: int = 5
+    #: Between two looks for jobs that nobody announced.
+    poll: float = 1.0
+
+
+class Runner(Protocol):
+    """Sees to it that every unfinished debate is being worked on."""
+
+    @property
+    def held(self) -> Sequence[str]:
+        """Ids of the debates being worked on in this process."""
+        ...
+
+    async def start(self) -> None:
+        """Take up what is unfinished."""
+        ...
+
+    def wake(self, debate_id: str) -> None:
+        """Somebody began this debate or added to its log: work on it."""
+        ...
+
+    async def close(self) -> None:
+        """Stop cleanly, within ten seconds. What was not recorded yet is done again next time."""
+        ...

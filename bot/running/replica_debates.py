@@ -1,20 +1,83 @@
 """Debates on many replicas: each is a Procrastinate job, held by one replica at a time."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
+import psycopg
 from procrastinate.exceptions import ConnectorException
+from psycopg import sql
 
 from bot.log import logger
-from bot.running.debate_runner import Advances, DebateRunner, unfinished
+from bot.running.debate_runner import Advances, DebateRunner, Heartbeat, Runner, unfinished
 from bot.running.job_queue import Jobs, JobTasks
-from bot.running.keyed_tasks import KeyedTasks
-from bot.running.notifications import CHANNEL, Signals
+from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
 from core.errors import StoreError
 from core.models import Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
 
 _log = logger(__name__)
+
+CHANNEL = "moot_debates"
+#: Seconds without a signal after which the connection is tried.
+_SILENCE = 5.0
+_PAUSE = 0.5
+
+
+class Signals:
+    """Listens on PostgreSQL's NOTIFY, and listens again when the connection is lost.
+
+    A signal may be lost with the connection, so whoever listens is told of each new beginning.
+    """
+
+    def __init__(
+        self, conninfo: str, *, heard: Callable[[str], object], missed: Callable[[], None]
+    ) -> None:
+        """Keep whom to tell.
+
+        Args:
+            conninfo: The database.
+            heard: Told of each signal.
+            missed: Told whenever signals may have been missed.
+        """
+        self._conninfo = conninfo
+        self._heard = heard
+        self._missed = missed
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Listen."""
+        self._task = asyncio.create_task(self._keep_listening(), name="signals")
+
+    async def close(self) -> None:
+        """Listen no more."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _keep_listening(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except (psycopg.Error, OSError) as error:
+                _log.warning("signals are not heard", reason=type(error).__name__)
+            await asyncio.sleep(_PAUSE)
+
+    async def _listen(self) -> None:
+        connecting = psycopg.AsyncConnection[Any].connect(
+            self._conninfo, autocommit=True, connect_timeout=10
+        )
+        async with await connecting as connection:
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+            self._missed()
+            while True:
+                async for signal in connection.notifies(timeout=_SILENCE):
+                    self._heard(signal.payload)
+                await connection.execute("SELECT 1")
+
 
 #: Seconds that a clean stop may take.
 STOP_SECONDS = 6.0
@@ -91,3 +154,38 @@ class ReplicatedRunner:
         due = schedule.due(debate) if debate and debate.status is Status.RUNNING else None
         if due:
             await self._debates.wake_at(debate_id, due)
+
+
+class PostgresCluster:
+    """This replica's share."""
+
+    def __init__(self, url: str, beat: Heartbeat) -> None:
+        """Keep where jobs are queued; `start` connects."""
+        self._jobs = Jobs(url, beat)
+
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+        """Return what serves the receivers that fall to this replica."""
+        return JobTasks(self._jobs, "landings", serve, write=str, read=str)
+
+    def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
+        """Return what advances the debates that fall to this replica."""
+        return ReplicatedRunner(engine=engine, store=store, clock=clock, jobs=self._jobs)
+
+    def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
+        """Have one replica look for forgotten work at each rescue."""
+
+        async def look() -> None:
+            try:
+                await of_work()
+            except StoreError as error:
+                _log.warning("cannot look for forgotten work", reason=str(error))
+
+        self._jobs.reminders.append(look)
+
+    async def start(self) -> None:
+        """Connect, and begin to work."""
+        await self._jobs.start()
+
+    async def close(self) -> None:
+        """Stop everything and disconnect."""
+        await self._jobs.close()

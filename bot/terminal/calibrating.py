@@ -1,27 +1,120 @@
-"""`moot calibration`: how accepted decisions turned out, as a table, a picture, CSV or JSON."""
+"""How decisions turned out: what people say, and how often accepted ones held."""
 
 import csv
 import io
 import json
+import secrets
 from collections.abc import Sequence
+from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from bot.building import database_place, open_records
+from bot.building import database_place, open_records, open_store
 from bot.log import logger, set_up_logs
 from bot.settings import LogLevel, read_settings
-from bot.terminal.charts import calibration_chart, check_chart
+from bot.terminal.debating import current_user
 from bot.terminal.files import check_writable, form_for, put_out, tell, write_file
+from bot.terminal.records import log_in
 from core.calibration import (
+    CONFIDENCE,
     Calibration,
     Case,
     calibration,
     interval_words,
     states,
 )
+from core.clock import SystemClock
+from core.errors import BadInput, StoreInUse
+from core.events import fold
 from core.figures import percent
+from core.models import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.transcript.markdown import visible
+from core.transcript.people import adr_status, outcome_words
 from core.transcript.words import table
 from core.use_cases.calibrate import CountOutcomes
+from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.fact_log import FactLog
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Formats matplotlib writes without further packages, by the file's ending.
+FORMATS = ("svg", "png", "pdf")
+_NAME_LIMIT = 40
+_BAR, _DOT, _STATED = "#0f766e", "#0b4f4a", "#b45309"
+
+
+def has_charts() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def check_chart(path: Path | None) -> None:
+    """Check that a chart can be written to a file, before anything is counted.
+
+    Raises:
+        BadInput: matplotlib is missing, or the file's ending names no known format.
+    """
+    if path is None:
+        return
+    if path.suffix.lower().lstrip(".") not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise BadInput(f"{path} cannot be written: the name of a picture ends in {endings}.")
+    if not has_charts():
+        raise BadInput(
+            "Pictures need matplotlib, which is not installed here. Install it beside Moot: "
+            "`pip install matplotlib`, or the extra `moot[charts]`."
+        )
+
+
+def picture(figure: "Figure", form: str = "svg") -> bytes:
+    """The figure as a file of that format; the same figure gives the same bytes."""
+    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
+
+    out = io.BytesIO()
+    with rc_context({"svg.hashsalt": "moot", "svg.fonttype": "none"}):
+        # A PNG has no date, and matplotlib warns about one.
+        stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
+        figure.savefig(out, format=form, metadata=stamp, bbox_inches="tight")
+    return out.getvalue()
+
+
+def calibration_chart(calibration: Calibration, form: str = "svg") -> bytes | None:
+    """A line per row: the share that held as a dot, its 95 % interval as a bar.
+
+    Rows of confidences have a mark for what the confidence promised. None: there are no outcomes.
+    """
+    if not calibration.rows:
+        return None
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
+
+    rows = list(calibration.rows)
+    figure = Figure(figsize=(9, 1.6 + 0.32 * len(rows)))
+    axes = figure.add_subplot()
+    names: list[str] = []
+    for place, row in enumerate(rows):
+        share = row.share
+        axes.hlines(place, share.low, share.high, color=_BAR, linewidth=6, alpha=0.35)
+        axes.plot([share.mean], [place], "o", color=_DOT, label="" if place else "held")
+        if row.group == CONFIDENCE and row.stated is not None:
+            axes.plot([row.stated], [place], "|", color=_STATED, markersize=14, markeredgewidth=3)
+        counts = f"{row.held} of {row.count} ({percent(share.mean)})"
+        axes.annotate(counts, (1.02, place), xycoords=("axes fraction", "data"), va="center")
+        name = row.name if len(row.name) <= _NAME_LIMIT else f"{row.name[: _NAME_LIMIT - 1]}…"
+        names.append(name if row.group == row.name else f"{row.group}: {name}")
+    # A name is no formula, whatever it holds.
+    axes.set_yticks(range(len(rows)), names, parse_math=False)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], [percent(step / 4) for step in range(5)])
+    axes.grid(axis="x", color="#e5e7eb")
+    axes.set_xlabel(
+        "Share that held (dot) with its 95% interval (bar); | is what the confidence promised"
+    )
+    axes.set_title("How often accepted decisions held")
+    return picture(figure, form)
+
 
 _log = logger(__name__)
 
@@ -177,3 +270,75 @@ def _summary(found: Calibration) -> dict[str, Any]:
             for row in found.rows
         ],
     }
+
+
+async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
+    """Record a decision on a verdict of this database; the newest one stands.
+
+    Raises:
+        BadInput: There is no verdict to decide on, or the day has passed.
+        StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    origin = f"terminal/{secrets.token_hex(8)}"
+    decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
+    try:
+        async with open_store(environment.moot_database) as store:
+            facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+            debate = fold(await log_in(store, debate_id, environment))
+            await DecideOnVerdict(facts=facts).decide(debate, decision)
+            debate = fold(await log_in(store, debate_id, environment))
+    except StoreInUse as error:
+        raise StoreInUse(f"{error} While the bot runs, decide in Slack.") from error
+    tell(f"Recorded: debate {debate_id} is {visible(adr_status(debate))}.")
+
+
+async def show_outcome(debate_id: str) -> None:
+    """Print how a decision turned out, as far as somebody said.
+
+    Raises:
+        BadInput: There is nothing that could have turned out.
+        StoreError: There is no such debate, or the database cannot be opened.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    async with open_records(environment.moot_database) as store:
+        facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+        debate = fold(await log_in(store, debate_id, environment))
+        DecideOnVerdict(facts=facts).check_outcome(debate)
+    if debate.outcome is None:
+        tell(f"Nobody has said how debate {debate_id} turned out: moot outcome {debate_id} held")
+        return
+    put_out(visible(outcome_words(debate.outcome)) + "\n", None)
+
+
+async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
+    """Record how a decision turned out; the newest one stands.
+
+    A running bot shows in Slack what was recorded here when it starts next.
+
+    Raises:
+        BadInput: There is nothing that could have turned out.
+        StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    said = DecisionOutcome(
+        kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
+    )
+    try:
+        async with open_store(environment.moot_database) as store:
+            facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
+            decide = DecideOnVerdict(facts=facts)
+            debate = fold(await log_in(store, debate_id, environment))
+            standing = await decide.say_outcome(debate, said)
+    except StoreInUse as error:
+        instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
+        raise StoreInUse(f"{error} {instead}") from error
+    tell(f"Recorded: {visible(outcome_words(standing))}")
+
+
+def _wake_nobody(debate_id: str) -> None:
+    """No debate runs in this process."""
+    del debate_id

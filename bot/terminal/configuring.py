@@ -1,6 +1,7 @@
-"""`moot config`: check a file, print the schema, import another program's, show what holds."""
+"""Configuration and playbooks at the terminal: check, import, list and show them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -9,9 +10,12 @@ from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, put_out, tell
 from core.config.load import check_file, load_file
+from core.config.playbooks import built_in, built_in_text, find_playbooks, load_playbook
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
+from core.opening import find_playbook
 from core.settings import Settings
+from core.transcript.markdown import visible
 
 _BROKEN = 4
 
@@ -86,3 +90,102 @@ async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
     if as_json:
         text = json.dumps(yaml.safe_load(text), ensure_ascii=False, indent=2) + "\n"
     put_out(text, None)
+
+
+_USABLE, _PLAYBOOKS_BROKEN = 0, 4
+
+
+async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
+    """Print every playbook: its name, what it is for, and whose it is.
+
+    Raises:
+        ConfigurationBroken: The settings cannot be used.
+    """
+    environment = read_settings()
+    chosen = config or environment.moot_config
+    loaded = await load_settings(environment, config, plugins=find_plugins(environment))
+    found = find_playbooks(chosen.parent if chosen else None, loaded.settings)
+    for fault in found.faults:
+        tell(f"Notice: {fault} It is left out.")
+    if as_json:
+        said = [
+            {
+                **one.model_dump(mode="json"),
+                "file": str(found.own[name]) if name in found.own else None,
+            }
+            for name, one in found.playbooks.items()
+        ]
+        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        return
+    lines = list[str]()
+    for name, one in found.playbooks.items():
+        file = found.own.get(name)
+        instead = ", instead of the built-in one" if name in built_in() else ""
+        whose = f"{file}{instead}" if file else "built in"
+        lines += [f"{name} ({whose})", f"    {one.title}: {one.description}"]
+    put_out(visible("\n".join(lines)) + "\n", None)
+
+
+async def show_playbook(name: str, config: Path | None, *, as_json: bool = False) -> None:
+    """Print a playbook as its file has it, to read or to begin one's own from.
+
+    Raises:
+        BadInput: There is none of that name.
+        ConfigurationBroken: The settings cannot be used.
+    """
+    environment = read_settings()
+    chosen = config or environment.moot_config
+    settings = (
+        await load_settings(environment, config, plugins=find_plugins(environment))
+    ).settings
+    playbook = find_playbook(name, settings)
+    if as_json:
+        put_out(
+            json.dumps(playbook.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n", None
+        )
+        return
+    own = find_playbooks(chosen.parent if chosen else None, settings).own.get(playbook.name)
+    text = own.read_text(encoding="utf-8-sig") if own else built_in_text(playbook.name)
+    put_out(visible(text), None)
+
+
+async def check_playbooks(
+    files: Sequence[Path], config: Path | None, *, as_json: bool = False
+) -> int:
+    """Say whether files can be used; without any, those beside the settings file.
+
+    Returns:
+        The exit code: 0 all can be used; 4 one cannot.
+
+    Raises:
+        ConfigurationBroken: The settings cannot be used.
+    """
+    environment = read_settings()
+    chosen = config or environment.moot_config
+    settings = (
+        await load_settings(environment, config, plugins=find_plugins(environment))
+    ).settings
+    usable, faults = list[str](), list[str]()
+    if files:
+        for file in files:
+            try:
+                usable.append(f"{file} can be used: {load_playbook(file, settings).title}.")
+            except ConfigurationBroken as broken:
+                faults += str(broken).splitlines()
+    else:
+        found = find_playbooks(chosen.parent if chosen else None, settings)
+        usable = [
+            f"{file} can be used: {found.playbooks[name].title}."
+            for name, file in found.own.items()
+        ]
+        faults += found.faults
+    if as_json:
+        said = {"usable": not faults, "problems": faults, "notices": usable}
+        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        return _PLAYBOOKS_BROKEN if faults else _USABLE
+    for fault in faults:
+        tell(f"Error: {fault}")
+    if not faults and not usable:
+        usable = ["There is no playbook of your own beside the settings file."]
+    put_out("".join(f"{visible(line)}\n" for line in usable), None)
+    return _PLAYBOOKS_BROKEN if faults else _USABLE

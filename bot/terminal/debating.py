@@ -25,13 +25,12 @@ from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
 from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.diff_source import diff_references, handed_in
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.options import DebateCommand
 from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
-from bot.terminal.sources import fetchers_here, references_to
+from bot.terminal.sources import diff_references, fetchers_here, handed_in, references_to
 from bot.terminal.summary import verbose_summary
 from core.acts.take import Turns
 from core.clock import SystemClock

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def accept(debate_id: DebateId, *, because: Because = "") -> None:
     """Accept a debate's verdict as your decision."""
-    from bot.terminal.turning_out import decide
+    from bot.terminal.calibrating import decide
     from core.models import DecisionKind
 
     asyncio.run(decide(debate_id, DecisionKind.ACCEPT, because))
@@ -43,7 +43,7 @@ def accept(debate_id: DebateId, *, because: Because = "") -> None:
 
 def reject(debate_id: DebateId, *, because: Because = "") -> None:
     """Reject a debate's verdict."""
-    from bot.terminal.turning_out import decide
+    from bot.terminal.calibrating import decide
     from core.models import DecisionKind
 
     asyncio.run(decide(debate_id, DecisionKind.REJECT, because))
@@ -56,7 +56,7 @@ def revisit(
     because: Because = "",
 ) -> None:
     """Put a debate's verdict off: look at it again on a day."""
-    from bot.terminal.turning_out import decide
+    from bot.terminal.calibrating import decide
     from core.models import DecisionKind
 
     asyncio.run(decide(debate_id, DecisionKind.REVISIT, because, on=on.date()))
@@ -72,7 +72,7 @@ def outcome(
     because: Because = "",
 ) -> None:
     """Say how an accepted decision turned out; `moot calibration` counts it."""
-    from bot.terminal.turning_out import say_outcome, show_outcome
+    from bot.terminal.calibrating import say_outcome, show_outcome
     from core.errors import BadInput
     from core.models import OutcomeKind
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from bot.terminal.asking import Asking
-from bot.terminal.diff_source import handed_in
 from bot.terminal.screen import Screen
+from bot.terminal.sources import handed_in
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.figures import when

@@ -274,7 +274,7 @@ def doctor(
 
 def list_plugins(*, json: AsJson = False) -> None:
     """List installed plugins, from which package each comes, and what is wrong with it."""
-    from bot.terminal.listing_plugins import print_plugins
+    from bot.terminal.examining import print_plugins
 
     raise typer.Exit(print_plugins(as_json=json))
 
@@ -282,7 +282,7 @@ def list_plugins(*, json: AsJson = False) -> None:
 @landings.command("list")
 def list_landings(*, json: AsJson = False) -> None:
     """Show dead letters, and landings that failed and are tried again."""
-    from bot.terminal.landing_list import list_landings
+    from bot.terminal.examining import list_landings
 
     _run(list_landings(as_json=json))
 
@@ -292,7 +292,7 @@ def retry_landings(
     which: Annotated[str, typer.Argument(help="The number of one, a receiver's name, or all.")],
 ) -> None:
     """Send dead letters again, and what waits at once."""
-    from bot.terminal.landing_list import retry_landings
+    from bot.terminal.examining import retry_landings
 
     _run(retry_landings(which))
 
@@ -332,9 +332,9 @@ def show_config(config: Config = None, *, json: AsJson = False) -> None:
 @playbook.command("list")
 def list_playbooks(config: Config = None, *, json: AsJson = False) -> None:
     """List the kinds of debates there are: built in, and your own."""
-    from bot.terminal import playbooks
+    from bot.terminal import configuring
 
-    _run(playbooks.list_playbooks(config, as_json=json))
+    _run(configuring.list_playbooks(config, as_json=json))
 
 
 @playbook.command("show")
@@ -345,9 +345,9 @@ def show_playbook(
     json: AsJson = False,
 ) -> None:
     """Print a playbook's file, to read it or to begin your own from it."""
-    from bot.terminal import playbooks
+    from bot.terminal import configuring
 
-    _run(playbooks.show_playbook(name, config, as_json=json))
+    _run(configuring.show_playbook(name, config, as_json=json))
 
 
 @playbook.command("check")
@@ -360,9 +360,9 @@ def check_playbooks(
     json: AsJson = False,
 ) -> None:
     """Say whether playbooks can be used; exit 4 if one cannot."""
-    from bot.terminal import playbooks
+    from bot.terminal import configuring
 
-    raise typer.Exit(_run(playbooks.check_playbooks(files or (), config, as_json=json)))
+    raise typer.Exit(_run(configuring.check_playbooks(files or (), config, as_json=json)))
 
 
 def _run(work: Coroutine[Any, Any, Any]) -> Any:

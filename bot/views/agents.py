@@ -1,12 +1,26 @@
-"""The agents of a debate as its board shows them: who, with which model, and why (pure)."""
+"""Who debates, and what a review is about and found, as people read it (pure)."""
+
+from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare, literal
+from bot.slack.mrkdwn.escape import bare, link, literal
 from bot.views.message import listed
-from bot.views.words import icon, is_offline, title
+from bot.views.words import icon, is_offline, name_of, title
 from core.figures import counted
-from core.models import EXAMPLE, Agent, Debate, Status
+from core.models import EXAMPLE, Agent, Debate, FindingStatus, ReviewFinding, Status
 from core.rules import casting
+from core.rules.findings import (
+    WEIGHTY,
+    answered_words,
+    counted_words,
+    not_put_words,
+    standing,
+    struck,
+    struck_words,
+)
+from core.rules.formats import review
+from core.rules.subject import handed_in, references
+from core.transcript.cited import cited
 from core.transcript.models_used import model_count_words
 
 _LIMIT = 1000
@@ -41,3 +55,99 @@ def _model(agent: Agent) -> str:
     if is_offline(agent) or agent.provider == EXAMPLE:
         return ""
     return f" `{literal(bare(agent.model, _MODEL_LIMIT)).replace('`', '')}`"
+
+
+_TITLE_LIMIT = 80
+_SUBJECT_LIMIT = 500
+_WORDS_LIMIT = 600
+_WRONG_LIMIT = 200
+#: Findings in the verdict's short form, and all their characters.
+_MOST_LINES, _LINES_LIMIT = 3, 1400
+
+
+def subject_shown(debate: Debate) -> str:
+    """What is reviewed, and what its author handed in since; empty where nothing is."""
+    if debate.setup.format != review.NAME:
+        return ""
+    named = [
+        link(reference.address, reference.title)
+        if reference.address.startswith("https://")
+        else gist(reference.title, _TITLE_LIMIT)
+        for reference in references(debate)
+    ]
+    changed = [f"{gist(one.reference.title, _TITLE_LIMIT)} ({one.id})" for one in handed_in(debate)]
+    lines = [listed(named, _SUBJECT_LIMIT, ", ")]
+    lines += [f"Handed in since: {listed(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []
+    return f"*Subject*\n{chr(10).join(lines)}" if named else ""
+
+
+def findings_counted(debate: Debate) -> str:
+    """How many findings are open, resolved and struck out; empty before there are reviews."""
+    if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
+        return ""
+    found = standing(debate)
+    resolved = sum(one.status is FindingStatus.RESOLVED for one in found)
+    said = [counted_words(found) or "none open"]
+    said += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
+    said += [words] if (words := answered_words(found)) else []
+    said += [f"{lost} struck out"] if (lost := struck(debate)) else []
+    return f"*Findings*: {'; '.join(said)}"
+
+
+def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
+    """The open findings, the gravest first, as far as there is room; the rest is counted."""
+    left = [one for one in found if one.is_open]
+    lines = [f"• {finding_line(debate, one)}" for one in left]
+    shown = [listed(lines[:_MOST_LINES], _LINES_LIMIT)]
+    more = len(left) - _MOST_LINES
+    shown += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
+    shown += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
+    return "\n".join(filter(None, shown))
+
+
+def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:
+    """A finding: how much it weighs, where, what is wrong; in whole, the words it is about."""
+    about = one.citation
+    limit = 10 * _WRONG_LIMIT if whole else _WRONG_LIMIT
+    place = ", ".join(filter(None, (about.source, about.place)))
+    where = link(about.address, place) if about.address.startswith("https://") else gist(place, 200)
+    number = f" {one.number}" if one.number else ""
+    words = gist(about.words, _WORDS_LIMIT)
+    name, wrong = f"*{one.severity.value.capitalize()}{number}*", gist(cited(one.wrong, ()), limit)
+    if not whole:
+        return f"{name} ({where}): {wrong}"
+    line = f"{name} “{words}” ({where}): {wrong}"
+    line += f" _To mend it_: {gist(cited(one.mend, ()), limit)}" if one.mend else ""
+    line += f" – *{one.status.value}*" + (f": {gist(cited(one.why, ()), limit)}" if one.why else "")
+    line += "".join(f"\n> {gist(change, limit)}" for change in one.changed)
+    by = ", ".join(name_of(debate, agent) for agent in one.raised_by)
+    return f"{line} _({by})_" if by else line
+
+
+def card_head(debate: Debate, who: str, number: int, until: str) -> str:
+    """What the author is told above the findings they are asked about.
+
+    Args:
+        debate: The debate.
+        who: The author, safe.
+        number: Of a finding that is still open.
+        until: How long they have, safe.
+    """
+    items = debate.findings.items if debate.findings else ()
+    rest = sum(item.severity not in WEIGHTY for item in items)
+    more = f" {counted(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
+    more = more or (" One lighter finding is in the agents' posts." if rest else "")
+    more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
+    return (
+        f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
+        f"`{number}: we do it because …`. If you changed the text, attach it to a reply *before* "
+        f"you answer the last one. Then the agents look again at what they found.\n{until}"
+    )
+
+
+def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]:
+    """The findings of one agent in a line each, those that were struck out left out."""
+    for one in [finding for finding in findings if finding.counts][:most]:
+        status = "" if one.status is FindingStatus.OPEN else f", {one.status.value}"
+        name = f"{one.severity.value.capitalize()}{status}"
+        yield f"*{name}* “{gist(one.citation.words, 80)}”: {gist(cited(one.wrong, ()), 150)}"

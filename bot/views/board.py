@@ -9,8 +9,9 @@ from bot.slack.ids import ActionId, BlockId, address_of, board_key
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
-from bot.views.agents import agents_shown
+from bot.views.agents import agents_shown, findings_counted, subject_shown
 from bot.views.decision import standing
+from bot.views.group_post import answer_of
 from bot.views.message import (
     Block,
     MessageView,
@@ -30,12 +31,9 @@ from bot.views.options import (
     single_answer,
     who_stands_where,
 )
-from bot.views.people_vote import team_count
 from bot.views.progress import plan, progress, stage
-from bot.views.review import findings_counted, subject_shown
-from bot.views.turn import answer_of
 from bot.views.verdict import disclaimer, shortcomings
-from bot.views.vote import in_a_line
+from bot.views.vote import in_a_line, team_count
 from bot.views.words import (
     OFFLINE_NOTE,
     all_offline,

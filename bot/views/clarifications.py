@@ -7,9 +7,9 @@ from bot.slack.blocks import actions, button, verbatim
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
+from bot.views.agents import card_head
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, MessageView, context, header, listed, sections
-from bot.views.review import card_head
 from bot.views.words import moment, name_of, person, plain_name
 from core.figures import counted
 from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status

@@ -1,12 +1,11 @@
-"""What an agent said in a round, as one post: in short, with everything folded beneath (pure)."""
+"""What an agent said: a turn as posts, or its round as one with the rest folded beneath (pure)."""
 
 from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import gist, mrkdwn
+from bot.views.agents import finding_lines
 from bot.views.fold import Fold, folded, pieces_of
-from bot.views.message import MessageView, context, named, sections
-from bot.views.review import finding_lines
-from bot.views.turn import answer_of, words_of
+from bot.views.message import MessageView, context, named, pages, sections
 from bot.views.words import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,
@@ -18,8 +17,74 @@ from bot.views.words import (
     title,
     turn_noun,
 )
+from core.figures import duration
 from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn, Usage
 from core.rules.formats import council
+from core.transcript.cited import cited
+
+_WARNING_LIMIT = 400
+_MODEL_LIMIT = 120
+#: How the offline engine marks its texts, and how our own note begins.
+_MARK = OFFLINE_NOTE.partition(":")[0]
+
+
+def turn(debate: Debate, made: Contribution) -> list[MessageView]:
+    """Return the posts that hold the whole text, none cut off.
+
+    The first says what it is and, for a critique, whose proposal it is about.
+    """
+    agent = debate.setup.agent(made.turn.agent)
+    parts = pages(words_of(agent, made)) or ["_Nothing was said._"]
+    what = turn_noun(debate, made.turn)
+    # Below its last part: who made it, and what went wrong on the way.
+    below = [*filter(None, [letters(debate, made)])]
+    if is_offline(agent):
+        below.append(OFFLINE_NOTE)
+    elif agent.provider == EXAMPLE:
+        below.append(EXAMPLE_NOTE)
+    elif made.call:
+        model = gist(f"{made.call.provider} · {made.call.model}", _MODEL_LIMIT)
+        took = duration(made.call.latency_ms / 1000)
+        below.append(f"{model} · {took} · {cost(made.call.usage)}")
+    below += [f":warning: {gist(warning, _WARNING_LIMIT)}" for warning in made.warnings[:5]]
+    messages = list[MessageView]()
+    for number, part in enumerate(parts, start=1):
+        which = f" · part {number} of {len(parts)}" if len(parts) > 1 else ""
+        head = f"*{what[0].upper()}{what[1:]}* · round {made.turn.round}{which}"
+        foot = below if number == len(parts) else []
+        blocks = [*context(head), *sections(part), *(context(*foot) if foot else [])]
+        message = MessageView(
+            text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),
+            blocks=blocks,
+            username=named(title(agent)),
+            icon=icon(agent),
+        )
+        messages.append(message)
+    return messages
+
+
+def answer_of(agent: Agent, made: Contribution, limit: int) -> str:
+    """Return its answer as it said it, or the beginning of its text; safe, in one line.
+
+    Args:
+        agent: Who said it.
+        made: What was said.
+        limit: Characters at most.
+    """
+    return gist(made.answer or words_of(agent, made), limit)
+
+
+def words_of(agent: Agent, made: Contribution) -> str:
+    """Return what was said, its quotes as they were found to be.
+
+    Without the engine's own last line: the post's foot says the same.
+    """
+    text = cited(made.text, made.citations)
+    if is_offline(agent):
+        rest, _, last = text.rstrip().rpartition("\n")
+        text = (rest if last.strip("_ ").startswith(_MARK) else text).rstrip()
+    return text
+
 
 #: Characters that all these posts of a debate show together, and one of them at least and at most:
 #: about 900 words, so that board, vote and verdict have room in 1,500.
@@ -30,8 +95,8 @@ _MOST_POINTS = 3
 _POINT_LIMIT = 150
 _LINE_LIMIT = 140
 _REASON_LIMIT = 200
-_MODEL_LIMIT = 80
-_WARNING_LIMIT = 200
+_GROUP_POST_MODEL_LIMIT = 80
+_GROUP_POST_WARNING_LIMIT = 200
 #: What an agent stands for, the newest first.
 _POSITIONS = (
     *(Act.STATEMENT, Act.REFINEMENT, Act.ADJUST, Act.FORMULATE),
@@ -160,10 +225,10 @@ def _foot(agent: Agent, said: Sequence[Contribution]) -> Iterator[str]:
     elif calls:
         models = dict.fromkeys(f"{call.provider} · {call.model}" for call in calls)
         spent = sum((call.usage for call in calls), Usage())
-        yield f"{gist(', '.join(models), _MODEL_LIMIT)} · {cost(spent)}"
+        yield f"{gist(', '.join(models), _GROUP_POST_MODEL_LIMIT)} · {cost(spent)}"
     warnings = dict.fromkeys(warning for made in said for warning in made.warnings)
     for warning in list(warnings)[:2]:
-        yield f":warning: {gist(warning, _WARNING_LIMIT)}"
+        yield f":warning: {gist(warning, _GROUP_POST_WARNING_LIMIT)}"
 
 
 def _capital(words: str) -> str:

@@ -1,15 +1,26 @@
-"""Short messages: what went wrong and what to type instead, failed turns, stops (pure)."""
+"""Short messages: what went wrong and what to type instead, failed turns, stops, records (pure)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import link, literal, plain
 from bot.slack.mrkdwn.split import split
-from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, listed, sections
+from bot.views.decision import standing
+from bot.views.lists import DebateRow
+from bot.views.message import (
+    PAGE_LIMIT,
+    Block,
+    MessageView,
+    context,
+    header,
+    listed,
+    notice_of,
+    sections,
+)
 from bot.views.message import notice_of as notice
 from bot.views.options import edited
-from bot.views.words import name_of, person, turn_noun
-from core.figures import counted, money
+from bot.views.words import moment, name_of, person, turn_noun
+from core.figures import counted, day, duration, money
 from core.models import (
     Debate,
     Failure,
@@ -26,7 +37,9 @@ from core.models import (
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of
+from core.transcript.people import recalled_title
 from core.use_cases.choices import NO_CAP, ChannelChoices
+from core.use_cases.share import PageLink
 
 _REASON_LIMIT = 600
 _TITLE_LIMIT = 120
@@ -271,3 +284,118 @@ def failed(debate: Debate, reason: str) -> MessageView:
     who = SENTENCES[EndingReason.STOPPED].format(who=person(debate.stop.by)) if debate.stop else ""
     why = " ".join(filter(None, (who, gist(reason, _REASON_LIMIT))))
     return notice(f":x: *The debate ended without a decision.* {why}")
+
+
+_MOST_LETTERS = 300
+
+
+def landed(
+    place: str, inside: str, *, branch: str = "", commit: str = "", links: tuple[str, str]
+) -> MessageView:
+    """Return the line that says where the record is.
+
+    Args:
+        place: Path of its file.
+        inside: The folder or repository that it is in.
+        branch: Its branch; empty in a folder.
+        commit: Short name of the commit.
+        links: Pages of the commit and for opening a pull request; empty: nobody knows them.
+    """
+    commit_page, pull_page = links
+    words = f":card_index_dividers: The decision record is `{_code(place)}` in {literal(inside)}"
+    if branch:
+        shown = link(commit_page, commit) if commit_page else f"`{_code(commit)}`"
+        words += f", branch `{_code(branch)}`, commit {shown}"
+    opened = f" {link(pull_page, 'Open a pull request')}." if pull_page else ""
+    return notice_of(f"{words}.{opened}")
+
+
+def not_landed(debate: Debate, undone: str, why: str, *, again_after: float | None) -> MessageView:
+    """Return the line that says what could not be done and why, to whoever decided last.
+
+    Args:
+        debate: The debate with their decision.
+        undone: What could not be done, a sentence.
+        why: Another one.
+        again_after: Seconds until it is tried again; None: it is not tried by itself.
+    """
+    who = f" {person(debate.decision.by)}" if debate.decision else ""
+    next_try = (
+        f"It is tried again in {duration(again_after)} and then for most of a day."
+        if again_after is not None
+        else "It is not tried again by itself: once this is mended, a workspace admin "
+        "types `/debate doctor retry` in the channel."
+    )
+    return notice_of(
+        f":warning:{who} {literal(undone)} {literal(why[:_MOST_LETTERS])} {next_try} "
+        "Your decision itself is recorded."
+    )
+
+
+def _code(text: str) -> str:
+    return literal(text.replace("`", "'"))
+
+
+def shared(debate: Debate, link: PageLink) -> MessageView:
+    """Return the link with what passing it on means."""
+    return notice_of(
+        f":page_facing_up: A page of debate `{debate.id}`: <{link.address}>\n"
+        f":warning: Whoever has this link can read everything that people and agents wrote in the "
+        f"debate, without Slack and without being in <#{debate.setup.place.channel}>, until "
+        f"{moment(link.until)}. Only you see this; `/debate export {debate.id} page off` ends all "
+        "links to this debate."
+    )
+
+
+def withdrawn(debate_id: str, *, had_page: bool) -> MessageView:
+    """Return that no link to the debate leads anywhere any more."""
+    if not had_page:
+        return notice_of(f"Debate `{debate_id}` has no page; nothing was changed.")
+    return notice_of(f"No link to a page of debate `{debate_id}` leads anywhere any more.")
+
+
+_LIMIT = 300
+_MOST_REASONS = 3
+_TO_DEBATE = (
+    "To have it debated, ask it as a choice: `/debate A or B?`, or type `/debate` for a form."
+)
+_NOTHING = f"I know of no decision on this in your channels. {_TO_DEBATE}"
+_NOT_STARTED = f"No debate was started. {_TO_DEBATE}"
+_FROM = "From the decisions of channels that you are in, found by their"
+_BY_WORDS = f"{_FROM} words; no model was asked. Only you can see this."
+_BY_MEANING = (
+    f"{_FROM} words and meaning: your question and the decisions go to the embeddings model that "
+    "is set up for this; no other model was asked. Only you can see this."
+)
+
+
+def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False) -> MessageView:
+    """Return the decisions that fit best, with their boards' addresses.
+
+    Args:
+        rows: The best one first.
+        sure: The first one is probably the one that was meant.
+        by_meaning: A model for embeddings is set up, and gets question and decisions.
+    """
+    if not rows:
+        return MessageView(text=_NOTHING, blocks=sections(_NOTHING))
+    head = f"*{recalled_title(rows[0].debate)}*" if sure else "*The closest decisions that I know*"
+    parts = list[str]()
+    for row in rows[:1] if sure else rows:
+        # What, when and where, why, and what the team made of it.
+        verdict = row.debate.verdict
+        reasons = [f"• {gist(reason, _LIMIT)}" for reason in (verdict.reasons if verdict else ())]
+        lines = [f"*{_line(row)}*", f"> {gist(row.debate.setup.question, _LIMIT)}"]
+        parts.append("\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)]))
+    if sure and len(rows) > 1:
+        parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
+    text = "\n\n".join([head, *parts, _NOT_STARTED])
+    foot = context(_BY_MEANING if by_meaning else _BY_WORDS)
+    return MessageView(text=text, blocks=[*sections(text), *foot])
+
+
+def _line(row: DebateRow) -> str:
+    verdict, at = row.debate.verdict, day(row.debate.ended_at or row.debate.now)
+    said = gist(verdict.decision if verdict else row.debate.setup.question, _LIMIT)
+    where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
+    return f"{said}{where}"

@@ -1,4 +1,4 @@
-"""The form to rename, merge and add options, and what was put into it (pure)."""
+"""The forms to change options and to add context, and what was put into them (pure)."""
 
 from collections.abc import Sequence
 
@@ -106,3 +106,23 @@ def edits_in(debate: Debate, submitted: FormSubmitted, by: Person) -> Sequence[O
 def field_of(edit: OptionEdit) -> str:
     """Return the field that an edit was put into."""
     return _FIELDS.get(edit.change) or name_field(edit.option)
+
+
+def context_form(debate: Debate) -> Form:
+    """Return the form."""
+    field = Field(
+        id=FieldId.CONTEXT.value,
+        label="What should the agents know?",
+        hint="It is shown in the thread and reaches the next turns; the decision says what became "
+        "of it.",
+    )
+    return form(
+        CallbackId.ADD_CONTEXT_FORM,
+        title="Add context",
+        submit="Add",
+        blocks=[
+            *sections(f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*"),
+            text_input(field, multiline=True),
+        ],
+        metadata={"debate": debate.id},
+    )

@@ -8,10 +8,10 @@ from bot.slack.ids import address_of
 from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
 from bot.slack.mrkdwn.escape import link, literal
 from bot.slack.mrkdwn.split import split
+from bot.views.agents import finding_line, findings_in_short
 from bot.views.decision import decision_buttons, earlier_buttons, standing
-from bot.views.feedback import feedback_buttons
 from bot.views.fold import VERDICT, Fold, folded, has_room
-from bot.views.follow_up import after_buttons
+from bot.views.follow_up import after_buttons, feedback_buttons
 from bot.views.message import (
     PAGE_LIMIT,
     SECTION_LIMIT,
@@ -32,10 +32,8 @@ from bot.views.options import (
     how_it_went,
     option_name,
 )
-from bot.views.people_vote import ballot_button, people_votes
-from bot.views.review import finding_line, findings_in_short
 from bot.views.turn_groups import post_key
-from bot.views.vote import each_ballot, in_a_line, in_figures, outcome
+from bot.views.vote import ballot_button, each_ballot, in_a_line, in_figures, outcome, people_votes
 from bot.views.words import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,

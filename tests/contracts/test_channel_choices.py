@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.channel_choices import ChannelSettings
+from bot.store.records import ChannelSettings
 from bot.store.tables import prepare
 from core.models import Place
 from core.store.database import Database

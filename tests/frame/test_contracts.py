@@ -34,7 +34,7 @@ BREACHES = [
     ("pure-core", "core/acts/context.py", "import core.ports"),
     ("who-picks-providers", "bot/listeners/forms.py", "import core.llm.providers.factory"),
     ("who-picks-the-store", "bot/slack/access.py", "import core.store.database"),
-    ("who-picks-the-store", "bot/store/reminders.py", "import core.store.debates"),
+    ("who-picks-the-store", "bot/store/records.py", "import core.store.debates"),
     ("the-local-slack-is-apart", "slack_on_loopback/rules.py", "import core.models"),
     ("the-local-slack-is-apart", "slack_on_loopback/events.py", "import slack_sdk"),
     ("who-starts-the-local-slack", "bot/app.py", "import slack_on_loopback"),
@@ -43,7 +43,7 @@ BREACHES = [
 ]
 ALLOWED = [
     ("bot/app.py", "import core.llm.providers.factory\nimport core.store.debates\nimport aiohttp"),
-    ("bot/store/reminders.py", "import core.store.database"),
+    ("bot/store/records.py", "import core.store.database"),
     ("bot/demo.py", "import slack_on_loopback"),
     ("core/llm/providers/ollama.py", "import httpx2\nimport asyncio\nimport core.ports"),
 ]

@@ -11,7 +11,7 @@ import pytest
 from bot.building import database_url
 from bot.listeners.catch_up import CatchUp
 from bot.listeners.mentions import MENTION
-from bot.operations.retention import EndedDebates
+from bot.operations.backup import EndedDebates
 from bot.queue.rate_limits import FAST
 from bot.slack.ids import note_id
 from bot.testing import PATIENT_PACE, BotSpec, Team, key_of, quick_workspace, running_bot

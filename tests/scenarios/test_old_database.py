@@ -22,9 +22,7 @@ from bot.landing.receivers import Landed, Landing
 from bot.slack.ids import board_key
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import token_tables
-from bot.store.channel_choices import ChannelSettings
-from bot.store.organisations import Organisations
-from bot.store.reminders import Reminders
+from bot.store.records import ChannelSettings, Organisations, Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot
 from bot.views.board import board

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 import bot.store.tables
 import core.store.tables
 from bot.queue.rows import NewPost, Posts
-from bot.store.channel_choices import ChannelSettings
+from bot.store.records import ChannelSettings
 from bot.testing import BotSpec, key_of, quick_workspace, running_bot
 from core.events import DebateStarted, Event, NoteAdded, event_from_json, event_to_json
 from core.llm.quoting import quote

@@ -13,9 +13,9 @@ from bot.listeners.find import DebateLists
 from bot.mcp import tools
 from bot.mcp.arguments import ListArguments, SearchArguments
 from bot.mcp.caller_debates import CallerDebates
+from bot.operations.backup import EndedDebates
 from bot.operations.doctor.check_database import check_logs
 from bot.operations.doctor.findings import CheckMark
-from bot.operations.retention import EndedDebates
 from bot.queue.rows import Posts
 from bot.store.tables import prepare
 from bot.terminal.records import _listed

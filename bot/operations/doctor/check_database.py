@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.operations.doctor.findings import Finding, bad, good, skipped
-from bot.presenter.finding import words_of
+from bot.presenter.sink import words_of
 from bot.views.lists import DebateRow, row_text
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError, reading
 from core.events import Recorded, fold

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC
 from pathlib import Path
@@ -25,24 +25,106 @@ from bot.building import (
     newest_tables,
 )
 from bot.landing.build_receivers import build_receivers
+from bot.landing.receivers import NotLanded, Receiver
 from bot.operations.doctor.check_database import check_database, check_logs
-from bot.operations.doctor.check_landing import MOST_TOLD, check_receivers, unlanded_findings
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
-from bot.operations.doctor.check_plugins import check_plugins
 from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skipped
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
 from bot.settings import BotSettings
-from bot.store.landings import look_into_landings
+from bot.store.landings import LandingState, Unlanded, look_into_landings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
-from core.errors import ConfigurationBroken, ReplyCutOff, StoreError
+from core.errors import ConfigurationBroken, MootError, ReplyCutOff, StoreError
+from core.figures import counted, when
 from core.models import Act, ModelChoice
 from core.ports import LearnsRefusals
 from core.proxies import check_proxies, proxies
 from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
+
+#: Dead letters and late ones that are told one by one.
+MOST_TOLD = 10
+#: Seconds one receiver may take to be looked at.
+_SECONDS = 10.0
+_AGAIN = "Type `/debate doctor retry`, or `moot landings retry all` where Moot runs."
+
+
+async def check_receivers(receivers: Sequence[Receiver]) -> Sequence[Finding]:
+    """A finding for each receiver: whether it can be reached."""
+    return await asyncio.gather(*map(_check, receivers))
+
+
+async def _check(receiver: Receiver) -> Finding:
+    what = f"receiver {receiver.name}"
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return good(what, await receiver.check())
+    except TimeoutError:
+        return bad(what, f"did not answer within {_SECONDS:g} seconds")
+    except NotLanded as error:
+        return bad(what, str(error), is_configuration=error.is_final)
+    except (MootError, OSError) as error:
+        return bad(what, str(error) or type(error).__name__)
+
+
+def unlanded_findings(found: Unlanded, names: Sequence[str]) -> Iterator[Finding]:
+    """A finding for what has not landed; none where nothing is sent and nothing waits.
+
+    Args:
+        found: What was seen in the database.
+        names: Receivers that the settings name.
+    """
+    for name, why in found.closed.items():
+        if name in names:
+            remedy = f"Take it out of the settings, or: moot landings retry {name}"
+            yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
+    what = "landings"
+    if found.counts.dead:
+        words = f"{counted(found.counts.dead, 'dead letter')}, not tried again by themselves"
+        remedy = f"Mend what each says below. {_AGAIN}"
+        yield bad(what, words, remedy)
+    elif found.counts.waiting:
+        yield skipped(what, f"{counted(found.counts.waiting, 'landing')} on the way")
+    elif names:
+        yield good(what, "all have landed")
+    for row in found.rows:
+        why = row.error or "nobody knows why"
+        if row.state is LandingState.DEAD:
+            yield skipped(f"dead letter {row.id} to {row.receiver}", why)
+        elif row.receiver not in names:
+            gone = "waits for a receiver that the settings do not name any more"
+            yield skipped(f"landing {row.id} to {row.receiver}", gone)
+        else:
+            at = f" It is tried again {when(row.not_before)}." if row.not_before else ""
+            yield skipped(f"landing {row.id} to {row.receiver}", f"{why}{at}")
+
+
+_REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
+
+
+def check_plugins(plugins: Plugins) -> Sequence[Finding]:
+    """A finding for each plugin; one for all where there are none."""
+    found = list[Finding]()
+    for one in plugins.found:
+        if one.fault:
+            found.append(bad(one.title, f"left out: {one.fault}", _REMEDY, is_configuration=True))
+        elif not one.is_allowed:
+            found.append(skipped(one.title, "not allowed by MOOT_PLUGINS"))
+        else:
+            found.append(good(one.title, "is used"))
+    for sink in plugins.sinks:
+        if sink.is_out:
+            words = f"failed too often and hears nothing until a restart: {sink.fault}"
+            found.append(bad(f"sink {sink.name}", words))
+        elif sink.fault:
+            found.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
+        if sink.lost:
+            words = f"is too slow: it did not hear {counted(sink.lost, 'event')}"
+            found.append(bad(f"sink {sink.name}", words))
+    return found or [skipped("plugins", "none is installed")]
+
 
 _COMPATIBLE = "compatible"
 #: Tokens of the reply that a check asks for; a model that thinks uses them up.

@@ -29,7 +29,7 @@ from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled, WorkspaceClient
 from bot.slack.install.token_cipher import Cipher, TokenUnreadable
 from bot.slack.payloads import Identity
-from bot.store.organisations import Organisations
+from bot.store.records import Organisations
 from bot.store.sdk_tables import explained, sdk_engine
 from core.errors import StoreError
 from core.retry import RetryPolicy, retry

@@ -17,13 +17,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
 from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
-from bot.slack.connection.identity import AT_START, identify
+from bot.slack.connection.socket import AT_START, identify
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import Tokens, token_tables
 from bot.slack.manifest import manifest
 from bot.slack.origins import installation_of
 from bot.store.expiry import deleting_daily
-from bot.store.organisations import Organisations
+from bot.store.records import Organisations
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
 

@@ -17,7 +17,7 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.charts import has_charts
+from bot.terminal.calibrating import has_charts
 from bot.terminal.debating import current_user
 from bot.terminal.dry_run import first_prompts
 from bot.terminal.files import put_out, tell, write_file

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bot.terminal.charts import picture
+from bot.terminal.calibrating import picture
 from core.figures import money, percent, score
 
 from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.debate_page.html import MOST_CHARACTERS, html, line
-from bot.debate_page.page import absent, page
+from bot.debate_page.page import MOST_CHARACTERS, absent, html, line, page
 from core.events import fold
 from core.figures import money
 from core.models import (

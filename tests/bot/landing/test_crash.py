@@ -11,8 +11,8 @@ import pytest
 
 import core.store.tables
 from bot.landing.landing_queue import LandingQueue
-from bot.running.heartbeat import Heartbeat
-from bot.running.postgres_cluster import PostgresCluster
+from bot.running.debate_runner import Heartbeat
+from bot.running.replica_debates import PostgresCluster
 from bot.store.landings import Landings
 from bot.store.tables import prepare
 from core.clock import SystemClock

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.landing.folder_receiver import FolderReceiver
-from bot.landing.record_files import RecordFolder, next_number, record_name
+from bot.landing.record_files import FolderReceiver, RecordFolder, next_number, record_name
 from core.events import VerdictReached
 from core.landing import RecordPlace
 from core.models import DecisionKind

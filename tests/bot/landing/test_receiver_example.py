@@ -7,8 +7,7 @@ import sys
 from asyncio import subprocess
 from pathlib import Path
 
-from bot.landing.signing import secret_of
-from bot.landing.webhooks import WebhookReceiver
+from bot.landing.webhooks import WebhookReceiver, secret_of
 from core.clock import SystemClock
 from tests.bot.landing.office import open_office
 from tests.bot.landing.test_webhooks import OLD_SECRET, SECRET, a_webhook

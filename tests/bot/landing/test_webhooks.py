@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from bot.landing.signing import secret_of, signed_headers
-from bot.landing.webhooks import WebhookReceiver, guard_of
+from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of, signed_headers
 from bot.store.landings import NewLanding
 from core.errors import ConfigurationBroken
 from core.landing import Webhook, WebhookEvent

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.mcp.arguments import LONGEST_WAIT
-from bot.mcp.documents import templates
-from bot.mcp.prompts import READY_REQUESTS
+from bot.mcp.documents import READY_REQUESTS, templates
 from bot.mcp.tools import TOOLS
 from core.testing import ScriptedProvider
 from tests.bot.mcp.at_work import editor

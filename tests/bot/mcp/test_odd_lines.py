@@ -5,7 +5,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from bot.mcp.odd_lines import read_line
+from bot.mcp.stdio import read_line
 
 CALL = '{{"jsonrpc": "2.0", "id": {}, "method": "tools/call", "params": {}}}'
 

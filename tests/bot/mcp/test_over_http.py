@@ -19,9 +19,9 @@ from aiohttp import web
 from mcp import MCPError
 
 from bot.mcp.arguments import StartArguments
-from bot.mcp.caller import Caller
 from bot.mcp.in_slack import InSlack
 from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
+from bot.mcp.token_callers import Caller
 from bot.slack.connection.http import WebServer
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.clock import SystemClock

@@ -18,14 +18,10 @@ from bot.operations.backup import back_up, purge
 from bot.queue.leases import Leases
 from bot.queue.rows import NewPost, Posts
 from bot.store.channel import Channel
-from bot.store.channel_choices import ChannelSettings
 from bot.store.landings import Landings, NewLanding
-from bot.store.newer_blocks import NewerBlocks
-from bot.store.organisations import Organisations
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
-from bot.store.reminders import Reminders
-from bot.store.restored import Restored
+from bot.store.records import ChannelSettings, NewerBlocks, Organisations, Reminders, Restored
 from bot.store.search import DebateWords
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown

@@ -8,8 +8,7 @@ from pathlib import Path
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from bot.operations.backup import purge
-from bot.operations.retention import EndedDebates
+from bot.operations.backup import EndedDebates, purge
 from bot.store.channel import Channel
 from bot.store.search import DebateWords
 from core.events import DebateConcluded, DebateStarted, NoteAdded

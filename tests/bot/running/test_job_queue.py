@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import psycopg
 
-from bot.running.heartbeat import Heartbeat
+from bot.running.debate_runner import Heartbeat
 from bot.running.job_queue import Jobs, JobTasks
 
 

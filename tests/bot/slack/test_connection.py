@@ -10,8 +10,7 @@ from aiohttp.test_utils import TestServer
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.client import slack_client
-from bot.slack.connection.identity import AT_START, identify, open_socket
-from bot.slack.connection.socket import SocketGateway
+from bot.slack.connection.socket import AT_START, SocketGateway, identify, open_socket
 from bot.testing import quick_workspace
 from core.errors import ConfigurationBroken
 from core.retry import RetryPolicy

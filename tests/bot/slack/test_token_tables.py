@@ -19,7 +19,7 @@ from bot.app import running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import STATE_SECONDS, States, Tokens, token_tables
-from bot.store.organisations import Organisations
+from bot.store.records import Organisations
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace
 from core.errors import StoreDown, StoreError

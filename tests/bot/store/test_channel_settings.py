@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.store.channel_choices import ChannelSettings
+from bot.store.records import ChannelSettings
 from bot.store.tables import CHANNEL_SETTINGS, prepare
 from core.models import Place
 from core.store.columns import insert_new

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.store.deliveries import Deliveries
+from bot.store.records import Deliveries
 from bot.store.tables import prepare
 from core.store.database import Database
 

@@ -4,8 +4,8 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from bot.store.deliveries import Deliveries
 from bot.store.expiry import KEPT, deleting_daily
+from bot.store.records import Deliveries
 from bot.store.tables import prepare
 from core.store.database import Database
 from core.testing import ManualClock

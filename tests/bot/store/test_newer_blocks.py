@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.store.newer_blocks import FORGOTTEN_AFTER, NewerBlocks
+from bot.store.records import FORGOTTEN_AFTER, NewerBlocks
 from bot.store.tables import prepare
 from core.store.database import Database
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.charts import calibration_chart, check_chart
+from bot.terminal.calibrating import calibration_chart, check_chart
 from core.calibration import Case, Voice, calibration
 from core.errors import BadInput
 from core.models import OutcomeKind

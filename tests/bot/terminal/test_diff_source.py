@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.diff_source import diff_references, handed_in
+from bot.terminal.sources import diff_references, handed_in
 from core.errors import BadInput
 from core.models import Person, SourceKind
 

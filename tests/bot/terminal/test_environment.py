@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.diff_source import diff_references
-from bot.terminal.sources import references_to
+from bot.terminal.sources import diff_references, references_to
 from core.models import Person
 
 KIM = Person(id="kim", name="Kim")

@@ -16,9 +16,9 @@ from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.decision import decision_buttons
+from bot.views.group_post import turn
 from bot.views.lists import DebateRow, home
 from bot.views.message import MessageView
-from bot.views.turn import turn
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from bot.views.words import turn_noun

@@ -13,24 +13,21 @@ from typing import Any
 import pytest
 from inline_snapshot import external_file
 
-from bot.views.calibration import calibration_blocks
 from bot.views.clarifications import answer_form, card
-from bot.views.context_form import context_form
-from bot.views.decision import decided, decision_form, reminder
-from bot.views.feedback import comment_form, thanks
+from bot.views.decision import decided, decision_form, outcome_form, outcome_post, reminder
+from bot.views.follow_up import comment_form, thanks
 from bot.views.lists import (
     MOST_AT_HOME,
     MOST_LISTED,
     DebateRow,
+    calibration_blocks,
     channel_list,
     home,
     own_list,
     search_list,
 )
 from bot.views.message import MessageView
-from bot.views.options_form import options_form
-from bot.views.outcome import outcome_form, outcome_post
-from bot.views.people_vote import ballot_form
+from bot.views.options_form import context_form, options_form
 from bot.views.start_form import (
     FormDraft,
     FormOptions,
@@ -38,6 +35,7 @@ from bot.views.start_form import (
     settings_form,
     start_form,
 )
+from bot.views.vote import ballot_form
 from core.calibration import Case, Voice, calibration
 from core.estimate import Estimate, PlannedCall, estimate_words
 from core.events import (

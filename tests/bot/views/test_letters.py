@@ -1,8 +1,7 @@
 """People are told who is meant where agents call one another by letters."""
 
 from bot.views.board import board
-from bot.views.group_post import group_post
-from bot.views.turn import turn
+from bot.views.group_post import group_post, turn
 from core.events import ContributionMade, DebateStarted, SummaryMade, fold
 from core.models import SUMMARIZER, Act, Contribution, Summary, SummaryKind, Turn
 from core.testing import a_setup, recorded

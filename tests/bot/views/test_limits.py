@@ -17,11 +17,10 @@ from bot.presenter.reading_order import release_all
 from bot.slack.mrkdwn.newer_blocks import newer_in, without
 from bot.views import notices
 from bot.views.board import BoardAction, board
+from bot.views.decision import outcome_form, outcome_post
 from bot.views.fold import in_full
-from bot.views.group_post import everything, group_post
+from bot.views.group_post import everything, group_post, turn
 from bot.views.message import MessageView
-from bot.views.outcome import outcome_form, outcome_post
-from bot.views.turn import turn
 from bot.views.verdict import headline, shortcomings, told, verdict
 from bot.views.vote import vote
 from core.events import (

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, MetaData, inspect, text
 from bot.building import database_url
 from bot.store import tables as bot_tables
 from bot.store.channel import Channel
-from bot.store.newer_blocks import NewerBlocks
+from bot.store.records import NewerBlocks
 from bot.store.search import DebateWords
 from core.errors import StoreError
 from core.store import tables as core_tables

@@ -8,7 +8,7 @@ import pytest
 
 from bot.building import database_url
 from bot.landing.build_receivers import build_receivers
-from bot.operations.doctor.check_landing import check_receivers
+from bot.operations.doctor.examine import check_receivers
 from bot.operations.doctor.findings import CheckMark
 from bot.settings import BotSettings
 from core.clock import SystemClock

@@ -1,6 +1,6 @@
 """What the doctor says of plugins."""
 
-from bot.operations.doctor.check_plugins import check_plugins
+from bot.operations.doctor.examine import check_plugins
 from bot.operations.doctor.findings import as_text
 from bot.plugins.discover import Plugin, PluginKind, Plugins
 from bot.plugins.queued_sink import QueuedSink, listening

@@ -1,0 +1,263 @@
+"""Records of the Slack side, a class for each table: deliveries, reminders, settings and others."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, delete, insert, or_, select, update
+
+from bot.log import logger
+from bot.store.tables import (
+    CHANNEL_SETTINGS,
+    DELIVERIES,
+    NEWER_BLOCKS_REFUSED,
+    ORGANISATIONS,
+    QUEUE,
+    REMINDERS,
+    RESTORED,
+    UNSENT,
+)
+from core.models import Place, Status
+from core.redaction import without_secrets
+from core.store.columns import insert_new
+from core.store.database import Database
+from core.store.tables import DEBATES, EVENTS, INSTALLATION
+from core.use_cases.choices import ChannelChoices
+from core.use_cases.remind import Reminder
+
+
+class Deliveries:
+    """Remembers what arrived. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def seen(self, kind: str, delivery_id: str, at: datetime) -> bool:
+        """Whether it arrived before; from now on it did.
+
+        Where PostgreSQL's answer to this gets lost, what arrives for the first time is said to have
+        arrived before: nothing is done twice, and who typed it hears nothing.
+
+        Args:
+            kind: What the id is: "mention", "trigger", …
+            delivery_id: Slack's `event_id` or `trigger_id`.
+            at: When it arrived.
+        """
+        values = {"kind": kind, "id": delivery_id, "at": at}
+        return not await self._database.write(lambda c: insert_new(c, DELIVERIES, values))
+
+    async def knows(self, kind: str, delivery_id: str) -> bool:
+        """Whether it arrived before; says nothing of now."""
+        found = select(DELIVERIES.c.id).where(
+            DELIVERIES.c.kind == kind, DELIVERIES.c.id == delivery_id
+        )
+        return await self._database.read(lambda c: c.execute(found).first() is not None)
+
+    async def purge(self, before: datetime) -> int:
+        """Forget what arrived earlier than that; how many they were."""
+        old = delete(DELIVERIES).where(DELIVERIES.c.at < before)
+        return await self._database.write(lambda connection: connection.execute(old).rowcount)
+
+
+class Reminders:
+    """Keeps dates until people were reminded. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def put(self, reminder: Reminder) -> None:
+        """Remember a date; where there is one for this decision, that one stays."""
+        values = asdict(reminder)
+        await self._database.write(lambda c: insert_new(c, REMINDERS, values))
+
+    async def due(self, now: datetime) -> Sequence[Reminder]:
+        """Return what people are to be reminded of by now, oldest first."""
+        wanted = select(REMINDERS).where(REMINDERS.c.due_at <= now).order_by(REMINDERS.c.due_at)
+        rows = await self._database.read(lambda c: c.execute(wanted).mappings().all())
+        return [Reminder(**row) for row in rows]
+
+    async def forget(self, reminder: Reminder) -> None:
+        """People were reminded."""
+        table = REMINDERS.c
+        this = (table.debate_id == reminder.debate_id) & (table.decision == reminder.decision)
+        await self._database.write(lambda c: c.execute(delete(REMINDERS).where(this)))
+
+
+class Organisations:
+    """Remembers what requests and installations say. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+        self._known: dict[str, str] = {}
+
+    async def note(self, workspace: str, enterprise: str) -> None:
+        """Keep that a workspace belongs to an organisation; it does so for ever."""
+        if self._known.get(workspace) != enterprise:
+            values = {"workspace": workspace, "enterprise": enterprise}
+            await self._database.write(lambda c: insert_new(c, ORGANISATIONS, values))
+            self._known[workspace] = enterprise
+
+    async def of(self, workspace: str) -> str | None:
+        """Return a workspace's organisation; None: it stands alone."""
+        if workspace not in self._known:
+            wanted = select(ORGANISATIONS.c.enterprise).where(
+                ORGANISATIONS.c.workspace == workspace
+            )
+            found = await self._database.read(lambda c: c.execute(wanted).scalar())
+            if found is None:
+                return None
+            self._known[workspace] = str(found)
+        return self._known[workspace]
+
+    async def workspaces_of(self, enterprises: Collection[str]) -> Sequence[str]:
+        """Return the workspaces that are known to belong to organisations."""
+        wanted = select(ORGANISATIONS.c.workspace).where(
+            ORGANISATIONS.c.enterprise.in_(enterprises)
+        )
+        return await self._database.read(lambda c: c.execute(wanted).scalars().all())
+
+
+#: After so long they are tried again: Slack gives them to one workspace after the other.
+FORGOTTEN_AFTER = timedelta(days=30)
+
+
+class NewerBlocks:
+    """One flag per workspace. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+        self._refused: dict[str, datetime | None] = {}
+
+    async def are_refused(self, workspace: str, now: datetime) -> bool:
+        """Whether a workspace refused one lately."""
+        if workspace not in self._refused:
+            columns = NEWER_BLOCKS_REFUSED.c
+            wanted = select(columns.at).where(columns.workspace == workspace)
+            self._refused[workspace] = await self._database.read(
+                lambda c: c.execute(wanted).scalar()
+            )
+        at = self._refused[workspace]
+        return at is not None and now - at < FORGOTTEN_AFTER
+
+    async def note(self, workspace: str, at: datetime | None) -> None:
+        """Keep when a workspace refused one; None: it refused something else."""
+        same = NEWER_BLOCKS_REFUSED.c.workspace == workspace
+
+        def replace(connection: Connection) -> None:
+            connection.execute(delete(NEWER_BLOCKS_REFUSED).where(same))
+            if at:
+                connection.execute(insert(NEWER_BLOCKS_REFUSED), {"workspace": workspace, "at": at})
+
+        self._refused[workspace] = at
+        await self._database.write(replace)
+
+
+_log = logger(__name__)
+
+
+class ChannelSettings:
+    """Settings per channel, as JSON. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def get(self, place: Place) -> ChannelChoices:
+        """What the channel has set; nothing, if that can no longer be read."""
+        wanted = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
+        found = await self._database.read(lambda c: c.execute(wanted).scalar())
+        try:
+            return ChannelChoices.model_validate(found or {})
+        except ValidationError as error:
+            _log.warning("channel settings not read", channel=place.channel, reason=str(error))
+            return ChannelChoices()
+
+    async def stewards(self, place: Place) -> Sequence[str]:
+        """Ids of people who may steer the channel's debates besides those who start them."""
+        return (await self.get(place)).stewards
+
+    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+        """Set all of the channel's settings; the last writer wins."""
+        settings = without_secrets(chosen).model_dump(mode="json")
+        row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
+
+        def insert_or_update(connection: Connection) -> None:
+            if not insert_new(connection, CHANNEL_SETTINGS, row):
+                change = update(CHANNEL_SETTINGS).where(_of(place))
+                connection.execute(change.values(settings=settings))
+
+        await self._database.write(insert_or_update)
+
+
+def _of(place: Place) -> Any:
+    """The condition: of this channel."""
+    table = CHANNEL_SETTINGS.c
+    return (table.workspace == place.workspace) & (table.channel == place.channel)
+
+
+#: The row of `installation` that says: this database is a copy of another one's past.
+BACKUP = "backup"
+
+
+class Restored:
+    """Knows those debates. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def mark(self, at: datetime) -> None:
+        """Say that this database was restored; taken notice of at the next start."""
+        values = {"name": BACKUP, "content": at.isoformat()}
+        await self._database.write(lambda c: insert_new(c, INSTALLATION, values))
+
+    async def find_out(self) -> Sequence[str]:
+        """Note which debates were in their midst, if this is a backup; return those that run.
+
+        They are returned until `held` was called.
+        """
+        return await self._database.write(_find_out)
+
+    async def held(self) -> None:
+        """Remember that the debates are held; the database is a backup no more."""
+        row = delete(INSTALLATION).where(INSTALLATION.c.name == BACKUP)
+        await self._database.write(lambda c: c.execute(row))
+
+    async def debates(self) -> frozenset[str]:
+        """Return the ids of all debates whose posts may be in Slack already."""
+        return await self._database.read(
+            lambda c: frozenset(c.execute(select(RESTORED.c.debate_id)).scalars())
+        )
+
+
+def _find_out(connection: Connection) -> list[str]:
+    is_backup = select(INSTALLATION.c.name).where(INSTALLATION.c.name == BACKUP)
+    if connection.execute(is_backup).first() is None:
+        return []
+    running = DEBATES.c.status == Status.RUNNING.value
+    newest = (
+        select(EVENTS.c.seq)
+        .where(EVENTS.c.debate_id == DEBATES.c.id)
+        .order_by(EVENTS.c.seq.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    unsent = select(QUEUE.c.debate_id).where(UNSENT, QUEUE.c.debate_id.is_not(None))
+    open_ = or_(running, DEBATES.c.published_seq < newest, DEBATES.c.id.in_(unsent))
+    for debate_id in connection.execute(select(DEBATES.c.id).where(open_)).scalars().all():
+        insert_new(connection, RESTORED, {"debate_id": debate_id})
+    # What one person was told then is no news to them now.
+    told = update(QUEUE).where(UNSENT, QUEUE.c.method == "ephemeral")
+    connection.execute(told.values(state="failed", error="restored from a backup"))
+    # Living posts may show what came later than this backup.
+    living = update(QUEUE).where(
+        QUEUE.c.post.is_not(None), QUEUE.c.debate_id.in_(select(RESTORED.c.debate_id))
+    )
+    connection.execute(living.values(shown_seq=-1, shown_hash=None))
+    return list(connection.execute(select(DEBATES.c.id).where(running)).scalars())
