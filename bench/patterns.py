@@ -72,7 +72,7 @@ from core.llm.providers.reading import without_thoughts
 from core.llm.reply_faults import is_refusal, repeats_itself, without_preamble, writable
 from core.llm.structured import read_answer, repair_parts
 from core.models import Act, Contribution, Debate, Turn
-from core.opening import check_question, find_agent, find_playbook
+from core.opening import check_length, check_question, find_agent, find_playbook
 from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
@@ -601,6 +601,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.structured.repair_parts": lambda text: repair_parts(text, text),
     "core.opening.find_agent": _named(find_agent),
     "core.opening.find_playbook": _named(find_playbook),
+    "core.opening.check_length": lambda text: check_length("It", text, 10**9, instead=""),
     "core.opening.check_question": lambda text: check_question(f"a{text}", 10**9),
     "core.llm.quoting.clean": quoting.clean,
     "core.llm.quoting.as_data": lambda text: quoting.as_data.__wrapped__(text, "k7f3q9"),

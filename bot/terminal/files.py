@@ -12,7 +12,6 @@ from tempfile import NamedTemporaryFile, TemporaryFile
 import typer
 
 from core.errors import BadInput, MootError
-from core.transcript.markdown import visible
 
 #: Folders of devices and of this process' own open files.
 _STREAMS = frozenset({"/dev", "/dev/fd", "/proc/self/fd"})
@@ -113,6 +112,8 @@ def put_out(text: str, path: Path | None) -> None:
 
 def tell(text: str) -> None:
     """Say something beside the result: on standard error."""
+    from core.transcript.markdown import visible  # noqa: PLC0415 - pydantic, not needed for --help
+
     sys.stderr.write(f"{visible(text)}\n")
     sys.stderr.flush()
 

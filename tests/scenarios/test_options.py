@@ -203,7 +203,7 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert debate.tally is not None
         assert {score.option for score in debate.tally.options} == set(names)
         shown = (await the_post(team, board, "headline"))["text"]
-        assert "*Kafka, managed*: 1 of 3 agents" in shown
+        assert "2 of 3 agents, 60% on average; *Kafka, managed*: 1, 40%; 1 more option" in shown
 
 
 async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
