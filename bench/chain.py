@@ -41,7 +41,7 @@ from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
 from core.models import Act, Ending, Setup, Termination, When
-from core.ports import LoadsSlowly, ModelProvider
+from core.ports import ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import FORMATS
 from core.settings import DEFAULT_ROSTER
@@ -215,19 +215,19 @@ async def pairs(
         for name, one in PROTOCOLS.items():
             provider = factory.build(one.provider, "sk-bench", vendor.url + one.path)
             stack.push_async_callback(provider.close)
-            if isinstance(provider, LoadsSlowly):
+            if isinstance(provider, SlowLoadingProvider):
                 await provider.load()
             providers[name] = provider
 
         async def held(*, dies: bool) -> Sequence[Found]:
             paces, store = Paces(usual, slower * usual, dies), SqlDebateStore(database)
-            setups = {one: a_paced_setup(one[0], PROTOCOLS[one[1]], rounds) for one in wanted}
+            setups = {key: a_paced_setup(key[0], PROTOCOLS[key[1]], rounds) for key in wanted}
             return await asyncio.gather(
-                *(measured(setups[one], providers[one[1]], paces, store) for one in wanted)
+                *(measured(setups[key], providers[key[1]], paces, store) for key in wanted)
             )
 
         both = zip(await held(dies=False), await held(dies=True), strict=True)
-    return dict(zip(wanted, (Pair(*one) for one in both), strict=True))
+    return dict(zip(wanted, (Pair(*pair) for pair in both), strict=True))
 
 
 def main() -> int:
@@ -251,7 +251,7 @@ def main() -> int:
     calls = sum(pair.there.calls + pair.hangs.calls for pair in found.values())
     spent, took = time.process_time() - cpu, time.perf_counter() - began
     print(f"{calls} calls in {took:.0f} s, {1000 * spent / calls:.1f} ms of CPU each, all in all")
-    return 0 if all(one.there.ratio <= TARGET for one in found.values()) else 1
+    return 0 if all(pair.there.ratio <= TARGET for pair in found.values()) else 1
 
 
 if __name__ == "__main__":

@@ -331,8 +331,8 @@ async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> 
     found: dict[str, Bill] = {}
     for line in LINES:
         for form in FORMATS:
-            asked = with_sources(a_setup(line, form, agents, rounds), sources)
-            debate, provider, rules = await held(asked, line, wait)
+            setup = with_sources(a_setup(line, form, agents, rounds), sources)
+            debate, provider, rules = await held(setup, line, wait)
             assert debate.verdict, debate.failure
             found[f"{line.provider} {form}"] = bill(line, provider, rules)
     return found

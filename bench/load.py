@@ -221,14 +221,14 @@ async def load(wish: Wish) -> Load:
         pulses = {f"bot {number}": Pulse(**one["pulse"]) for number, one in enumerate(found, 1)}
         pulses |= {"the vendor": await vendor.pulse(), "the workspace and its people": pulse()}
     return Load(
-        debates=sum(one["debates"] for one in found),
-        most=sum(one["most"] for one in found),
-        turns=sum(one["turns"] for one in found),
-        taken=max(one["taken"] for one in found),
-        cpu=sum(one["cpu"] for one in found),
-        unsent=max(one["unsent"] for one in found),
-        replies=sum(one["replies"] for one in found),
-        overhead=[seconds for one in found for seconds in one["overhead"]],
+        debates=sum(figures["debates"] for figures in found),
+        most=sum(figures["most"] for figures in found),
+        turns=sum(figures["turns"] for figures in found),
+        taken=max(figures["taken"] for figures in found),
+        cpu=sum(figures["cpu"] for figures in found),
+        unsent=max(figures["unsent"] for figures in found),
+        replies=sum(figures["replies"] for figures in found),
+        overhead=[seconds for figures in found for seconds in figures["overhead"]],
         pulses=pulses,
         acks=used.seconds,
         missed=used.missed,

@@ -35,7 +35,7 @@ from core.models import (
     When,
 )
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateFilter, LoadsSlowly, ModelProvider
+from core.ports import DebateFilter, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import format_of
 from core.settings import ModelChoice, Settings
@@ -158,7 +158,7 @@ class Bench:
             "taken": taken,
             "cpu": pulse.cpu / taken,
             "pulse": asdict(pulse),
-            "turns": sum(len(one.contributions) + len(one.ballots) + 1 for one in debates),
+            "turns": sum(len(debate.contributions) + len(debate.ballots) + 1 for debate in debates),
             "replies": self._pacing.replies,
             "unsent": unsent,
             "overhead": [_overhead(debate, seconds) for debate in debates],
@@ -223,9 +223,13 @@ async def main(access: str, database: str, vendor: str) -> None:
         factory.build(protocol.provider, "sk-bench", vendor + protocol.path)
         for protocol in PROTOCOLS.values()
     ]
-    await asyncio.gather(*(one.load() for one in vendors if isinstance(one, LoadsSlowly)))
+    await asyncio.gather(
+        *(item.load() for item in vendors if isinstance(item, SlowLoadingProvider))
+    )
     pacing = Pacing()
-    providers: dict[str, ModelProvider] = {one.name: PacedProvider(one, pacing) for one in vendors}
+    providers: dict[str, ModelProvider] = {
+        item.name: PacedProvider(item, pacing) for item in vendors
+    }
     # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
     # None of hundreds of debates is to wait for another's call (`calls_at_once`, 64 by itself).

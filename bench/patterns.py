@@ -383,11 +383,14 @@ def _run(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
 def worst_of_pattern(name: str, size: int) -> Worst:
     """What a pattern is slowest with, by whichever of its methods."""
     pattern, methods = patterns()[name]
-    runs = {("findall" if one not in {*_ANCHORED, "search"} else one): one for one in methods}
-    found = [
+    runs = {
+        ("findall" if method not in {*_ANCHORED, "search"} else method): method
+        for method in methods
+    }
+    worsts = [
         worst(f"{name}.{method}", _run(pattern, method), attacks(pattern), size) for method in runs
     ]
-    return max(found, key=lambda one: one.seconds)
+    return max(worsts, key=lambda item: item.seconds)
 
 
 def worst(
@@ -564,8 +567,8 @@ def _debate(text: str) -> Debate:
     """A debate with the text in what people and agents said."""
     setup = a_setup(rounds=1).model_copy(update={"question": text, "context": text})
     agent = setup.agents[0].id
-    made = Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=agent), text=text)
-    return fold(recorded([DebateStarted(setup=setup), ContributionMade(contribution=made)]))
+    contribution = Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=agent), text=text)
+    return fold(recorded([DebateStarted(setup=setup), ContributionMade(contribution=contribution)]))
 
 
 def _whole(tell: Callable[[Debate], object]) -> Callable[[str], object]:
@@ -690,17 +693,17 @@ def main() -> None:
     options.add_argument("--only", default="", help="Only what has this in its name.")
     options.add_argument("--rows", type=int, default=30, help="Rows of the table.")
     wish = options.parse_args()
-    found = [worst_of_pattern(name, wish.size) for name in patterns() if wish.only in name]
-    found += [worst_of_function(name, wish.size) for name in FUNCTIONS if wish.only in name]
-    found.sort(key=lambda one: (-one.curved, -one.seconds))
+    worsts = [worst_of_pattern(name, wish.size) for name in patterns() if wish.only in name]
+    worsts += [worst_of_function(name, wish.size) for name in FUNCTIONS if wish.only in name]
+    worsts.sort(key=lambda item: (-item.curved, -item.seconds))
     table = Table("What", "Exponent", "Milliseconds", "Worst text")
-    for one in found[: wish.rows]:
-        exponent = f"{one.exponent:.1f}" if one.exponent else "–"
-        table.add_row(one.name, exponent, f"{one.seconds * 1000:.1f}", Text(one.text[:50]))
+    for item in worsts[: wish.rows]:
+        exponent = f"{item.exponent:.1f}" if item.exponent else "–"
+        table.add_row(item.name, exponent, f"{item.seconds * 1000:.1f}", Text(item.text[:50]))
     Console().print(table)
-    curved = sum(one.curved for one in found)
+    curved = sum(item.curved for item in worsts)
     print(
-        f"{len(found)} tried with {wish.size:,} characters: {curved} grow faster than their text."
+        f"{len(worsts)} tried with {wish.size:,} characters: {curved} grow faster than their text."
     )
 
 

@@ -27,13 +27,13 @@ from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
-from bot.mcp.in_slack import InSlack
+from bot.mcp.in_slack import SlackCallerDebates
 from bot.mcp.token_callers import TokenCallers
 from bot.operations.backup import EndedDebates
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
-from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
+from bot.plugins.queued_sink import PluginFeed, QueuedSink, listening
 from bot.presenter.living import LivingPosts
 from bot.presenter.post import ViewOptions
 from bot.presenter.sink import LandingPosts, Presenter
@@ -65,7 +65,7 @@ from bot.store.records import (
     NewerBlocks,
     Organisations,
     Reminders,
-    Restored,
+    RestoredIds,
 )
 from bot.store.search import DebateWords
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
@@ -277,7 +277,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             await server.start()
         await sharing.start()
         context.outbox.first_calls.restored = await hold_restored(
-            Restored(database), context.answer.facts
+            RestoredIds(database), context.answer.facts
         )
         await context.outbox.start()
         await landing.start()
@@ -383,7 +383,7 @@ def _connect(
     }
     reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
-    sink = wrap_sink(ToldToPlugins(LandingSink(presenter, landing), parts.sinks))
+    sink = wrap_sink(PluginFeed(LandingSink(presenter, landing), parts.sinks))
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
     context = replace(
@@ -412,7 +412,7 @@ async def _programs(
         clock=context.clock,
         day_cost=parts.settings.limits.token_day_cost,
     )
-    routes = McpRoutes(callers, lambda caller: InSlack(context, caller), parts.mcp_hosts)
+    routes = McpRoutes(callers, lambda caller: SlackCallerDebates(context, caller), parts.mcp_hosts)
     stack.push_async_callback(routes.close)
     await routes.start()
     return (routes,)

@@ -19,7 +19,7 @@ from bot.settings import BotSettings
 from core.acts.take import Turns
 from core.capabilities import Record
 from core.clock import SystemClock
-from core.config.load import Known, Loaded, load_file
+from core.config.load import FileDefaults, LoadedFile, load_file
 from core.config.playbooks import find_playbooks
 from core.errors import ConfigurationBroken, StoreMissing
 from core.estimate import Estimate, estimate
@@ -156,7 +156,7 @@ def build_calls(
     )
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
-    providers |= {one.name: one for one in more}
+    providers |= {provider.name: provider for provider in more}
     providers |= {name: served.provider for name, served in plugins.providers.items()}
     tables = Tables(models=settings.models, prices=settings.prices)
     return ModelCalls(providers, SystemClock(), tables=tables, parallel=settings.calls_at_once)
@@ -254,7 +254,7 @@ def model_sets(
     named: tuple[ModelChoice | Agent, ...] = (
         *(settings.agent_model, settings.judge_model, *settings.mixed_models),
         *(*settings.judge_models, *settings.fallbacks, *settings.agents),
-        *(one for one in (settings.judge, settings.summary_model) if one),
+        *(choice for choice in (settings.judge, settings.summary_model) if choice),
     )
     there = {
         server.name: server.models
@@ -264,7 +264,7 @@ def model_sets(
     there |= {name: (one.model, *one.models) for name, one in plugins.providers.items()}
     served = list[ModelSet]()
     for provider, models in there.items():
-        used = (one.model for one in named if one.provider == provider)
+        used = (choice.model for choice in named if choice.provider == provider)
         for model in dict.fromkeys((*models, *used)):
             choice = ModelChoice(provider=provider, model=model)
             words = f"{provider}: {model}"
@@ -300,7 +300,7 @@ async def load_settings(
     *,
     clarify: bool = False,
     plugins: Plugins = NO_PLUGINS,
-) -> Loaded:
+) -> LoadedFile:
     """Return the settings in force: built in, then the file's.
 
     Args:
@@ -329,7 +329,7 @@ async def load_settings(
     )
     known, chosen = known_with(plugins, built_in), file or environment.moot_config
     try:
-        loaded = load_file(chosen, known) if chosen else Loaded(settings=known.settings)
+        loaded = load_file(chosen, known) if chosen else LoadedFile(settings=known.settings)
     except ConfigurationBroken as error:
         raise ConfigurationBroken("\n".join((str(error), *plugins.left_out))) from None
     check_addresses(loaded.settings, link_local=environment.moot_allow_link_local)
@@ -380,7 +380,7 @@ def check_addresses(settings: Settings, *, link_local: bool) -> None:
             raise ConfigurationBroken(f"The address of the MCP server {server.name}: {why}.")
 
 
-def known_with(plugins: Plugins, base: Settings) -> Known:
+def known_with(plugins: Plugins, base: Settings) -> FileDefaults:
     """Return what a settings file is checked against: what is built in and what plugins bring."""
     records = (
         record for provider in plugins.providers.values() for record in provider.capabilities
@@ -388,7 +388,7 @@ def known_with(plugins: Plugins, base: Settings) -> Known:
     brought = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
     settings = base.model_copy(update=brought)
     served = {name: one.model for name, one in plugins.providers.items()}
-    return Known(settings=settings, providers={**usual_models(), **served})
+    return FileDefaults(settings=settings, providers={**usual_models(), **served})
 
 
 def usual_models() -> Mapping[str, str]:

@@ -176,9 +176,9 @@ def demo(  # noqa: PLR0913 - one per option
             "`moot demo` needs the local Slack, which is not installed here: in a checkout type "
             "`make demo`, or `pip install ./packages/slack-on-loopback`."
         )
-    from bot.demo import Wanted, show  # noqa: PLC0415 - help must not wait for it
+    from bot.demo import DemoOptions, show  # noqa: PLC0415 - help must not wait for it
 
-    wanted = Wanted(
+    wanted = DemoOptions(
         question=question,
         once=once,
         port=port,
@@ -239,9 +239,9 @@ def purge(
     from bot.operations.backup import purge as purge_now  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
     from core.clock import SystemClock  # noqa: PLC0415 - help must not wait for it
-    from core.store.purging import Only  # noqa: PLC0415 - help must not wait for it
+    from core.store.purging import PurgeFilter  # noqa: PLC0415 - help must not wait for it
 
-    only = Only(person=person, channel=channel, debate=debate)
+    only = PurgeFilter(person=person, channel=channel, debate=debate)
     named = " ".join(filter(None, (person, channel, debate)))
     where = workspace or "the terminal"
     what = f"debates of {where}" if named or older_than else f"everything known of {where}"

@@ -196,15 +196,15 @@ class Stage:
         """
 
         def person(name: str) -> Person:
-            found = self.workspace.user(name)
-            return Person(id=found.id, name=found.real_name)
+            user = self.workspace.user(name)
+            return Person(id=user.id, name=user.real_name)
 
         async def reply(name: str, thread: str, words: str) -> None:
             await self.workspace.say(name, CHANNEL, words, thread)
 
         async def share(name: str, file: str, content: bytes) -> SharedFile:
-            said = await self.workspace.share_file(name, CHANNEL, file, content)
-            return SharedFile.model_validate(said["files"][0])
+            message = await self.workspace.share_file(name, CHANNEL, file, content)
+            return SharedFile.model_validate(message["files"][0])
 
         channel = self.workspace.channel(CHANNEL).id
         place = Place(surface="slack", workspace=self.workspace.state.team_id, channel=channel)
@@ -300,7 +300,7 @@ class Stage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class DemoOptions:
     """What the command line says."""
 
     question: str
@@ -317,7 +317,7 @@ class Wanted:
     folder: Path | None
 
 
-async def show(wanted: Wanted) -> int:
+async def show(wanted: DemoOptions) -> int:
     """Run the demonstration; return the exit code.
 
     Raises:

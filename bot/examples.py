@@ -74,9 +74,9 @@ class ExamplePlayer:
         # Where it was started before its files are there already.
         brought = written.sources if await self.moot.store.begun(origin) is None else ()
         references = list[SourceReference]()
-        for one in brought:
-            shared = await self.share(one.by, one.name, one.text.encode())
-            references += file_references([shared], self.person(one.by))
+        for source in brought:
+            shared = await self.share(source.by, source.name, source.text.encode())
+            references += file_references([shared], self.person(source.by))
         request = DebateRequest(
             question=written.question,
             asked_by=self.person(written.asked_by),
@@ -101,14 +101,14 @@ class ExamplePlayer:
             asked = next(iter(debate.clarifications), "")
             card = await self._sent(card_key(debate_id, asked)) if asked else ""
             await asyncio.sleep(_GLANCE_SECONDS)
-        answers = {one.question: one for one in examples()[name].answers}
+        answers = {answer.question: answer for answer in examples()[name].answers}
         for question in open_questions(await self._debate(debate_id)):
             await self.read(self.patience)
             still_open = open_questions(await self._debate(debate_id))
             answer = answers.get(question.question)
             if answer and question in still_open:
-                said = f"{question.number}: {answer.answer}"
-                await self.reply(answer.by, thread, said)
+                text = f"{question.number}: {answer.answer}"
+                await self.reply(answer.by, thread, text)
 
     async def until_over(self, debate_id: str) -> None:
         """Wait until the debate has ended and everything about it was posted."""

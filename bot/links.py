@@ -49,15 +49,17 @@ def is_allowed(host: str, hosts: Sequence[str]) -> bool:
     name = host.casefold().rstrip(".")
     if name in _BELONGS and is_allowed(_BELONGS[name], hosts):
         return True
-    listed = (one.casefold().rstrip(".") for one in hosts)
-    return any(name.endswith(one[1:]) if one.startswith("*.") else name == one for one in listed)
+    listed = (host.casefold().rstrip(".") for host in hosts)
+    return any(
+        name.endswith(item[1:]) if item.startswith("*.") else name == item for item in listed
+    )
 
 
 def raw_address(address: str) -> str:
     """The address of the file that a viewer page of a forge shows; of other pages their own."""
     for viewer, raw in _VIEWERS:
-        if found := viewer.match(address):
-            return found.expand(raw)
+        if match := viewer.match(address):
+            return match.expand(raw)
     return address
 
 
@@ -173,7 +175,7 @@ class GuardedResolver(AbstractResolver):
         )
         addresses = {str(sockaddr[0]): kind for kind, _, _, _, sockaddr in found}
         if not all(
-            self._may_call(ipaddress.ip_address(one.partition("%")[0])) for one in addresses
+            self._may_call(ipaddress.ip_address(address.partition("%")[0])) for address in addresses
         ):
             raise BadInput("its address is not public")
         return [

@@ -69,7 +69,7 @@ class Team:
         """Type `/debate <question>`; return the board's timestamp once it is there."""
         known = {entry.debate_id for entry in await self._entries()}
         await self.type(question, user=user)
-        fresh = [one for one in await self._entries() if one.debate_id not in known]
+        fresh = [entry for entry in await self._entries() if entry.debate_id not in known]
         if len(fresh) != 1:
             raise AssertionError(f"{len(fresh)} debates were started: {self.told(user)}")
         return await self.board_of(fresh[0].debate_id)
@@ -104,7 +104,7 @@ class Team:
 
     def replies(self, board: str) -> Sequence[Message]:
         """Return what the bot posted in a thread."""
-        return [one for one in self.thread(board)[1:] if one.get("bot_id")]
+        return [message for message in self.thread(board)[1:] if message.get("bot_id")]
 
     async def board_of(self, debate_id: str) -> str:
         """Wait for a debate's board; return its timestamp."""
@@ -166,8 +166,10 @@ class Team:
     def _has_ending(self, board: str) -> bool:
         # Looked at after every change in the workspace: what `thread` returns is a copy each time.
         thread = self.workspace.channel(self.channel).thread(board)
-        decided = any(one.get("subtype") == "thread_broadcast" for one in thread)
-        return decided or any("ended without a decision" in one["text"] for one in thread[1:])
+        decided = any(message.get("subtype") == "thread_broadcast" for message in thread)
+        return decided or any(
+            "ended without a decision" in message["text"] for message in thread[1:]
+        )
 
 
 def key_of(message: Message) -> str:

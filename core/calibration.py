@@ -45,7 +45,7 @@ _YES_OR_NO: Sequence[tuple[str, str, Mapping[bool, str]]] = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Voice:
+class AgentRecord:
     """An agent of a debate, and whether it held the decided option best to the end."""
 
     model: str
@@ -74,7 +74,7 @@ class Case:
     #: Whether one answer alone had taken the same option; None: nobody can say.
     alone_agrees: bool | None
     #: Agents of whom it is known what they held best.
-    voices: tuple[Voice, ...]
+    voices: tuple[AgentRecord, ...]
     #: Whether the judge took another option than the vote chose; None: nobody can say.
     overruled: bool | None = None
 
@@ -127,8 +127,8 @@ class Calibration:
 
 def case_of(debate: Debate) -> Case | None:
     """The debate's decision as a case; None if it was neither accepted nor turned out somehow."""
-    accepted, said, verdict = debate.accepted, debate.outcome, debate.verdict
-    if verdict is None or (accepted is None and said is None):
+    accepted, outcome, verdict = debate.accepted, debate.outcome, debate.verdict
+    if verdict is None or (accepted is None and outcome is None):
         return None
     options = options_of(debate)
     decided = options.resolve(verdict.option)
@@ -138,13 +138,13 @@ def case_of(debate: Debate) -> Case | None:
         accepted_at=debate.times.get(f"decision/{accepted.origin}") if accepted else None,
         asked=bool(accepted and accepted.origin in debate.outcomes_asked),
         replaced=accepted is not None and debate.decision != accepted,
-        outcome=said.kind if said else None,
-        said_at=debate.times.get(f"outcome/{said.origin}") if said else None,
+        outcome=outcome.kind if outcome else None,
+        said_at=debate.times.get(f"outcome/{outcome.origin}") if outcome else None,
         confidence=verdict.confidence if verdict.rests_on else None,
         was_skipped=was_skipped(debate) and not debate.wanted_by,
         alone_agrees=agrees(debate),
         voices=tuple(
-            Voice(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decided)
+            AgentRecord(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decided)
             for agent in debate.setup.agents
             if decided and best[agent.id]
         ),
@@ -181,8 +181,8 @@ def states(found: Calibration) -> str:
         "that nobody was asked about": found.not_asked,
         "rejected or replaced since, without an outcome": found.replaced,
     }
-    said = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)
-    return f"{counted(found.accepted, 'accepted decision')}: {said}."
+    text = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)
+    return f"{counted(found.accepted, 'accepted decision')}: {text}."
 
 
 def interval_words(share: Interval) -> str:

@@ -42,7 +42,7 @@ from core.figures import duration
 from core.models import BESIDE, ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
-from core.telling import News, Telling
+from core.telling import FoldedEvent, SinkFeed
 
 _log = structlog.get_logger(__name__)
 
@@ -57,7 +57,7 @@ RECORDING_SECONDS = 5.0
 SUMMARY_GRACE = 15.0
 
 
-class Work(NamedTuple):
+class RunningTurn(NamedTuple):
     """A turn in hand."""
 
     turn: Turn
@@ -225,14 +225,14 @@ class _Run:
         self._turns = turns
         self._clock = clock
         self._began = clock.now()
-        self._working: dict[str, Work] = {}
+        self._working: dict[str, RunningTurn] = {}
         self._waiting = WaitingTurns()
         #: What calls spent that were given up, until it is booked.
         self._dropped = Usage()
         self._own: list[Recorded] = []
         self._woken = False
         self._changed = asyncio.Event()
-        self._telling = Telling(
+        self._telling = SinkFeed(
             store=store,
             sink=sink,
             prove=self._prove,
@@ -328,21 +328,21 @@ class _Run:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[News]]:
+    async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[FoldedEvent]]:
         """Apply the events added to the log: this run's own and people's."""
         seq = debate.seq if debate else 0
         added: Sequence[Recorded] = sorted(
-            (one for one in self._own if one.seq > seq), key=lambda one: one.seq
+            (entry for entry in self._own if entry.seq > seq), key=lambda entry: entry.seq
         )
         self._own.clear()
         woken, self._woken = self._woken, False
-        gapless = [one.seq for one in added] == list(range(seq + 1, seq + 1 + len(added)))
+        gapless = [entry.seq for entry in added] == list(range(seq + 1, seq + 1 + len(added)))
         if woken or debate is None or not gapless:  # not all that follows is this run's own
             added = await self._store.all_events(self._token.debate_id, after=seq)
-        news: list[News] = []
+        news: list[FoldedEvent] = []
         for recorded in added:
             debate = apply(debate, recorded)
-            news.append(News(debate, recorded))
+            news.append(FoldedEvent(debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
         if self._debate is None:
@@ -365,7 +365,7 @@ class _Run:
             ready = {}
         self._waiting.keep(ready)
         await self._drop(self._unwanted(debate, ready))
-        recorded = {one.event.key for one in self._own}  # while they were being dropped
+        recorded = {entry.event.key for entry in self._own}  # while they were being dropped
         now = self._clock.now()
         fresh = [
             turn
@@ -378,7 +378,7 @@ class _Run:
             taking = self._take(debate, turn, waits=waits)
             task = asyncio.create_task(taking, name=f"{debate.id}/{turn.key}")
             task.add_done_callback(self._wake_if_failed)
-            self._working[turn.key] = Work(turn, task, waits)
+            self._working[turn.key] = RunningTurn(turn, task, waits)
         return tuple(ready.values()) if fresh else ()
 
     def _unwanted(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
@@ -570,7 +570,7 @@ class _Run:
             failure = Failure(turn=turn, reason=reason, usage=Usage())
             await self._append(TurnFailed(failure=failure))
 
-    def _in_foreground(self) -> Sequence[Work]:
+    def _in_foreground(self) -> Sequence[RunningTurn]:
         """Running turns that the debate waits for: all but those that run beside it."""
         return [work for work in self._working.values() if work.turn.act not in BESIDE]
 

@@ -343,8 +343,8 @@ class ClarificationsOpened(TurnEnded):
     @property
     def spent(self) -> Spent:
         """Who sums up merges the questions."""
-        made = self.clarifications
-        return Spent(agent=SUMMARIZER, call=made.call, lost=made.lost)
+        card = self.clarifications
+        return Spent(agent=SUMMARIZER, call=card.call, lost=card.lost)
 
 
 class NoteChanged(_Event):
@@ -615,8 +615,8 @@ class Audited(_Event):
     @property
     def spent(self) -> Spent:
         """The auditor's calls."""
-        made = self.audit
-        return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+        audit = self.audit
+        return Spent(agent=audit.turn.agent, call=audit.call, lost=audit.lost)
 
     def _changes(self, debate: Debate) -> Changes:
         return {"audit": self.audit} if self.edition == debate.edition else {}
@@ -1033,8 +1033,8 @@ class FollowUpAnswered(_Event):
     @property
     def spent(self) -> Spent:
         """The judge's calls."""
-        made = self.answer
-        return Spent(agent=made.turn.agent, call=made.call, lost=made.lost)
+        answer = self.answer
+        return Spent(agent=answer.turn.agent, call=answer.call, lost=answer.lost)
 
     def _fault(self, debate: Debate) -> str:
         numbers = {str(question.number) for question in debate.follow_ups}
@@ -1197,8 +1197,8 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     over = debate.status is not Status.RUNNING
     waits = over or debate.paused_by or debate.waits_for_answers or debate.outage
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
-    found = _ROUND.match(key)
-    worked_at = {**debate.worked_at, int(found.group(1)): worked} if found else debate.worked_at
+    match = _ROUND.match(key)
+    worked_at = {**debate.worked_at, int(match.group(1)): worked} if match else debate.worked_at
     return debate.replaced(
         seq=recorded.seq,
         now=recorded.at,

@@ -1177,7 +1177,7 @@ class GateReason(StrEnum):
 ENDS_ROUNDS = frozenset({GateReason.AGREED, GateReason.SETTLED, GateReason.DEADLOCK})
 
 
-class Undebatable(StrEnum):
+class NoDebateReason(StrEnum):
     """Why no round can be of use, whatever was asked for."""
 
     #: There are only checklists, and none takes a side on the question.
@@ -1193,7 +1193,7 @@ class Gate(Value):
     reason: GateReason
     #: None: there is something to debate. Beside the reason, not one of its values: older versions
     #: can read no log that has a value they do not know, and leave out a field they do not know.
-    undebatable: Undebatable | None = None
+    undebatable: NoDebateReason | None = None
     #: One model speaks for all agents on a choice: its vote stands though the answers differ. A
     #: field of its own for the same reason.
     vote_only: bool = False
@@ -1968,12 +1968,12 @@ class Debate:
     @property
     def accepted(self) -> Decision | None:
         """The newest decision to accept the verdict, also where it was replaced since."""
-        found = (
+        decisions = (
             decision
             for decision in reversed(self.decisions)
             if decision.kind is DecisionKind.ACCEPT
         )
-        return next(found, None)
+        return next(decisions, None)
 
     @property
     def outcome(self) -> DecisionOutcome | None:
@@ -2050,8 +2050,8 @@ class Debate:
 
     def clarification(self, number: int) -> Clarification | None:
         """The question with this number."""
-        found = (item for asked in self.clarifications.values() for item in asked.items)
-        return next((item for item in found if item.number == number), None)
+        clarifications = (item for asked in self.clarifications.values() for item in asked.items)
+        return next((item for item in clarifications if item.number == number), None)
 
     @property
     def open_clarifications(self) -> tuple[Clarification, ...]:
@@ -2100,7 +2100,9 @@ class Debate:
     @property
     def usage(self) -> Usage:
         """All that the debate has spent so far, failed turns included."""
-        return self.once("usage", lambda: sum((one.usage for one in self.spent), start=Usage()))
+        return self.once(
+            "usage", lambda: sum((expense.usage for expense in self.spent), start=Usage())
+        )
 
     @property
     def out_of_money(self) -> str:

@@ -244,19 +244,19 @@ def with_subject(request: DebateRequest) -> DebateRequest:
     Raises:
         BadInput: There is nothing to review; says how to give it.
     """
-    given = [one for one in request.references if one.kind in KINDS]
+    references = [reference for reference in request.references if reference.kind in KINDS]
     asked, context = request.question.strip(), request.context.strip()
-    text = "" if given else context or asked
+    text = "" if references else context or asked
     # One question that proposes nothing is no subject.
     only_asks = asked.endswith("?") and "\n" not in asked and len(asked) <= _QUESTION_MAX_CHARS
-    if not given and (not text or (text == asked and only_asks)):
+    if not references and (not text or (text == asked and only_asks)):
         raise BadInput(NO_SUBJECT)
     if text:
         kept = redact(text)
         reference = SourceReference(
             kind=SourceKind.TEXT, title="the proposal", fetch=kept, by=request.asked_by
         )
-        given = [reference]
+        references = [reference]
         request = replace(
             request,
             context="",
@@ -264,8 +264,10 @@ def with_subject(request: DebateRequest) -> DebateRequest:
             warnings=(*request.warnings, *([TAKEN_OUT] if kept != text else ())),
         )
     if not asked or text == asked:
-        named = ", ".join(one.title[:_TITLE_MAX_CHARS] for one in given[:_MOST_TITLES])
-        more = ", …" if len(given) > _MOST_TITLES else ""
+        named = ", ".join(
+            reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES]
+        )
+        more = ", …" if len(references) > _MOST_TITLES else ""
         request = replace(request, question=f"Is this ready, and what has to change? {named}{more}")
     return request
 
@@ -308,7 +310,7 @@ def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
 def largest(setup: Setup) -> Setup:
     """The debate with as many agents as a model may choose."""
     have = [casting.CastRole(agent.role, setup.reasons.get(agent.id, "")) for agent in setup.agents]
-    there = {one.role for one in have}
+    there = {role.role for role in have}
     known = roles_with(setup.casting.roles if setup.casting else ())
     more = (casting.CastRole(role, "") for role in known if role not in there)
     roster = recast(setup, [*have, *more][: casting.MOST])
@@ -320,7 +322,7 @@ def _agents_of(
 ) -> Roster:
     """The agents of a cast; models are dealt to them in turn."""
     agents = (agent_for(one.role, models[at % len(models)], more) for at, one in enumerate(cast))
-    return Roster(agents=tuple(agents), reasons={one.role: one.reason for one in cast})
+    return Roster(agents=tuple(agents), reasons={role.role: role.reason for role in cast})
 
 
 def check_question(question: str, most: int) -> str:
@@ -356,8 +358,8 @@ def find_playbook(name: str, settings: Settings) -> Playbook:
         BadInput: There is none; says which there are.
     """
     wanted = "-".join(name.casefold().split())
-    if found := settings.playbooks.get(wanted):
-        return found
+    if playbook := settings.playbooks.get(wanted):
+        return playbook
     names = list(settings.playbooks)
     if not names:
         raise BadInput(f'There is no playbook "{name.strip()}", and no other.')
@@ -426,15 +428,15 @@ def find_agent(name: str, settings: Settings) -> Agent:
     """
     wanted = name.strip().lower()
     role = role_id(name, settings.roles)
-    found = [
+    agents = [
         agent
         for agent in settings.agents
         if {wanted, role} & {agent.id.lower(), agent.role.lower(), agent.name.lower()}
     ]
-    if agent := next((agent for agent in found if agent.enabled), None):
+    if agent := next((agent for agent in agents if agent.enabled), None):
         return agent
     enabled = [agent.id for agent in settings.agents if agent.enabled]
-    if found:
+    if agents:
         there = f" There are: {', '.join(enabled)}." if enabled else ""
         raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:

@@ -40,7 +40,7 @@ class ModelProvider(Protocol):
 
 
 @runtime_checkable
-class LearnsRefusals(Protocol):
+class RefusalMemory(Protocol):
     """A provider that leaves out of requests what a server refused before."""
 
     def left_out(self, model: str) -> Sequence[str]:
@@ -68,7 +68,7 @@ class ServedModels:
 
 
 @runtime_checkable
-class TellsContext(Protocol):
+class ContextSizes(Protocol):
     """A provider that knows how much its models hold."""
 
     async def context(self, model: str) -> int:
@@ -81,7 +81,7 @@ class TellsContext(Protocol):
 
 
 @runtime_checkable
-class LoadsSlowly(Protocol):
+class SlowLoadingProvider(Protocol):
     """A provider that takes long to load; it is loaded with the first request at last."""
 
     async def load(self) -> None:
@@ -98,7 +98,7 @@ class RunToken:
 
 
 @dataclass(frozen=True)
-class Appended:
+class AppendResult:
     """What an append came to: the event in the log, and whether it is ours."""
 
     recorded: Recorded
@@ -139,7 +139,7 @@ class DebateStore(Protocol):
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
-    ) -> Appended:
+    ) -> AppendResult:
         """Begin a debate with its start event.
 
         `origin` says what asked for it (a Slack trigger id); a second call with the same origin
@@ -153,7 +153,7 @@ class DebateStore(Protocol):
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
-    ) -> Appended:
+    ) -> AppendResult:
         """Write one event without secrets, durable when this returns. The key's first writer wins.
 
         The engine passes its run token, checked in the same transaction; people's facts need none.

@@ -374,7 +374,7 @@ class Settings(CommonSettings, DebateRules):
         people = [*(agent for agent in self.agents if agent.enabled), *filter(None, [self.judge])]
         choices = [self.agent_model, self.judge_model, *self.fallbacks]
         choices += [fallback for agent in people for fallback in agent.fallbacks or ()]
-        return frozenset(one.provider for one in (*people, *choices))
+        return frozenset(choice.provider for choice in (*people, *choices))
 
 
 def roles_with(more: Iterable[Role]) -> Mapping[str, Role]:

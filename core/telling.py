@@ -17,7 +17,7 @@ from core.rules import schedule
 MOST_AGAIN = 20
 
 
-class News(NamedTuple):
+class FoldedEvent(NamedTuple):
     """An event and the debate right after it."""
 
     debate: Debate
@@ -27,14 +27,14 @@ class News(NamedTuple):
 class _Step(NamedTuple):
     """What one step of a debate has to tell."""
 
-    news: Sequence[News]
+    news: Sequence[FoldedEvent]
     #: The debate after it.
     debate: Debate
     #: All turns in hand, if there is a new one.
     began: Sequence[Turn]
 
 
-class Telling:
+class SinkFeed:
     """Tells the sink what happens in one run of a debate, one event after the other.
 
     The run does not wait for it: replies that come meanwhile are built upon at once.
@@ -67,7 +67,7 @@ class Telling:
         self._steps = deque[_Step]()
         self._task: asyncio.Task[None] | None = None
 
-    def tell(self, news: Sequence[News], debate: Debate, began: Sequence[Turn]) -> None:
+    def tell(self, news: Sequence[FoldedEvent], debate: Debate, began: Sequence[Turn]) -> None:
         """Have the sink told of these events, then of the turns in hand; returns at once."""
         self._steps.append(_Step(news, debate, began))
         if self._task is None or self._task.done():
@@ -139,18 +139,18 @@ class Telling:
             debate = step.debate
             if debate.setup.sealed:
                 log = await self._store.events(debate.id)
-                debate = fold(one for one in log if one.seq <= step.debate.seq)
+                debate = fold(entry for entry in log if entry.seq <= step.debate.seq)
             await self._prove()
             await self._sink.turns_began(debate, step.began)
 
-    async def _as_shown(self, debate: Debate, recorded: Recorded) -> Sequence[News]:
+    async def _as_shown(self, debate: Debate, recorded: Recorded) -> Sequence[FoldedEvent]:
         """What the sink is told of an event: as it may be read; all of the log with the reveal."""
         if not debate.setup.sealed:
-            return [News(debate, recorded)]
-        news, known = list[News](), None
-        for one in (await self._store.events(debate.id))[: recorded.seq]:
-            known = apply(known, one)
-            news.append(News(known, one))
+            return [FoldedEvent(debate, recorded)]
+        news, known = list[FoldedEvent](), None
+        for entry in (await self._store.events(debate.id))[: recorded.seq]:
+            known = apply(known, entry)
+            news.append(FoldedEvent(known, entry))
         return news if isinstance(recorded.event, BallotsRevealed) else news[-1:]
 
     async def _note(self, debate: Debate) -> None:

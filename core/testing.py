@@ -115,7 +115,7 @@ def plausible_reply(request: ModelRequest) -> str:
         criteria = request.answer.labels("criteria", "criterion")
         cells = [(option, criterion) for option in options_in(request) for criterion in criteria]
         own = {
-            "parts": [{"part": one, "text": f"What is known of {one}."} for one in parts],
+            "parts": [{"part": part, "text": f"What is known of {part}."} for part in parts],
             "criteria": [
                 {"option": option, "criterion": one, "judgement": f"{option} by {one}"}
                 for option, one in cells
@@ -168,8 +168,8 @@ def _long(length: int) -> str:
 
 def subject_words(request: ModelRequest) -> Sequence[str]:
     """The lines of the sources that a request shows, without their places."""
-    shown = [part.text for part in request.parts if part.label.startswith("Source e")]
-    return [line for text in shown for line in text.splitlines()[1:] if line.strip()]
+    texts = [part.text for part in request.parts if part.label.startswith("Source e")]
+    return [line for text in texts for line in text.splitlines()[1:] if line.strip()]
 
 
 def a_finding_reply(words: str, **changes: object) -> dict[str, object]:

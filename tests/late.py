@@ -53,7 +53,7 @@ class LateSelector(selectors.DefaultSelector):
             left = None if end is None else max(0.0, end - time.monotonic())
             # What is held back is ready: to wait for it would end at once.
             ready = super().select(0 if self._held else left)
-            seen = [one for one in ready if self._is_seen(one[0].fd)]
+            seen = [key for key in ready if self._is_seen(key[0].fd)]
             if seen or left == 0:
                 return seen
             if self._held:

@@ -24,7 +24,7 @@ def texts_of(blocks: Sequence[Mapping[str, Any]], *, opened: bool) -> Iterator[s
             yield from (task["title"] for task in block["tasks"])
         elif block["type"] == "data_visualization":
             yield block["title"]
-            yield from (one["label"] for one in block["chart"]["series"][0]["data"])
+            yield from (point["label"] for point in block["chart"]["series"][0]["data"])
         elif block["type"] == "table":
             yield json.dumps(block["rows"])
 

@@ -79,11 +79,11 @@ async def test_people_do_what_they_do_later_and_nothing_else() -> None:
     drawn = iter([0.05])
     make_people_late(Hesitant, lambda: next(drawn))
     assert set(DEEDS) <= vars(Hesitant).keys()
-    async with run_workspace() as kept:
+    async with run_workspace() as workspace:
         hesitant = Hesitant()
-        vars(hesitant).update(vars(kept))
+        vars(hesitant).update(vars(workspace))
         writing = asyncio.create_task(hesitant.say("dana", "general", "Good morning."))
         await asyncio.sleep(0.01)
-        assert not kept.messages("general")
+        assert not workspace.messages("general")
         assert (await writing)["text"] == "Good morning."
-        assert [message["text"] for message in kept.messages("general")] == ["Good morning."]
+        assert [message["text"] for message in workspace.messages("general")] == ["Good morning."]

@@ -27,7 +27,9 @@ def good_reply(asked: Asked) -> Say:
     if "solution" in fields:
         return Say(text=json.dumps(a_verdict_reply()))
     if "agents" in fields:
-        named = [{"reason": f"It needs {one}.", "role": one} for one in ("operations", "finance")]
+        named = [
+            {"reason": f"It needs {role}.", "role": role} for role in ("operations", "finance")
+        ]
         return Say(text=json.dumps({"agents": named}))
     if "focus" in fields:
         going_on = {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""}
@@ -60,7 +62,7 @@ def _fields_in_words(value: object) -> Mapping[str, Any]:
     elif isinstance(value, list):
         within = cast("list[object]", value)
     nothing: Mapping[str, Any] = {}
-    return next((fields for one in within if (fields := _fields_in_words(one))), nothing)
+    return next((fields for item in within if (fields := _fields_in_words(item))), nothing)
 
 
 def _ballot(prompt: str) -> dict[str, object]:

@@ -47,7 +47,11 @@ def licence_of(package: str) -> str:
     fields = (*told.get_all("License-Expression", []), *told.get_all("License", []))
     named = next(map(str, fields), "")
     named = "" if named == "UNKNOWN" else named
-    kinds = [str(one) for one in told.get_all("Classifier", []) if str(one).startswith("License")]
+    kinds = [
+        str(classifier)
+        for classifier in told.get_all("Classifier", [])
+        if str(classifier).startswith("License")
+    ]
     if not named or "\n" in named:  # some packages put the whole text there
         named = " AND ".join(kind.rpartition(" :: ")[2] for kind in kinds)
     return _SPDX.get(named, named)

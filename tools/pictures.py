@@ -204,11 +204,11 @@ async def shared_page(browser: Browser, stage: Stage, folder: Path) -> None:
     (newest,) = await store.find(DebateFilter(limit=1))
     debate = fold(await store.events(newest.debate_id))
     with TemporaryDirectory() as place:
-        shown = Path(place) / "page.html"
-        shown.write_text(page(debate, debate.now + timedelta(days=14)), encoding="utf-8")
-        shown.with_name("page.css").write_text(STYLE, encoding="utf-8")
+        path = Path(place) / "page.html"
+        path.write_text(page(debate, debate.now + timedelta(days=14)), encoding="utf-8")
+        path.with_name("page.css").write_text(STYLE, encoding="utf-8")
         tab = await browser.new_page(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
-        await tab.goto(shown.as_uri())
+        await tab.goto(path.as_uri())
         await Camera(tab, folder).take("page")
         await tab.close()
 
@@ -237,8 +237,8 @@ async def opened(
 def check_font() -> None:
     """Refuse to take pictures with a box for each emoji."""
     listed = ["fc-list", ":lang=und-zsye", "family"]
-    found = subprocess.run(listed, stdout=subprocess.PIPE, check=False)  # noqa: S603 - no words of others
-    if not found.stdout.strip():
+    result = subprocess.run(listed, stdout=subprocess.PIPE, check=False)  # noqa: S603 - no words of others
+    if not result.stdout.strip():
         sys.exit(
             "No font with emoji is installed. On Debian: apt-get install fonts-noto-color-emoji"
         )

@@ -196,7 +196,7 @@ def page(debate: Debate, until: datetime) -> str:
     question = " ".join(visible(debate.setup.question).split())
     is_long = len(question) > _LONGEST_HEADING
     known = {source.id for source in debate.sources}
-    providers = {one.provider for one in (*debate.setup.agents, debate.setup.judge)}
+    providers = {agent.provider for agent in (*debate.setup.agents, debate.setup.judge)}
     parts = {
         "decision": verdict_section(debate, asked=False),
         "vote": vote_section(debate),
@@ -229,7 +229,8 @@ def page(debate: Debate, until: datetime) -> str:
             for number, said in by_round(debate).items()
         ],
         guidance=[
-            (one.turn.round, *map(line, guidance_words(one))) for one in debate.guidance.values()
+            (guidance.turn.round, *map(line, guidance_words(guidance)))
+            for guidance in debate.guidance.values()
         ],
         evidence=list(_evidence(debate)),
         about=[(name, line(value)) for name, value in about_rows(debate)],

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.landing.receivers import NotLanded
+from bot.landing.receivers import LandingFailed
 from core.landing import RecordPlace
 from core.redaction import clean
 
@@ -106,10 +106,10 @@ class Git:
             await asyncio.wait([starting])
             if not starting.exception():
                 await starting.result().wait()
-        out, said = (one.decode("utf-8", "replace") for one in spoken)
+        out, text = (body.decode("utf-8", "replace") for body in spoken)
         if process.returncode:
-            raise GitFailed(clean(said))
-        return out, clean(said)
+            raise GitFailed(clean(text))
+        return out, clean(text)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -193,7 +193,7 @@ _PROTECTED = ("protected branch", "gh006", "gh013", "hook declined")
 _OVERTAKEN = ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "already exists")
 
 
-def refusal_of(said: str, records: RecordPlace) -> NotLanded:
+def refusal_of(said: str, records: RecordPlace) -> LandingFailed:
     """Return what git's words come to. They are not quoted: a server may say anything.
 
     Args:
@@ -207,34 +207,34 @@ def refusal_of(said: str, records: RecordPlace) -> NotLanded:
         return any(part in words for part in parts)
 
     if says(_PROTECTED):
-        return NotLanded(
+        return LandingFailed(
             f"{where} does not let Moot push to {records.branch}: a rule of the repository "
             "forbids it. Allow it there, or name another branch in the settings.",
             is_final=True,
         )
     if says(_OVERTAKEN):
-        return NotLanded(f"Somebody else pushed to the branch in {where} at the same time.")
+        return LandingFailed(f"Somebody else pushed to the branch in {where} at the same time.")
     if says(_TOKEN):
         what = f"refused the token in {variable}" if records.token_variable else "wants a token"
-        return NotLanded(
+        return LandingFailed(
             f"{where} {what}. An administrator puts a valid one into {variable} and restarts Moot.",
             is_final=True,
         )
     if says(_MAY_NOT):
-        return NotLanded(
+        return LandingFailed(
             f"The token in {variable} may not write to {where}. Give it the right to push.",
             is_final=True,
         )
     if says(_MOVED):
-        return NotLanded(
+        return LandingFailed(
             f"{where} has moved, and redirects are not followed. Put its new address into the "
             "settings.",
             is_final=True,
         )
     if says(_NOT_THERE):
-        return NotLanded(
+        return LandingFailed(
             f"{where} is not there, or the token in {variable} may not see it.", is_final=True
         )
-    return NotLanded(
+    return LandingFailed(
         f"{where} cannot be reached, or git failed there. The log has its words: `git failed`."
     )

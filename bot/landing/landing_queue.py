@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from bot.landing.receivers import Landed, Landing, NotLanded, Receiver, ReceiverClosed
+from bot.landing.receivers import LandedRecord, Landing, LandingFailed, Receiver, ReceiverClosed
 from bot.log import logger
-from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
+from bot.running.keyed_tasks import KeyedTaskRunner, KeyedTasks
 from bot.store.landings import LandingLost, LandingRow, Landings, NewLanding
 from core.errors import DebateUnknown, LogBroken
 from core.events import Recorded, fold
@@ -27,10 +27,10 @@ LONGEST_PAUSE = 86_400.0
 TOLD_AFTER = 2
 
 
-class TellsLandings(Protocol):
+class LandingReporter(Protocol):
     """Tells people in a debate's thread what became of a landing. Telling twice tells once."""
 
-    async def landed(self, receiver: str, landing: Landing, landed: Landed) -> None:
+    async def landed(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
         """Say where it is.
 
         Raises:
@@ -62,13 +62,13 @@ class LandingQueue:
     store: DebateStore
     receivers: Mapping[str, Receiver]
     clock: Clock
-    tell: TellsLandings | None = None
+    tell: LandingReporter | None = None
     #: Finds the address of a debate's thread; empty: there is none.
     link_of: Callable[[Debate], Awaitable[str]] = _no_link
     #: Told of every attempt: "landed", "failed" or "dead".
     on_outcome: Callable[[str], None] = lambda _outcome: None
     #: Makes what keeps the queues going: in this process, or shared with others.
-    supervise: Callable[[Callable[[str], Awaitable[None]]], KeepsTasks[str]] = KeyedTasks
+    supervise: Callable[[Callable[[str], Awaitable[None]]], KeyedTaskRunner[str]] = KeyedTasks
     #: Seconds after which what waits looks whether somebody asked to try again.
     look_seconds: float = 5.0
 
@@ -153,12 +153,12 @@ class LandingQueue:
             return
         try:
             landed = await receiver.deliver(landing)
-        except NotLanded as error:
+        except LandingFailed as error:
             await self._failed(receiver, row, landing, error)
         except Exception as error:  # noqa: BLE001 - or what comes after it would wait for ever
             _log.error("a receiver failed", receiver=receiver.name, exc_info=error)
             words = f"It failed unexpectedly ({type(error).__name__}); the log says more."
-            await self._failed(receiver, row, landing, NotLanded(words))
+            await self._failed(receiver, row, landing, LandingFailed(words))
         else:
             if self.tell and receiver.undone:
                 await self.tell.landed(receiver.name, landing, landed)
@@ -167,7 +167,7 @@ class LandingQueue:
 
     async def _landing(self, row: LandingRow) -> Landing:
         log = await self.store.events(row.debate_id)
-        upto = [one for one in log if one.seq <= row.seq]
+        upto = [entry for entry in log if entry.seq <= row.seq]
         if not upto or upto[-1].seq != row.seq:
             raise DebateUnknown(f"Debate {row.debate_id} has no event {row.seq}.")
         # With its time: after a restore another event may have the same number.
@@ -183,7 +183,7 @@ class LandingQueue:
         )
 
     async def _failed(
-        self, receiver: Receiver, row: LandingRow, landing: Landing, error: NotLanded
+        self, receiver: Receiver, row: LandingRow, landing: Landing, error: LandingFailed
     ) -> None:
         """Try again later, or give it up."""
         why, name = str(error), receiver.name

@@ -9,7 +9,7 @@ from core.events import Recorded
 from core.models import Debate
 
 
-class NotLanded(MootError):
+class LandingFailed(MootError):
     """A place outside did not take what it was sent."""
 
     def __init__(
@@ -31,7 +31,7 @@ class NotLanded(MootError):
         self.is_final = is_final
 
 
-class ReceiverClosed(NotLanded):
+class ReceiverClosed(LandingFailed):
     """It wants nothing more, ever; what is queued for it stays until somebody asks for it."""
 
 
@@ -53,7 +53,7 @@ class Landing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Landed:
+class LandedRecord:
     """Where something is now."""
 
     #: Path of a record; empty where there is none, as with webhooks.
@@ -93,7 +93,7 @@ class Receiver(Protocol):
         """
         ...
 
-    async def deliver(self, landing: Landing) -> Landed:
+    async def deliver(self, landing: Landing) -> LandedRecord:
         """Send it; what arrived already by an earlier attempt is not to count twice.
 
         Raises:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.landing.receivers import Landed, Landing, NotLanded
+from bot.landing.receivers import LandedRecord, Landing, LandingFailed
 from core.events import DecisionRecorded, OutcomeGiven, Recorded
 from core.landing import RecordPlace
 from core.models import Debate, DecisionKind
@@ -38,8 +38,8 @@ def record_name(number: int, debate: Debate) -> str:
 
 def next_number(names: Iterable[str]) -> int:
     """Return the number after the highest one that these files have."""
-    found = (_NUMBERED.fullmatch(name.rpartition("/")[2]) for name in names)
-    return max((int(one[1]) for one in found if one), default=0) + 1
+    matches = (_NUMBERED.fullmatch(name.rpartition("/")[2]) for name in names)
+    return max((int(match[1]) for match in matches if match), default=0) + 1
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class RecordFolder:
                 with file.open("rb") as opened:
                     top = opened.read(_HEAD_BYTES).decode("utf-8", "replace").partition("\n## ")[0]
                 ids = (_OWN_LINE.fullmatch(line) for line in top.splitlines())
-                found[file.name] = next((one[1] for one in ids if one), "")
+                found[file.name] = next((match[1] for match in ids if match), "")
         return cls(folder, found)
 
     def name_of(self, debate_id: str) -> str:
@@ -151,10 +151,10 @@ class FolderReceiver:
         """
         folder = self.records.folder
         if not os.access(f"{folder}/.", os.W_OK | os.X_OK):  # the dot: of no file
-            raise NotLanded(f"{folder} is no folder that Moot can write to.")
+            raise LandingFailed(f"{folder} is no folder that Moot can write to.")
         return "can be written"
 
-    async def deliver(self, landing: Landing) -> Landed:
+    async def deliver(self, landing: Landing) -> LandedRecord:
         """Write the record, or renew it; writing it again changes nothing.
 
         Raises:
@@ -165,20 +165,20 @@ class FolderReceiver:
             place = await asyncio.to_thread(self._write, landing.newest, begins=begins)
         except OSError as error:
             why = (error.strerror or type(error).__name__).lower()
-            raise NotLanded(f"{self.records.folder} cannot be written: {why}.") from None
-        return Landed(place=place, inside=self.records.folder)
+            raise LandingFailed(f"{self.records.folder} cannot be written: {why}.") from None
+        return LandedRecord(place=place, inside=self.records.folder)
 
     def _write(self, debate: Debate, *, begins: bool) -> str:
         """Bring the record up to date; the name of its file, empty if it has none."""
         for tries_left in reversed(range(_TRIES)):
-            found = RecordFolder.read(Path(self.records.folder))
-            name = found.name_of(debate.id)
+            folder = RecordFolder.read(Path(self.records.folder))
+            name = folder.name_of(debate.id)
             if not name and not begins:
                 return ""
-            name = name or record_name(next_number(found.records), debate)
+            name = name or record_name(next_number(folder.records), debate)
             try:
-                if not found.is_renewed(name, debate):
-                    found.write(name, debate)
+                if not folder.is_renewed(name, debate):
+                    folder.write(name, debate)
             except FileExistsError:
                 if not tries_left:
                     raise

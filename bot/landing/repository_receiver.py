@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from bot.landing.git_program import Git, GitFailed, GitMissing, refusal_of
-from bot.landing.receivers import Landed, Landing, NotLanded
+from bot.landing.receivers import LandedRecord, Landing, LandingFailed
 from bot.landing.record_files import (
     RECORD_UNDONE,
     RecordFolder,
@@ -57,8 +57,8 @@ def pull_link(repository: str, base: str, branch: str) -> str:
 def suggested_link(repository: str, said: str) -> str:
     """Return the page that a server names after a push, if it is one of the repository itself."""
     page = _page_of(repository)
-    found = (one.rstrip(".,)") for one in _ADDRESS.findall(said))
-    return next((one for one in found if one.startswith(f"{page}/")), "")
+    found = (branch.rstrip(".,)") for branch in _ADDRESS.findall(said))
+    return next((branch for branch in found if branch.startswith(f"{page}/")), "")
 
 
 def _forge_of(repository: str) -> str:
@@ -112,7 +112,7 @@ class RepositoryReceiver:
         """Whether the event changes the record of an accepted decision held in its channels."""
         return self.records.serves(debate.setup.place) and wants_record(debate, recorded)
 
-    async def deliver(self, landing: Landing) -> Landed:
+    async def deliver(self, landing: Landing) -> LandedRecord:
         """Have the repository say what the log says; what it says already is not pushed again.
 
         Raises:
@@ -144,15 +144,15 @@ class RepositoryReceiver:
                 yield
         except TimeoutError:
             seconds = f"{self.records.seconds:g} seconds"
-            raise NotLanded(f"{address} did not answer within {seconds}.") from None
+            raise LandingFailed(f"{address} did not answer within {seconds}.") from None
         except GitMissing:
-            raise NotLanded("git is not installed where Moot runs.", is_final=True) from None
+            raise LandingFailed("git is not installed where Moot runs.", is_final=True) from None
         except GitFailed as error:
             _log.warning("git failed", repository=address, said=error.said)
             raise refusal_of(error.said, self.records) from None
         except OSError:
             words = f"{self.records.path} is no folder in {address}, or cannot be written."
-            raise NotLanded(words, is_final=True) from None
+            raise LandingFailed(words, is_final=True) from None
 
     def git_in(self, folder: Path) -> Git:
         """Return git for this repository, working in a folder."""
@@ -166,23 +166,23 @@ class RepositoryReceiver:
             author=(name, address.rstrip(">")),
         )
 
-    async def _land(self, git: Git, landing: Landing) -> Landed:
+    async def _land(self, git: Git, landing: Landing) -> LandedRecord:
         own = landing.newest
         base, tip = await self._fetch(git, self.records.branch.replace(DEBATE, own.id))
-        there = [one for one in (tip, base) if one.records.name_of(own.id)]
+        there = [item for item in (tip, base) if item.records.name_of(own.id)]
         if not there and not is_kept(landing.debate):
-            return Landed()  # never landed, or its branch was given up: nothing to renew
+            return LandedRecord()  # never landed, or its branch was given up: nothing to renew
         name = self._name_of(own, (tip, base), landing.places)
-        for one in there:
-            if one.records.is_renewed(name, own):
-                return self._landed(one, base, name)
+        for item in there:
+            if item.records.is_renewed(name, own):
+                return self._landed(item, base, name)
         # What was merged, whole or squashed, goes on from the base; the branch stays its parent,
         # so that the push adds to it and the pull request shows only what is new.
         goes_on = tip.commit and not base.records.name_of(own.id)
         parents = [tip.commit] if goes_on else [base.commit, *filter(None, [tip.commit])]
         commit = await self._commit(git, parents, name, own)
-        said = await git.push(commit, f"{_HEADS}{tip.branch}")
-        return self._landed(replace(tip, commit=commit), base, name, said)
+        text = await git.push(commit, f"{_HEADS}{tip.branch}")
+        return self._landed(replace(tip, commit=commit), base, name, text)
 
     async def _commit(self, git: Git, parents: Sequence[str], name: str, debate: Debate) -> str:
         """Commit the record to what is in the first parent; return the commit."""
@@ -212,12 +212,12 @@ class RepositoryReceiver:
         listed = await git("ls-tree", commit, "--", *above)
         if any(line and not line.startswith("040000 ") for line in listed.splitlines()):
             words = f"{self.records.path} is no folder in {self.records.repository}."
-            raise NotLanded(words, is_final=True)
+            raise LandingFailed(words, is_final=True)
 
     async def _fetch(self, git: Git, branch: str) -> tuple[Tip, Tip]:
         """Fetch the newest commits of the base and of the branch, if there is one."""
         address = self.records.repository
-        heads = [f"{_HEADS}{one}" for one in (self.records.base, branch) if one]
+        heads = [f"{_HEADS}{item}" for item in (self.records.base, branch) if item]
         listed = await git("ls-remote", "--symref", "--", address, "HEAD", *heads)
         base, there = self._branches(listed)
         await git("init", "--quiet", "--template=")
@@ -246,11 +246,11 @@ class RepositoryReceiver:
         head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)
         there = set(re.findall(r"^[0-9a-f]{40,64}\trefs/heads/(\S+)$", listed, re.MULTILINE))
         if not listed.strip():
-            raise NotLanded(f"{address} is empty: push a first commit to it.", is_final=True)
+            raise LandingFailed(f"{address} is empty: push a first commit to it.", is_final=True)
         base = wanted or (head[1] if head else "")
         if not base or (wanted and wanted not in there):
             missing = f"no branch {base}" if base else "no default branch; name one with `base`"
-            raise NotLanded(f"{address} has {missing}.", is_final=True)
+            raise LandingFailed(f"{address} has {missing}.", is_final=True)
         return base, there
 
     def _records_here(self, git: Git, branch: str) -> RecordFolder:
@@ -258,13 +258,13 @@ class RepositoryReceiver:
         here = git.folder / self.records.path
         if not here.exists():
             return RecordFolder(here, {})
-        kept = git.folder / ".git" / "moot" / branch
-        kept.mkdir(parents=True)
-        found = RecordFolder.read(here)
-        for name, whose in found.records.items():
+        path = git.folder / ".git" / "moot" / branch
+        path.mkdir(parents=True)
+        folder = RecordFolder.read(here)
+        for name, whose in folder.records.items():
             if whose:
-                (kept / name).write_bytes((here / name).read_bytes())
-        return RecordFolder(kept, found.records)
+                (path / name).write_bytes((here / name).read_bytes())
+        return RecordFolder(path, folder.records)
 
     def _name_of(self, debate: Debate, tips: Sequence[Tip], places: Mapping[str, str]) -> str:
         """The file of a debate's record: as it is, or was, called; else the next free number."""
@@ -276,11 +276,11 @@ class RepositoryReceiver:
         taken = [name for tip in tips for name in tip.records.records]
         return record_name(next_number([*taken, *places.values()]), debate)
 
-    def _landed(self, tip: Tip, base: Tip, name: str, said: str = "") -> Landed:
+    def _landed(self, tip: Tip, base: Tip, name: str, said: str = "") -> LandedRecord:
         address = self.records.repository
         is_merged = tip.branch == base.branch
         opened = suggested_link(address, said) or pull_link(address, base.branch, tip.branch)
-        return Landed(
+        return LandedRecord(
             place=f"{self.records.path}/{name}",
             inside=address,
             branch=tip.branch,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from bot.addresses import Ip, fault_of, is_public
-from bot.landing.receivers import Landed, Landing, NotLanded, ReceiverClosed
+from bot.landing.receivers import LandedRecord, Landing, LandingFailed, ReceiverClosed
 from bot.links import GuardedResolver, calling
 from core.errors import BadInput, ConfigurationBroken
 from core.events import (
@@ -81,7 +81,7 @@ def signed_headers(
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(f"v1,{base64.b64encode(one).decode()}" for one in made),
+        "webhook-signature": " ".join(f"v1,{base64.b64encode(body).decode()}" for body in made),
     }
 
 
@@ -224,7 +224,7 @@ class WebhookReceiver:
                 await writer.wait_closed()
         return "can be reached"
 
-    async def deliver(self, landing: Landing) -> Landed:
+    async def deliver(self, landing: Landing) -> LandedRecord:
         """Post the message once.
 
         Raises:
@@ -233,7 +233,7 @@ class WebhookReceiver:
         """
         event = event_of(landing.debate, landing.recorded)
         if event is None:
-            raise NotLanded("There is no message about this event.", is_final=True)
+            raise LandingFailed("There is no message about this event.", is_final=True)
         message = message_of(landing, event, whole_text=self.webhook.whole_text)
         body = json.dumps(_redacted(message), ensure_ascii=False).encode()
         now = int(self.clock.now().timestamp())
@@ -254,21 +254,21 @@ class WebhookReceiver:
                 yield
         except BadInput as error:
             words = f"{self._host} was not called: {error}."
-            raise NotLanded(words, is_final=True) from None
+            raise LandingFailed(words, is_final=True) from None
         except TimeoutError:
             words = f"{self._host} did not answer within {seconds:g} seconds."
-            raise NotLanded(words) from None
+            raise LandingFailed(words) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # Its own words may quote what the other side sent.
             words = f"{self._host} cannot be reached ({type(error).__name__})."
-            raise NotLanded(words) from None
+            raise LandingFailed(words) from None
 
     @property
     def _host(self) -> str:
         """Without path and query: they may hold a token."""
         return urlsplit(self.webhook.url).netloc
 
-    async def _post(self, body: bytes, headers: Mapping[str, str]) -> Landed:
+    async def _post(self, body: bytes, headers: Mapping[str, str]) -> LandedRecord:
         check_address(self.webhook.url, self.may_call)
         async with (
             calling(self.may_call, auto_decompress=False) as session,
@@ -280,14 +280,14 @@ class WebhookReceiver:
             status = answer.status
             after = answer.headers.get("Retry-After", "")
         if status // 100 == 2:  # noqa: PLR2004 - any code of success
-            return Landed()
+            return LandedRecord()
         words = f"{self._host} answered with the code {status}."
         if status == _GONE:
             raise ReceiverClosed(f"{words} It wants nothing more, so nothing more is sent.")
         if status // 100 == 3:  # noqa: PLR2004 - a redirect
-            raise NotLanded(f"{words} Redirects are not followed: put the new address in.")
+            raise LandingFailed(f"{words} Redirects are not followed: put the new address in.")
         asked = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
-        raise NotLanded(words, after=float(after[:9]) if asked else None)
+        raise LandingFailed(words, after=float(after[:9]) if asked else None)
 
 
 def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:

@@ -153,8 +153,8 @@ def too_late(numbers: Sequence[int]) -> str:
 
 def not_started(reason: str, question: str) -> str:
     """Return why nothing was started, with what was typed, so that it is not lost."""
-    shown = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
-    wrote = f" You wrote:\n>>> {shown}" if shown.strip() else ""
+    text = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
+    wrote = f" You wrote:\n>>> {text}" if text.strip() else ""
     return f"{reason}\nNothing was started.{wrote}"
 
 

@@ -4,7 +4,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import Clicked, on_click, on_form
+from bot.listeners.interactions import ClickEvent, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted
 from bot.views.follow_up import ask_form, offered
@@ -18,7 +18,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ASK_FORM, take_question)
 
 
-async def open_ask_form(context: ListenerContext, found: Clicked) -> None:
+async def open_ask_form(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form to ask something.
 
     Raises:
@@ -29,7 +29,7 @@ async def open_ask_form(context: ListenerContext, found: Clicked) -> None:
     await found.open(ask_form(debate))
 
 
-async def ask_what_was_written(context: ListenerContext, found: Clicked) -> MessageView:
+async def ask_what_was_written(context: ListenerContext, found: ClickEvent) -> MessageView:
     """Put what somebody wrote in the thread to the judge, once however often it is clicked."""
     asked = offered(found.click.value)
     debate = await context.debate_to_join(asked["debate"], found.click)

@@ -7,7 +7,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import answers
 from bot.listeners.commands import answer_in_time
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.interactions import Clicked, on_click
+from bot.listeners.interactions import ClickEvent, on_click
 from bot.listeners.linked import start_with_links
 from bot.listeners.typed import TypedQuestion, read
 from bot.slack.evidence import thread_reference
@@ -26,7 +26,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.RUN_COMMAND, run_command)
 
 
-async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
+async def debate_it(context: ListenerContext, found: ClickEvent) -> MessageView:
     """Start a debate on what was typed, once however often the button is pressed.
 
     Raises:
@@ -66,7 +66,7 @@ async def debate_it(context: ListenerContext, found: Clicked) -> MessageView:
     return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
 
 
-async def run_command(context: ListenerContext, found: Clicked) -> MessageView | None:
+async def run_command(context: ListenerContext, found: ClickEvent) -> MessageView | None:
     """Carry out the command that stands on the button.
 
     Raises:

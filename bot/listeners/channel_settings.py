@@ -11,7 +11,7 @@ from bot.listeners.interactions import on_form, open_form
 from bot.listeners.start import check_agents, checked_cap, choices_of, form_options
 from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
-from bot.slack.payloads import Command, Filled, FormSubmitted
+from bot.slack.payloads import Command, FormSubmitted, FormValues
 from bot.views.notices import settings_changed
 from bot.views.start_form import settings_form
 from core.errors import BadInput
@@ -67,7 +67,7 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
     await context.outbox.post([post])
 
 
-def checked_settings(form: Filled, most_cost: Decimal | None) -> ChannelChoices:
+def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
     """Return what a channel is to have set.
 
     Args:

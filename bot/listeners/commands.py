@@ -156,10 +156,10 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
                 answers.not_started(answers.unknown_option(reading), command.words)
             )
         case TypedQuestion(text=question, has_options=False) if asks_what_was_decided(question):
-            found = await context.recall.for_person(
+            decisions = await context.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )
-            return await context.lists.recalled(found)
+            return await context.lists.recalled(decisions)
         case TypedQuestion():
             return await start_debate(context, command, reading)
 
@@ -257,10 +257,10 @@ async def start_debate(
     try:
         begun = await start_with_links(context, request, command.text, origin=command.trigger_id)
     except BadInput as refusal:
-        told = answers.not_started(str(refusal), typed.text)
+        text = answers.not_started(str(refusal), typed.text)
         if isinstance(refusal, AskedAlready) and len(command.words) <= MOST_ORDER_CHARS:
-            return asked_already(told, command.words, origin=command.trigger_id)
-        return answers.words(told)
+            return asked_already(text, command.words, origin=command.trigger_id)
+        return answers.words(text)
     return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
 
 

@@ -7,7 +7,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, PersonsAct, person
-from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
+from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.payloads import FormSubmitted
 from bot.views.decision import BUTTONS, already_decided, decision_form, outcome_form, recorded
@@ -48,7 +48,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.COMMENT_FORM, take_comment)
 
 
-async def open_ballot(context: ListenerContext, found: Clicked) -> None:
+async def open_ballot(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form to choose between the options."""
     debate = await context.debate(found.click.value, found.click)
     context.decide.check_ballot(debate, person(found.click))
@@ -73,7 +73,7 @@ async def take_ballot(context: ListenerContext, form: FormSubmitted) -> None:
 def _deciding(kind: DecisionKind) -> OnClick:
     """Return what opens the form for one kind of decision."""
 
-    async def clicked(context: ListenerContext, found: Clicked) -> None:
+    async def clicked(context: ListenerContext, found: ClickEvent) -> None:
         debate = await context.debate(found.click.value, found.click)
         context.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
@@ -86,7 +86,7 @@ def _deciding(kind: DecisionKind) -> OnClick:
     return clicked
 
 
-async def open_to_supersede(context: ListenerContext, found: Clicked) -> None:
+async def open_to_supersede(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form that lets a newer verdict stand in place of an earlier decision.
 
     Raises:
@@ -150,7 +150,7 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
 def _turned_out(kind: OutcomeKind) -> OnClick:
     """Return what records one outcome at once, then opens the form to say why."""
 
-    async def clicked(context: ListenerContext, found: Clicked) -> MessageView | None:
+    async def clicked(context: ListenerContext, found: ClickEvent) -> MessageView | None:
         debate = await context.debate(found.click.value, found.click)
         outcome = DecisionOutcome(kind=kind, by=person(found.click), origin=found.click.trigger_id)
         standing = await context.decide.say_outcome(debate, outcome)
@@ -163,7 +163,7 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
     return clicked
 
 
-async def change_outcome(context: ListenerContext, found: Clicked) -> None:
+async def change_outcome(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form with what was said about the decision."""
     debate = await context.debate(found.click.value, found.click)
     await found.open(form_for_outcome(context, debate, debate.outcome))
@@ -196,36 +196,38 @@ async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
     await context.decide.give_outcome(debate, outcome)
 
 
-async def take_feedback(context: ListenerContext, found: Clicked) -> MessageView:
+async def take_feedback(context: ListenerContext, found: ClickEvent) -> MessageView:
     """Record whether the verdict was of use; return thanks, with a way to say why."""
     debate_id, _, mark = found.click.value.partition("/")
     debate = await context.debate(debate_id, found.click)
-    given = Feedback(by=person(found.click), helpful=mark == "good", origin=found.click.trigger_id)
-    await context.decide.say_helpful(debate, given)
-    return thanks(debate, given)
+    feedback = Feedback(
+        by=person(found.click), helpful=mark == "good", origin=found.click.trigger_id
+    )
+    await context.decide.say_helpful(debate, feedback)
+    return thanks(debate, feedback)
 
 
-async def open_comment(context: ListenerContext, found: Clicked) -> None:
+async def open_comment(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form to say why, with what this person said before.
 
     Raises:
         BadInput: They have not said whether the verdict was of use.
     """
     debate = await context.debate(found.click.value, found.click)
-    given = context.decide.feedback_of(debate, person(found.click))
-    await found.open(comment_form(debate, given))
+    feedback = context.decide.feedback_of(debate, person(found.click))
+    await found.open(comment_form(debate, feedback))
 
 
 async def take_comment(context: ListenerContext, form: FormSubmitted) -> None:
     """Record why, once however often the form arrives."""
     debate = await context.debate(form.kept.get("debate", ""), form)
-    given = Feedback(
+    feedback = Feedback(
         by=person(form),
         helpful=form.kept.get("helpful") == "yes",
         comment=form.typed(FieldId.WHY.value),
         origin=form.view_id,
     )
-    await context.decide.give_feedback(debate, given)
+    await context.decide.give_feedback(debate, feedback)
 
 
 async def _today(context: ListenerContext, act: PersonsAct) -> date:

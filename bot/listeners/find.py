@@ -83,10 +83,10 @@ class DebateLists:
     async def recalled(self, found: Sequence[RecalledDecision]) -> MessageView:
         """Return what was decided, for the person who asked for it."""
         rows = await self.rows(
-            (FoundDebate(debate=one.debate) for one in found),
+            (FoundDebate(debate=decision.debate) for decision in found),
             lambda row: recalled([row], sure=True),
         )
-        by_id = {one.debate.id: one for one in found}
+        by_id = {decision.debate.id: decision for decision in found}
         is_sure = bool(rows) and by_id[rows[0].debate.id].likeness >= SURE_FROM
         return recalled(rows, sure=is_sure, by_meaning=self.by_meaning)
 
@@ -100,19 +100,19 @@ class DebateLists:
             show: How each will be shown; one that cannot be is left out.
         """
         found, rows = list(found), list[DebateRow]()
-        boards = await self.posts.rows_with_keys([board_key(one.debate.id) for one in found])
-        for one in found:
-            board, address = boards.get(board_key(one.debate.id)), ""
+        boards = await self.posts.rows_with_keys([board_key(hit.debate.id) for hit in found])
+        for hit in found:
+            board, address = boards.get(board_key(hit.debate.id)), ""
             if board and board.ts:
-                place = one.debate.setup.place
+                place = hit.debate.setup.place
                 team_url = (await self.clients.of(place.workspace)).identity.url
                 address = f"{team_url}archives/{place.channel}/p{board.ts.replace('.', '')}"
-            row = DebateRow(debate=one.debate, address=address, excerpt=one.excerpt)
+            row = DebateRow(debate=hit.debate, address=address, excerpt=hit.excerpt)
             try:
-                with reading(one.debate.id):
+                with reading(hit.debate.id):
                     show(row)
             except LogBroken as error:
-                self.find.on_unreadable(one.debate.id, error)
+                self.find.on_unreadable(hit.debate.id, error)
             else:
                 rows.append(row)
         return rows

@@ -32,7 +32,7 @@ class FieldWrong(Exception):
 
 
 @dataclass(frozen=True)
-class Clicked:
+class ClickEvent:
     """A click, and the client to answer it with."""
 
     click: Click
@@ -49,7 +49,7 @@ class Clicked:
 
 #: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
 #: `BadInput`.
-OnClick = Callable[[ListenerContext, Clicked], Awaitable[MessageView | None]]
+OnClick = Callable[[ListenerContext, ClickEvent], Awaitable[MessageView | None]]
 #: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
 #: and `FieldWrong`.
 OnForm = Callable[[ListenerContext, FormSubmitted], Awaitable[Form | None]]
@@ -67,21 +67,21 @@ def on_click(
     async def clicked(
         ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
-        found, is_done = Clicked(Click.model_validate(body), client), False
+        found, is_done = ClickEvent(Click.model_validate(body), client), False
         try:
             async with asyncio.timeout(context.timeouts.answer):
-                told = await do(context, found)
+                view = await do(context, found)
                 is_done = True
         except (BadInput, StoreError, TimeoutError) as error:
-            told = answers.words(_refusal(error))
+            view = answers.words(_refusal(error))
         await ack()
-        if told is None:
+        if view is None:
             return
         try:
             if found.click.channel_id:
-                blocks = [dict(block) for block in told.blocks]
+                blocks = [dict(block) for block in view.blocks]
                 await respond(
-                    text=told.text,
+                    text=view.text,
                     blocks=blocks,
                     response_type="ephemeral",
                     # What asked only this person is answered; in the thread, if it is there.
@@ -89,7 +89,7 @@ def on_click(
                     thread_ts=found.click.thread or None,
                 )
             else:  # in App Home or a form there is no message to answer beside
-                await found.open(said("Not done", told.text))
+                await found.open(said("Not done", view.text))
         except (BadInput, SlackClientError, *UNREACHED) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 

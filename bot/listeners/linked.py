@@ -77,15 +77,15 @@ async def start_with_links(
     """
     here, by = request.place, request.asked_by
     await context.check_taking_part(by.id, here)
-    found = await linked_in(context, here, text, by, thread=thread)
-    whole = replace(request, linked=found.references)
+    links = await linked_in(context, here, text, by, thread=thread)
+    whole = replace(request, linked=links.references)
     try:
         begun = await context.start.start(whole, origin=origin, choices=choices or Choices())
-    except AskedAlready as asked:
-        where = await _board_of(context, here, asked.debate_id)
-        raise AskedAlready(asked.words, debate_id=asked.debate_id, where=where) from None
-    refusals = list(found.refusals)
-    if linked_anew(found.references, begun.setup.references):
+    except AskedAlready as reminder:
+        where = await _board_of(context, here, reminder.debate_id)
+        raise AskedAlready(reminder.words, debate_id=reminder.debate_id, where=where) from None
+    refusals = list(links.refusals)
+    if linked_anew(links.references, begun.setup.references):
         refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
     await tell_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
     return begun
@@ -126,15 +126,15 @@ async def take_links(
     here, board = debate.setup.place, await context.posts.row_by_key(board_key(debate.id))
     # In a form, too, people may link to the debate's own thread.
     root = (board and board.ts) or thread
-    found = await linked_in(context, here, text, by, thread=root)
-    refusals = list(found.refusals)
+    links = await linked_in(context, here, text, by, thread=root)
+    refusals = list(links.refusals)
     if debate.setup.format == REVIEW:
-        if linked_anew(found.references, debate.references):
+        if linked_anew(links.references, debate.references):
             refusals.append(_IN_REVIEW)
     else:
         try:
             if await context.answer.note.link(
-                debate.id, note_id=note, author=by, links=found.references
+                debate.id, note_id=note, author=by, links=links.references
             ):
                 refusals.append(_NO_ROOM)
         except BadInput:
@@ -166,7 +166,7 @@ async def tell_refusals(
         for reason in refusals
     }
     new = [one for one, key in keys.items() if not await context.posts.row_by_key(key)]
-    told = [(keys[one], [one]) for one in new[:_MOST_ALONE]]
+    told = [(keys[link], [link]) for link in new[:_MOST_ALONE]]
     if rest := new[_MOST_ALONE:]:
         digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()[:16]
         told.append((f"{debate_id}/unread/{by.id}/{digest}", rest))

@@ -169,8 +169,8 @@ async def _debate_mention(
     said, team = event.message, event.team_id
     try:
         if not asked.has_options and asks_what_was_decided(asked.text):
-            found = await context.recall.for_person(asked.text, person=by.id, workspace=team)
-            return await context.lists.recalled(found)
+            decisions = await context.recall.for_person(asked.text, person=by.id, workspace=team)
+            return await context.lists.recalled(decisions)
         request = DebateRequest(
             question=asked.text,
             context=await forwarded_to(context, team, said),
@@ -183,13 +183,13 @@ async def _debate_mention(
         request = await _with_sources(context, team, said, request)
         await start_with_links(context, request, said.text, origin=origin, thread=said.thread_ts)
     except BadInput as refusal:
-        told = answers.not_started(str(refusal), asked.text)
+        text = answers.not_started(str(refusal), asked.text)
         # A button has no room for a long question, nor for what came with it.
         is_whole = len(asked.text) <= MOST_ORDER_CHARS and not (said.files or said.forwarded)
         if isinstance(refusal, AskedAlready) and is_whole:
             typed = "".join(await as_told(context, team, said))
-            return asked_already(told, typed, origin=origin, ts=said.ts, thread=said.thread_ts)
-        return answers.words(told)
+            return asked_already(text, typed, origin=origin, ts=said.ts, thread=said.thread_ts)
+        return answers.words(text)
     return None
 
 
@@ -198,13 +198,13 @@ async def _with_sources(
 ) -> DebateRequest:
     """Return the request with its evidence: the message's files, and the thread it is in."""
     by = request.asked_by
-    found = file_references(said.files, by)
+    references = file_references(said.files, by)
     if not said.thread_ts:
-        return replace(request, references=found)
+        return replace(request, references=references)
     address = await context.access.of(team).link_to(said.channel, said.thread_ts)
     thread = thread_reference(said.channel, said.thread_ts, without=said.ts, by=by, address=address)
     mention = Mention(message=said.ts, thread=said.thread_ts)
-    return replace(request, references=(thread, *found), mention=mention)
+    return replace(request, references=(thread, *references), mention=mention)
 
 
 async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, origin: str) -> None:

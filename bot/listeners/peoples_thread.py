@@ -44,7 +44,7 @@ async def read_thread(
         root: Its first message.
         without: A message to leave out: the one that asked.
     """
-    found: list[PostedMessage] = []
+    messages: list[PostedMessage] = []
     is_whole = False
     try:
         async with asyncio.timeout(context.timeouts.thread):
@@ -53,12 +53,15 @@ async def read_thread(
             while not is_whole:
                 answer = await workspace.client.conversations_replies(**asked)
                 page = ThreadPage.model_validate(answer.data)
-                found += page.messages
+                messages += page.messages
                 is_whole, asked["cursor"] = not page.next_cursor, page.next_cursor
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("thread of people not read to its end", reason=type(error).__name__)
-    said = [one for one in found if one.ts != without and one.words]
-    people = [*(one.user for one in said if one.user), *mentioned_in(one.all_text for one in said)]
+    said = [message for message in messages if message.ts != without and message.words]
+    people = [
+        *(message.user for message in said if message.user),
+        *mentioned_in(message.all_text for message in said),
+    ]
     return ThreadRead(
         messages=said,
         is_whole=is_whole,

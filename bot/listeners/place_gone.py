@@ -94,8 +94,8 @@ async def end_debates(
     context: ListenerContext, team: str, reason: str, *, channels: Sequence[str] | None = None
 ) -> None:
     """End every running debate of a workspace, or of some of its channels."""
-    wanted = DebateFilter(workspace=team, channels=channels, open_only=True, limit=_MOST)
-    for entry in await context.find.store.find(wanted):
+    filters = DebateFilter(workspace=team, channels=channels, open_only=True, limit=_MOST)
+    for entry in await context.find.store.find(filters):
         await context.steer.give_up(entry.debate_id, reason)
 
 

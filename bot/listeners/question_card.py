@@ -6,7 +6,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import Clicked, on_click, on_form
+from bot.listeners.interactions import ClickEvent, on_click, on_form
 from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
 from bot.slack.payloads import FormSubmitted
@@ -31,7 +31,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
 
 
-async def open_answer_form(context: ListenerContext, found: Clicked) -> None:
+async def open_answer_form(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form with every question that is still open."""
     debate = await context.debate_to_join(found.click.value, found.click)
     items = open_questions(debate)
@@ -40,7 +40,7 @@ async def open_answer_form(context: ListenerContext, found: Clicked) -> None:
     await found.open(answer_form(debate, items))
 
 
-async def skip_one(context: ListenerContext, found: Clicked) -> None:
+async def skip_one(context: ListenerContext, found: ClickEvent) -> None:
     """Let one assumption hold. A second click on it changes nothing."""
     click = found.click
     debate_id, _, number = click.value.partition("/")
@@ -51,7 +51,7 @@ async def skip_one(context: ListenerContext, found: Clicked) -> None:
     await context.answer.skip(debate.id, meant, person(click), click.trigger_id)
 
 
-async def skip_open(context: ListenerContext, found: Clicked) -> None:
+async def skip_open(context: ListenerContext, found: ClickEvent) -> None:
     """Let the assumptions of all open questions hold."""
     click = found.click
     debate = await context.debate_to_join(click.value, click)
@@ -61,7 +61,7 @@ async def skip_open(context: ListenerContext, found: Clicked) -> None:
     await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
-async def choose_question(context: ListenerContext, found: Clicked) -> MessageView:
+async def choose_question(context: ListenerContext, found: ClickEvent) -> MessageView:
     """Take a reply as the answer to the question that was clicked."""
     debate_id, _, rest = found.click.value.partition("/")
     number, _, note = rest.partition("/")

@@ -4,7 +4,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext
-from bot.listeners.interactions import Clicked, on_click
+from bot.listeners.interactions import ClickEvent, on_click
 from bot.slack.ids import ActionId
 from bot.slack.mrkdwn.newer_blocks import READ_ALL
 from bot.views.fold import VERDICT, in_full
@@ -20,15 +20,15 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.READ_ALL, read_all)
 
 
-async def read_all(context: ListenerContext, found: Clicked) -> None:
+async def read_all(context: ListenerContext, found: ClickEvent) -> None:
     """Open a window with everything."""
     debate_id, _, what = found.click.value.partition("/")
     debate = await context.debate(debate_id, found.click)
-    made = debate.contributions.get(what)
+    contribution = debate.contributions.get(what)
     if what == VERDICT and debate.verdict:
         fold = whole(debate, debate.verdict)
-    elif made:
-        fold = everything(debate, made.turn, said_together(debate, made.turn))
+    elif contribution:
+        fold = everything(debate, contribution.turn, said_together(debate, contribution.turn))
     else:
         raise BadInput(answers.NOTHING_TO_READ)
     await found.open(shown(READ_ALL, in_full(fold, MOST_BLOCKS)))

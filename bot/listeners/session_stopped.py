@@ -34,8 +34,8 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
 
 async def take_stop(context: ListenerContext, stopped: SessionStopped) -> None:
     """Stop the debate of the thread, or say to that person only why not."""
-    said = stopped.as_reply
-    debate_id = await debate_of_thread(context, stopped.team_id, said)
+    message = stopped.as_reply
+    debate_id = await debate_of_thread(context, stopped.team_id, message)
     if debate_id is None:
         return
     name = await context.access.of(stopped.team_id).name_of(stopped.user)
@@ -45,7 +45,7 @@ async def take_stop(context: ListenerContext, stopped: SessionStopped) -> None:
         )
         await context.steer.stop(debate, Person(id=stopped.user, name=name))
     except BadInput as refusal:
-        key = f"{note_id(said.channel, said.ts)}/answer"
-        await whisper(context, stopped.team_id, said, {"text": str(refusal)}, key=key)
+        key = f"{note_id(message.channel, message.ts)}/answer"
+        await whisper(context, stopped.team_id, message, {"text": str(refusal)}, key=key)
     except LogBroken as error:  # it stays so: Slack need not repeat it
-        await say_broken(context, stopped.team_id, said, error)
+        await say_broken(context, stopped.team_id, message, error)

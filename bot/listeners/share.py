@@ -3,7 +3,7 @@
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.interactions import Clicked, on_click
+from bot.listeners.interactions import ClickEvent, on_click
 from bot.slack.ids import ActionId
 from bot.views.message import MessageView
 from bot.views.notices import shared, withdrawn
@@ -21,7 +21,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.SHARE_PAGE, share_clicked)
 
 
-async def share_clicked(context: ListenerContext, found: Clicked) -> MessageView:
+async def share_clicked(context: ListenerContext, found: ClickEvent) -> MessageView:
     """Answer the button below the verdict."""
     return await share_page(context, await context.debate(found.click.value, found.click))
 

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.interactions import Clicked, FieldWrong, on_click, on_form, open_form
+from bot.listeners.interactions import ClickEvent, FieldWrong, on_click, on_form, open_form
 from bot.listeners.linked import start_with_links
 from bot.listeners.peoples_thread import cut, read_thread
 from bot.log import logger
@@ -26,7 +26,7 @@ from bot.slack.evidence import (
     thread_reference,
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
-from bot.slack.payloads import Filled, FormSubmitted, MessageShortcut
+from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
 from bot.views.forms import TYPED_LIMIT, Form, said
@@ -96,14 +96,14 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.START_FORM, start_from_form)
 
 
-async def open_empty_form(context: ListenerContext, found: Clicked) -> None:
+async def open_empty_form(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form from a button; the channel is chosen in it."""
     click = found.click
     opening = FormOpening(trigger_id=click.trigger_id, team=click.team_id, by=person(click))
     await open_start_form(context, found.client, opening)
 
 
-async def open_to_go_on(context: ListenerContext, found: Clicked) -> None:
+async def open_to_go_on(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form with a verdict as its beginning: the same question, and what is new.
 
     Raises:
@@ -247,7 +247,7 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
-async def show_estimate(context: ListenerContext, found: Clicked) -> None:
+async def show_estimate(context: ListenerContext, found: ClickEvent) -> None:
     """Bring the estimate of an open form up to date; fill in what a chosen playbook says.
 
     Raises:
@@ -288,7 +288,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     typed = "\n\n".join(filter(None, (draft.whole_context, source)))
     room = context.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)
-    given = target.references
+    references = target.references
     if target.message and form.all_chosen(FieldId.THREAD.value):
         thread = thread_reference(
             target.channel,
@@ -297,20 +297,20 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
             by=person(form),
             address=target.source,
         )
-        given = (thread, *given)
+        references = (thread, *references)
     request = DebateRequest(
         question=draft.question,
         context="\n\n".join(filter(None, (typed, more))),
         asked_by=person(form),
         place=here,
-        references=(*given, *await _pasted(context, form, here)),
+        references=(*references, *await _pasted(context, form, here)),
         continues=target.continues,
     )
     typed, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
     try:
         await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
-    except AskedAlready as asked:  # the form stays open with all that was typed
-        words = answers.without_marks(asked.words)
+    except AskedAlready as reminder:  # the form stays open with all that was typed
+        words = answers.without_marks(reminder.words)
         raise FieldWrong(FieldId.QUESTION.value, words) from None
 
 
@@ -362,7 +362,7 @@ async def _pasted(
         raise FieldWrong(FieldId.SOURCES.value, str(wrong)) from None
 
 
-def target_of(form: Filled) -> FormTarget:
+def target_of(form: FormValues) -> FormTarget:
     """Return where a form leads; nowhere, where it is not as we wrote it."""
     try:
         return FormTarget.model_validate_json(form.private_metadata)
@@ -370,12 +370,12 @@ def target_of(form: Filled) -> FormTarget:
         return FormTarget()
 
 
-def channel_of(form: Filled) -> str:
+def channel_of(form: FormValues) -> str:
     """Return the channel a form leads to: its own, or the one chosen in it."""
     return target_of(form).channel or form.conversation(FieldId.CHANNEL.value)
 
 
-def draft_of(form: Filled) -> FormDraft:
+def draft_of(form: FormValues) -> FormDraft:
     """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
     try:
         cap = cost_cap(form.typed(FieldId.COST_CAP.value), None)
@@ -393,7 +393,7 @@ def draft_of(form: Filled) -> FormDraft:
     )
 
 
-def checked_draft(form: Filled, most_characters: int, most_cost: Decimal | None) -> FormDraft:
+def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
     """Return what is in the form, ready to start.
 
     Args:
@@ -415,7 +415,7 @@ def checked_draft(form: Filled, most_characters: int, most_cost: Decimal | None)
 
 
 def choices_of(
-    form: Filled, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
+    form: FormValues, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
 ) -> Choices:
     """Return what is chosen in the menus; None for "as usual", and for what is none of ours."""
     menus = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
@@ -439,7 +439,7 @@ def choices_of(
     )
 
 
-def checked_cap(form: Filled, most: Decimal | None) -> Decimal | Literal["none"] | None:
+def checked_cap(form: FormValues, most: Decimal | None) -> Decimal | Literal["none"] | None:
     """Return the cost cap that was typed.
 
     Raises:
@@ -451,7 +451,7 @@ def checked_cap(form: Filled, most: Decimal | None) -> Decimal | Literal["none"]
         raise FieldWrong(FieldId.COST_CAP.value, str(wrong)) from None
 
 
-def check_agents(form: Filled) -> None:
+def check_agents(form: FormValues) -> None:
     """Make sure that enough agents are chosen, or none: then the usual ones debate.
 
     Raises:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import Clicked, FieldWrong, OnClick, on_click, on_form
+from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
 from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmitted
@@ -29,14 +29,14 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
-    async def clicked(context: ListenerContext, found: Clicked) -> None:
+    async def clicked(context: ListenerContext, found: ClickEvent) -> None:
         debate = await context.debate(found.click.value, found.click)
         await steer(debate, person(found.click))
 
     return clicked
 
 
-async def open_context_form(context: ListenerContext, found: Clicked) -> None:
+async def open_context_form(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form for what the agents should know.
 
     Raises:
@@ -55,7 +55,7 @@ async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
 
-async def open_options(context: ListenerContext, found: Clicked) -> None:
+async def open_options(context: ListenerContext, found: ClickEvent) -> None:
     """Open the form to rename, merge and add options.
 
     Raises:

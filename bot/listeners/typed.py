@@ -192,8 +192,8 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     typed = {word, *(later.lower() for later in words[1:])}
     rows = [row for row in SUBCOMMANDS if row.word == word]
     row = max(rows, key=lambda row: len(typed & set(row.name.split())) - row.form.count(" ") / 10)
-    found = _ID.search(text.lower())
-    command = row.form.replace("ID", found[0]) if found else row.form
+    match = _ID.search(text.lower())
+    command = row.form.replace("ID", match[0]) if match else row.form
     # What the doctor finds comes later, beside the command itself.
     is_whole = command.islower() and row.name is not Name.DOCTOR
     return AskBack(text, row, command if is_whole else "", is_like)

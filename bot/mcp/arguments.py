@@ -40,8 +40,8 @@ def _readable(text: str) -> str:
     Raises:
         ValueError: There is such a sign; says which and where.
     """
-    if found := _UNREADABLE.search(text):
-        sign, at = f"U+{ord(found[0]):04X}", found.start() + 1
+    if match := _UNREADABLE.search(text):
+        sign, at = f"U+{ord(match[0]):04X}", match.start() + 1
         raise ValueError(f"holds the control character {sign} at position {at}; take it out")
     return text
 
@@ -204,14 +204,14 @@ class ListArguments(_Arguments):
 
 def faults_in(error: ValidationError) -> str:
     """Return what is wrong with the arguments, a sentence each, without repeating what was sent."""
-    found = error.errors(include_url=False, include_input=False)
-    told = list[str]()
-    for fault in found[:_MOST_FAULTS]:
+    errors = error.errors(include_url=False, include_input=False)
+    texts = list[str]()
+    for fault in errors[:_MOST_FAULTS]:
         where = ".".join(str(part)[:40] for part in fault["loc"]) or "What was sent"
-        told.append(f"{where}: {_FAULTS.get(fault['type'], wrong(fault))}.")
-    if len(found) > _MOST_FAULTS:
-        told.append(f"And {len(found) - _MOST_FAULTS} more.")
-    return " ".join(told)
+        texts.append(f"{where}: {_FAULTS.get(fault['type'], wrong(fault))}.")
+    if len(errors) > _MOST_FAULTS:
+        texts.append(f"And {len(errors) - _MOST_FAULTS} more.")
+    return " ".join(texts)
 
 
 def named_by_words(what: str, asked: BaseModel, *where: str) -> str:
@@ -222,5 +222,5 @@ def named_by_words(what: str, asked: BaseModel, *where: str) -> str:
         asked: What it says.
         where: What else its words mean something by: who asks, in which folder.
     """
-    said = "\0".join((asked.model_dump_json(), *where))
-    return f"{what}/{hashlib.sha256(said.encode()).hexdigest()[:24]}"
+    text = "\0".join((asked.model_dump_json(), *where))
+    return f"{what}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"

@@ -18,7 +18,7 @@ from core.use_cases.steer import SteerDebate
 
 
 @dataclass(frozen=True, kw_only=True)
-class Actions:
+class CallerActions:
     """What a caller may do to debates, within one call of a tool."""
 
     #: Begins a debate; raises `BadInput` where it cannot be held.
@@ -45,7 +45,7 @@ class CallerDebates(Protocol):
         """Tells how long somebody has waited."""
         ...
 
-    def acting(self) -> AbstractAsyncContextManager[Actions]:
+    def acting(self) -> AbstractAsyncContextManager[CallerActions]:
         """Return what may be done, for as long as the block lasts.
 
         Raises:

@@ -45,12 +45,12 @@ async def offered(debates: CallerDebates) -> list[Resource]:
     """Return the reports of the newest debates the caller may see."""
     return [
         Resource(
-            name=f"report of {one.id}",
-            title=inert_line(one.setup.question)[:_LONGEST_NAME],
-            uri=address_of(one.id, "report"),
+            name=f"report of {debate.id}",
+            title=inert_line(debate.setup.question)[:_LONGEST_NAME],
+            uri=address_of(debate.id, "report"),
             mime_type=_MARKDOWN,
         )
-        for one in await debates.newest(_MOST_OFFERED, running_only=False)
+        for debate in await debates.newest(_MOST_OFFERED, running_only=False)
     ]
 
 
@@ -61,22 +61,22 @@ async def read(debates: CallerDebates, address: str) -> TextResourceContents:
         BadInput: It is no address of one, or there is no such debate.
         StoreError: The database failed.
     """
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
         shown = visible(address)[:_LONGEST_NAME]
         raise BadInput(
             f"There is no resource “{shown}”. Addresses look like "
             f"{address_of('dabc2345', 'report')}; the last part is one of {', '.join(DOCUMENTS)}."
         )
-    log = await debates.log(found[1])
-    match found[2]:
+    log = await debates.log(match[1])
+    match match[2]:
         case "report":
             text = report(fold(log))
         case "adr":
             text = adr(fold(log))
         case _:
             text = record_json(log)
-    return TextResourceContents(uri=address, mime_type=_KINDS[found[2]][1], text=text)
+    return TextResourceContents(uri=address, mime_type=_KINDS[match[2]][1], text=text)
 
 
 #: Characters of an argument.

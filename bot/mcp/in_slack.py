@@ -11,7 +11,7 @@ from decimal import Decimal
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.mcp.arguments import StartArguments, named_by_words
-from bot.mcp.caller_debates import Actions
+from bot.mcp.caller_debates import CallerActions
 from bot.mcp.token_callers import Caller
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
@@ -27,7 +27,7 @@ from core.use_cases.start import StartedDebate
 
 
 @dataclass(frozen=True)
-class InSlack:
+class SlackCallerDebates:
     """The `CallerDebates` of one request over HTTP."""
 
     context: ListenerContext
@@ -44,9 +44,9 @@ class InSlack:
         return self.context.clock
 
     @asynccontextmanager
-    async def acting(self) -> AsyncGenerator[Actions]:
+    async def acting(self) -> AsyncGenerator[CallerActions]:
         """Return the bot's own use cases: who may do what is checked there and in `log`."""
-        yield Actions(
+        yield CallerActions(
             start=self._start,
             sources=self._sources,
             answer=self.context.answer,
@@ -84,7 +84,7 @@ class InSlack:
         found = await self.context.find.everywhere(
             self.caller.workspace, self.person.id, limit, open_only=running_only
         )
-        return [one.debate for one in found]
+        return [hit.debate for hit in found]
 
     async def recalled(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions of the person's channels that fit best."""

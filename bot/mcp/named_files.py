@@ -35,10 +35,10 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
         if name.startswith(("http://", "https://")):
             found.append(name)
             continue
-        shown = visible(name)[:_LONGEST_NAME]
+        text = visible(name)[:_LONGEST_NAME]
         if is_too_wide:
             raise BadInput(
-                f"The source “{shown}” may not be read: this server was started in {folder}, which "
+                f"The source “{text}” may not be read: this server was started in {folder}, which "
                 "is no project. Have your editor start it in the project's folder, or put what "
                 "matters into the context. Nothing was started."
             )
@@ -47,11 +47,11 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
             is_inside = path.is_relative_to(folder)
             path.exists()
         except (OSError, ValueError, RuntimeError):
-            raise BadInput(f"The source “{shown}” cannot be looked at.") from None
+            raise BadInput(f"The source “{text}” cannot be looked at.") from None
         hidden = is_inside and any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not is_inside or hidden:
             raise BadInput(
-                f"The source “{shown}” is hidden or outside of the folder in which "
+                f"The source “{text}” is hidden or outside of the folder in which "
                 "this server was started: it may not be read. Name a file below it, or put what "
                 "matters into the context. Nothing was started."
             )

@@ -66,7 +66,7 @@ class McpRoutes:
     async def start(self) -> None:
         """Begin to serve."""
         local = [name for host in _LOCAL_HOSTS for name in (host, f"{host}:*")]
-        origins = [f"http://{name}" for name in local] + [f"https://{one}" for one in self.hosts]
+        origins = [f"http://{name}" for name in local] + [f"https://{host}" for host in self.hosts]
         manager = self._manager = StreamableHTTPSessionManager(
             build_server(lambda request: self.debates_of(request.state.caller)),
             stateless=True,

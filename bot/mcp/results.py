@@ -75,7 +75,7 @@ def started(begun: StartedDebate) -> tuple[StartResult, str]:
 def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
     """Return how far a debate has come, what its agents ask, and what to do next."""
     state, reached, playbook = state_of(debate), progress(debate), debate.setup.playbook
-    asked = schedule.open_questions(debate)
+    clarifications = schedule.open_questions(debate)
     due, cost = schedule.due(debate), debate.usage.cost
     options = tuple(item.name for item in options_of(debate).items)
     result = StatusResult(
@@ -88,15 +88,15 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
         waits_for=_waits_for(debate, state),
         open_questions=tuple(
             OpenQuestion(
-                number=one.number,
-                finding=finding_put(debate, one),
-                question=cited(one.question, ()),
-                assumption=one.assumption,
-                asked_by=tuple(name_of(debate, agent) for agent in one.asked_by),
+                number=clarification.number,
+                finding=finding_put(debate, clarification),
+                question=cited(clarification.question, ()),
+                assumption=clarification.assumption,
+                asked_by=tuple(name_of(debate, agent) for agent in clarification.asked_by),
             )
-            for one in asked
+            for clarification in clarifications
         ),
-        answer_until=when(due) if due and asked else None,
+        answer_until=when(due) if due and clarifications else None,
         sources=_sources(debate),
         options=options,
         cost_usd=None if cost is None else float(cost),
@@ -230,34 +230,34 @@ def _faults(debate: Debate) -> tuple[FoundFault, ...]:
     found = debate.verdict.findings if debate.verdict else standing(debate)
     return tuple(
         FoundFault(
-            number=one.number,
-            severity=one.severity,
-            status=one.status,
-            quoted=one.citation.words,
-            source=one.citation.source,
-            place=one.citation.place,
-            wrong=cited(one.wrong, ()),
-            mend=cited(one.mend, ()),
-            why=cited(one.why, ()),
-            mended_by=one.mended_by.words if one.mended_by else "",
-            changed=one.changed,
-            raised_by=tuple(name_of(debate, agent) for agent in one.raised_by),
+            number=finding.number,
+            severity=finding.severity,
+            status=finding.status,
+            quoted=finding.citation.words,
+            source=finding.citation.source,
+            place=finding.citation.place,
+            wrong=cited(finding.wrong, ()),
+            mend=cited(finding.mend, ()),
+            why=cited(finding.why, ()),
+            mended_by=finding.mended_by.words if finding.mended_by else "",
+            changed=finding.changed,
+            raised_by=tuple(name_of(debate, agent) for agent in finding.raised_by),
         )
-        for one in found
+        for finding in found
     )
 
 
 def _sources(debate: Debate) -> tuple[ReadSource, ...]:
     return tuple(
         ReadSource(
-            label=one.id,
-            kind=one.reference.kind,
-            title=one.reference.title,
-            role=role_of(debate, one),
-            fault=one.fault,
+            label=source.id,
+            kind=source.reference.kind,
+            title=source.reference.title,
+            role=role_of(debate, source),
+            fault=source.fault,
         )
-        for one in debate.sources
-        if one.text or one.fault
+        for source in debate.sources
+        if source.text or source.fault
     )
 
 
@@ -277,14 +277,14 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
     """Return the decisions that were found, the best fit first."""
     found = tuple(
         FoundDecision(
-            debate_id=one.debate.id,
-            question=one.debate.setup.question,
-            decision=one.debate.verdict.decision if one.debate.verdict else "",
-            standing=standing_words(one.debate),
-            decided_at=when(one.debate.ended_at or one.debate.now),
-            likeness=round(one.likeness, 2),
+            debate_id=item.debate.id,
+            question=item.debate.setup.question,
+            decision=item.debate.verdict.decision if item.debate.verdict else "",
+            standing=standing_words(item.debate),
+            decided_at=when(item.debate.ended_at or item.debate.now),
+            likeness=round(item.likeness, 2),
         )
-        for one in recalled
+        for item in recalled
     )
     sure = bool(found) and found[0].likeness >= SURE_FROM
     result = SearchResult(found=found, sure=sure)
@@ -292,10 +292,10 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
         return result, "No decision on this is known here. start_debate has it debated."
     title = recalled_title(recalled[0].debate) if sure else "The closest decisions that are known"
     lines = [f"{title}:"]
-    for one in recalled:
-        how = standing_words(one.debate) or "nothing to decide"
-        how += f", {when(one.debate.ended_at or one.debate.now)}"
-        lines += [f"Debate {one.debate.id} ({how}):", *_quoted(recalled_decision(one.debate))]
+    for item in recalled:
+        how = standing_words(item.debate) or "nothing to decide"
+        how += f", {when(item.debate.ended_at or item.debate.now)}"
+        lines += [f"Debate {item.debate.id} ({how}):", *_quoted(recalled_decision(item.debate))]
     return result, "\n".join(lines)
 
 
@@ -303,14 +303,14 @@ def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
     """Return debates in a list, as they came."""
     found = tuple(
         ListedDebate(
-            debate_id=one.id,
-            question=one.setup.question,
-            state=state_of(one),
-            decision=headline_option(one) or (one.verdict.decision if one.verdict else ""),
-            standing=standing_words(one),
-            started_by=one.setup.asked_by.name or one.setup.asked_by.id,
+            debate_id=debate.id,
+            question=debate.setup.question,
+            state=state_of(debate),
+            decision=headline_option(debate) or (debate.verdict.decision if debate.verdict else ""),
+            standing=standing_words(debate),
+            started_by=debate.setup.asked_by.name or debate.setup.asked_by.id,
         )
-        for one in debates
+        for debate in debates
     )
     lines = [counted(len(found), "debate") + ", the newest first."]
     for one, debate in zip(found, debates, strict=True):

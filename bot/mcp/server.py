@@ -70,9 +70,9 @@ class DebateServer:
 
     async def call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult:
         """Do what a tool does; what is wrong is told in words, as the tool's answer."""
-        tool = next((one for one in TOOLS if one.name == params.name), None)
+        tool = next((kind for kind in TOOLS if kind.name == params.name), None)
         if tool is None:
-            names = ", ".join(one.name for one in TOOLS)
+            names = ", ".join(kind.name for kind in TOOLS)
             return _refused(f"There is no tool “{params.name[:80]}”. Tools: {names}.")
         try:
             debates = self._debates_of(context.request)

@@ -21,7 +21,7 @@ from bot.building import (
 )
 from bot.log import logger
 from bot.mcp.arguments import StartArguments, named_by_words
-from bot.mcp.caller_debates import Actions
+from bot.mcp.caller_debates import CallerActions
 from bot.mcp.named_files import references_below
 from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
@@ -73,10 +73,10 @@ class _OwnDatabase:
 
     store: DebateStore
     runner: LocalRunner
-    actions: Actions
+    actions: CallerActions
 
 
-class _NobodyListens:
+class _SilentSink:
     """The `EventSink` of debates that nobody is shown as they go: programs ask."""
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
@@ -142,7 +142,7 @@ class ThisMachine:
                 await asyncio.gather(waiting, return_exceptions=True)
 
     @asynccontextmanager
-    async def acting(self) -> AsyncGenerator[Actions]:
+    async def acting(self) -> AsyncGenerator[CallerActions]:
         """Return what may be done with the database that is ours."""
         try:
             held = await self._take(patience=_PATIENCE)
@@ -231,7 +231,7 @@ class ThisMachine:
             engine = Engine(
                 store=store,
                 turns=turns,
-                sink=_NobodyListens(),
+                sink=_SilentSink(),
                 clock=self.clock,
             )
             runner = LocalRunner(engine=engine, store=store, clock=self.clock)
@@ -248,7 +248,7 @@ class ThisMachine:
             held = _OwnDatabase(
                 store=store,
                 runner=runner,
-                actions=Actions(
+                actions=CallerActions(
                     start=lambda asked: self._start(starting, asked),
                     sources=self._sources,
                     answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
@@ -314,7 +314,7 @@ class ThisMachine:
         store = starting.facts.store
         own = await self._running(store)
         running = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
-        repeated = any(one.question == setup.question for one in running)
+        repeated = any(entry.question == setup.question for entry in running)
         if len(own) >= most and not repeated:
             raise BadInput(
                 f"{len(own)} debates run here ({', '.join(own)}), as many as may at once "
@@ -326,11 +326,11 @@ class ThisMachine:
 
     async def _running(self, store: DebateStore) -> Sequence[str]:
         """Return the debates that this person began here and nobody ended, oldest first."""
-        found = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
+        entries = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
         return [
-            one.debate_id
-            for one in reversed(found)
-            if one.origin.startswith(ORIGIN) and one.asked_by == self.person.id
+            entry.debate_id
+            for entry in reversed(entries)
+            if entry.origin.startswith(ORIGIN) and entry.asked_by == self.person.id
         ]
 
     async def _reading(self) -> DebateStore:

@@ -71,13 +71,13 @@ class TokenCallers:
         if token is None:
             return None
         workspace, person = token.workspace, token.person
-        found = await self.access.of(workspace).active(person)
-        if found is None:  # whoever comes back makes another one
+        user = await self.access.of(workspace).active(person)
+        if user is None:  # whoever comes back makes another one
             await self.tokens.revoke(workspace, person)
             return None
         left = None
         if self.day_cost is not None:
             spent = await self.spending.spent(now.date(), workspace=workspace, token=token.id)
             left = max(self.day_cost - spent, Decimal(0))
-        who = Person(id=person, name=found.name)
+        who = Person(id=person, name=user.name)
         return Caller(workspace=workspace, person=who, token_id=token.id, cap=left)

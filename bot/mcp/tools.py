@@ -157,11 +157,11 @@ async def _answer(
                 f"There is no question {', '.join(unknown)}. Still open: {still}. Nothing was "
                 "recorded."
             )
-        given = [GivenAnswer(answer.number, answer.answer.strip()) for answer in asked.answers]
-        empty = {answer.number for answer in given if not answer.text}
+        answers = [GivenAnswer(answer.number, answer.answer.strip()) for answer in asked.answers]
+        empty = {answer.number for answer in answers if not answer.text}
         origin = debates.origin(named_by_words("answer", asked))
-        said = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
-        late = await can.answer.form(said, given)
+        reply = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
+        late = await can.answer.form(reply, answers)
         still_open = open_numbers(fold(await debates.log(debate.id)))
     result = values.AnswerResult(
         debate_id=debate.id,
@@ -170,16 +170,16 @@ async def _answer(
         too_late=tuple(late),
         still_open=tuple(still_open),
     )
-    told = [f"Recorded: {', '.join(map(str, result.recorded)) or 'none'}."]
+    texts = [f"Recorded: {', '.join(map(str, result.recorded)) or 'none'}."]
     if result.skipped:
-        told.append(f"Skipped: {', '.join(map(str, result.skipped))}; the assumptions hold.")
+        texts.append(f"Skipped: {', '.join(map(str, result.skipped))}; the assumptions hold.")
     if late:
-        told.append(
+        texts.append(
             f"Too late for question {', '.join(map(str, late))}: answered before, or its time was "
             "over. While the debate runs, the agents read these answers as notes."
         )
-    told.append(f"Still open: {', '.join(map(str, still_open)) or 'none'}.")
-    return result, " ".join(told)
+    texts.append(f"Still open: {', '.join(map(str, still_open)) or 'none'}.")
+    return result, " ".join(texts)
 
 
 async def _submit_revision(
@@ -276,9 +276,13 @@ async def _decide(
 async def _search(
     debates: CallerDebates, asked: SearchArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    found = await debates.recalled(asked.query)
+    decisions = await debates.recalled(asked.query)
     return results.found_decisions(
-        [one for one in found if _can_show(one.debate.id, results.found_decisions, [one])]
+        [
+            decision
+            for decision in decisions
+            if _can_show(decision.debate.id, results.found_decisions, [decision])
+        ]
     )
 
 
@@ -286,7 +290,9 @@ async def _list(
     debates: CallerDebates, asked: ListArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
     found = await debates.newest(asked.limit, running_only=asked.running_only)
-    return results.listed([one for one in found if _can_show(one.id, results.listed, [one])])
+    return results.listed(
+        [debate for debate in found if _can_show(debate.id, results.listed, [debate])]
+    )
 
 
 def _can_show(debate_id: str, show: Callable[[Sequence[S]], object], shown: Sequence[S]) -> bool:

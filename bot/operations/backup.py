@@ -15,12 +15,12 @@ import core.store.tables
 from bot.building import database_url
 from bot.log import logger
 from bot.store.purging import merge_words, purge_answers, purge_traces, purge_workspace
-from bot.store.records import BACKUP, Restored
+from bot.store.records import BACKUP, RestoredIds
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
 from core.store.lock import FileLock, check_no_log_is_left
-from core.store.purging import EVERYTHING, Only, purge_debates, readers_of
+from core.store.purging import EVERYTHING, PurgeFilter, purge_debates, readers_of
 
 _log = logger(__name__)
 
@@ -31,7 +31,10 @@ _PAGES = 500
 
 
 async def purge_for_good(
-    database: Database, workspace: str | None, before: datetime | None, only: Only = EVERYTHING
+    database: Database,
+    workspace: str | None,
+    before: datetime | None,
+    only: PurgeFilter = EVERYTHING,
 ) -> Sequence[str]:
     """Delete debates with their posts, reminders and search words, while others write.
 
@@ -173,7 +176,7 @@ def restore(location: str, source: Path | None) -> Path | None:
         async with await Database.open(database_url(location)) as database:
             await core.store.tables.prepare(database)
             await bot.store.tables.prepare(database)
-            await Restored(database).mark(SystemClock().now())
+            await RestoredIds(database).mark(SystemClock().now())
 
     asyncio.run(mark_restored())
     return aside
@@ -201,7 +204,7 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Purged:
+class PurgeResult:
     """What a purge deleted, and what it had to leave."""
 
     debates: int
@@ -210,8 +213,8 @@ class Purged:
 
 
 async def purge(
-    location: str, workspace: str, before: datetime | None, only: Only = EVERYTHING
-) -> Purged:
+    location: str, workspace: str, before: datetime | None, only: PurgeFilter = EVERYTHING
+) -> PurgeResult:
     """Delete a workspace's debates for good.
 
     Nothing of them is left in the file, its write-ahead log or a backup made afterwards.
@@ -234,4 +237,4 @@ async def purge(
         elif before is None and (only.person or only.channel):
             await database.write(lambda c: purge_answers(c, workspace, only.person, only.channel))
         await database.clean()
-        return Purged(len(deleted), await readers_of(database, deleted))
+        return PurgeResult(len(deleted), await readers_of(database, deleted))

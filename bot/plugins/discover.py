@@ -124,7 +124,11 @@ class Plugins:
     @property
     def left_out(self) -> Sequence[str]:
         """A sentence for each plugin that cannot be used."""
-        return [f"The {one.title} is left out: {one.fault}." for one in self.found if one.fault]
+        return [
+            f"The {plugin.title} is left out: {plugin.fault}."
+            for plugin in self.found
+            if plugin.fault
+        ]
 
 
 #: None are looked for, or none may come in.
@@ -182,7 +186,7 @@ def discover(
         found=tuple(found),
         roles=tuple(cast("Iterable[Role]", all_of(PluginKind.ROLE))),
         agendas=tuple(cast("Iterable[Agenda]", all_of(PluginKind.FORMAT))),
-        providers={one.provider.name: one for one in served},
+        providers={item.provider.name: item for item in served},
         sinks=tuple(cast("Iterable[QueuedSink]", all_of(PluginKind.SINK))),
     )
 
@@ -268,7 +272,7 @@ def _provider(entry: EntryPoint, package: str, variable: Variable) -> ServedMode
         raise ConfigurationBroken("its provider lacks async def complete or close")
     if not served.model:
         raise ConfigurationBroken("it names no model that serves where settings name none")
-    records = [{**one, "provider": entry.name} for one in served.capabilities]
+    records = [{**item, "provider": entry.name} for item in served.capabilities]
     for record in records:
         capability("", "", [{k: v for k, v in record.items() if k not in {"provider", "match"}}])
     guarded = GuardedProvider(entry.name, served.provider, package)

@@ -103,7 +103,7 @@ class QueuedSink:
             _log.error("plugin failed", sink=self.name, reason=self.fault, exc_info=error)
 
 
-class ToldToPlugins:
+class PluginFeed:
     """An `EventSink` in front of another one: what that one took is put to plugins' sinks, too."""
 
     def __init__(self, sink: EventSink, plugins: Sequence[QueuedSink]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from bot.presenter.post import Content, Scene, ViewOptions, marked_content
 from bot.presenter.posts import LIVING
-from bot.queue.outgoing import Rendered
+from bot.queue.outgoing import RenderedPosts
 from bot.queue.rows import PostRow
 from bot.slack.ids import pin_key
 from bot.views import notices
@@ -49,7 +49,7 @@ class LivingPosts:
     def __post_init__(self) -> None:
         self._debates = DebateCache(self.log)
 
-    async def render(self, rows: Sequence[PostRow]) -> Rendered:
+    async def render(self, rows: Sequence[PostRow]) -> RenderedPosts:
         """Return what posts of one debate show now.
 
         Raises:
@@ -59,7 +59,7 @@ class LivingPosts:
         """
         debate = await self._debates.debate(rows[0].debate_id or "")
         contents = {row.key: await self._content(debate, row) for row in rows if row.post in LIVING}
-        return Rendered(seq=debate.seq, contents=contents)
+        return RenderedPosts(seq=debate.seq, contents=contents)
 
     async def _content(self, debate: Debate, row: PostRow) -> Mapping[str, Any]:
         post = LIVING[row.post]
@@ -71,16 +71,16 @@ class LivingPosts:
         elif post.name == "pin" and self.channels and debate.status is Status.CONCLUDED:
             chosen = await self.channels.get(debate.setup.place)
             scene = replace(scene, keep_pinned=chosen.keep_pinned)
-        shown: Content = post.shows(scene) if post.shows else {}
-        content = shown.payload if isinstance(shown, MessageView) else shown
+        view: Content = post.shows(scene) if post.shows else {}
+        content = view.payload if isinstance(view, MessageView) else view
         return marked_content(debate, content)
 
     async def _before_wanted(self, scene: Scene) -> Scene:
         """The debate as it was when somebody wanted it to go on: this edition counts no more."""
         log = await self.log.events(scene.debate.id)
-        wanted = [recorded for recorded in log if isinstance(recorded.event, DebateWanted)]
-        last = wanted[_edition_of(scene.key) - 1]
-        before = await asyncio.to_thread(fold, [one for one in log if one.seq < last.seq])
+        entries = [recorded for recorded in log if isinstance(recorded.event, DebateWanted)]
+        last = entries[_edition_of(scene.key) - 1]
+        before = await asyncio.to_thread(fold, [entry for entry in log if entry.seq < last.seq])
         by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
         return replace(scene, debate=before, superseded=notices.superseded(by))
 

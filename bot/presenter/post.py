@@ -18,7 +18,7 @@ E = TypeVar("E")
 Content = MessageView | Mapping[str, Any]
 
 
-class Where(Enum):
+class PostPlace(Enum):
     """Where a post goes."""
 
     #: The debate's own thread.
@@ -96,7 +96,7 @@ class Post(Generic[E]):
     #: Its key; given the number of the part, from 0 on.
     key: Callable[[Occasion[E], int], str] = of_event
     method: str = "post"
-    where: Where = Where.THREAD
+    where: PostPlace = PostPlace.THREAD
     #: Somebody waits for it: it overtakes what other debates post in the channel.
     urgent: bool = False
     #: The channel sees it, too.
@@ -112,15 +112,17 @@ class Post(Generic[E]):
             return
         debate = occasion.debate
         place, mention, older = debate.setup.place, debate.setup.mention, debate.setup.continues
-        if (self.where is Where.ASKED and not mention) or (self.where is Where.OLDER and not older):
+        if (self.where is PostPlace.ASKED and not mention) or (
+            self.where is PostPlace.OLDER and not older
+        ):
             return
         for part, content in enumerate(self._contents(occasion)):
             payload = content.payload if isinstance(content, MessageView) else dict(content)
             if self.broadcast:
                 payload["reply_broadcast"] = True
-            if self.where is Where.ASKED and mention:
+            if self.where is PostPlace.ASKED and mention:
                 payload["thread_ts"] = mention.thread
-            threads = {Where.THREAD: debate.id, Where.OLDER: older}
+            threads = {PostPlace.THREAD: debate.id, PostPlace.OLDER: older}
             root = threads.get(self.where)
             yield NewPost(
                 key=self.key(occasion, part),
@@ -128,7 +130,7 @@ class Post(Generic[E]):
                 channel=place.channel,
                 method=self.method,
                 payload=payload,
-                debate_id=older if self.where is Where.OLDER else debate.id,
+                debate_id=older if self.where is PostPlace.OLDER else debate.id,
                 thread_key=board_key(root) if root else None,
                 urgent=self.urgent,
                 post=self.name,
@@ -147,7 +149,7 @@ class Reaction(Post[E]):
     #: Id of the message, as `bot.slack.ids.note_ts` reads it.
     message: Callable[[E], str]
     method: str = "react"
-    where: Where = Where.CHANNEL
+    where: PostPlace = PostPlace.CHANNEL
 
     def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
         """Return the reaction, if there is a message."""
@@ -179,7 +181,7 @@ def occasion_of(
 
 def with_log(occasion: Occasion[E], log: Iterable[Recorded]) -> Occasion[E]:
     """The same occasion with the log up to its event."""
-    return replace(occasion, log=[one for one in log if one.seq <= occasion.seq])
+    return replace(occasion, log=[entry for entry in log if entry.seq <= occasion.seq])
 
 
 def marked(debate: Debate, post: NewPost) -> NewPost:

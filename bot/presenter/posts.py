@@ -8,7 +8,7 @@ Reason: one table of all posts, in one place.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from bot.presenter.post import Occasion, Post, Reaction, Scene, ViewOptions, Where, occasion_of
+from bot.presenter.post import Occasion, Post, PostPlace, Reaction, Scene, ViewOptions, occasion_of
 from bot.queue.rows import NewPost
 from bot.queue.slack_calls import ALONE
 from bot.slack.ids import (
@@ -196,8 +196,8 @@ def _eyes_on_mention(occasion: Occasion[DebateStarted]) -> Sequence[Mapping[str,
 
 def _spoken(occasion: Occasion[ContributionMade]) -> Sequence[MessageView]:
     """What an agent said; what was carried over has been read already."""
-    made = occasion.event.contribution
-    return turn(occasion.debate, made) if is_shown(made) else ()
+    contribution = occasion.event.contribution
+    return turn(occasion.debate, contribution) if is_shown(contribution) else ()
 
 
 def _synthesis(occasion: Occasion[VerdictReached]) -> Sequence[MessageView]:
@@ -212,8 +212,8 @@ def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:
     """A line for all that was decided earlier, in a quiet debate on the board; else for each."""
     source = occasion.event.source
     if source.reference.kind is SourceKind.REGISTER:
-        if _is_loud(occasion) and (told := notices.decided_earlier(occasion.debate)):
-            yield notices.notice(told)
+        if _is_loud(occasion) and (text := notices.decided_earlier(occasion.debate)):
+            yield notices.notice(text)
     elif source.fault or (source.text and source.reference.kind is not SourceKind.DECISION):
         yield notices.source_read(source)
 
@@ -246,12 +246,12 @@ def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
 
 def _decided(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
     """What the team made of the verdict, with the decision record that says so."""
-    debate, told = occasion.debate, decided(occasion.event.decision).text
+    debate, text = occasion.debate, decided(occasion.event.decision).text
     name = f"moot-{debate.id}-{occasion.seq}-decision.md"
     return {
-        "text": f"{told}\nThe decision record (ADR), renewed: {adr_status(debate)}.",
+        "text": f"{text}\nThe decision record (ADR), renewed: {adr_status(debate)}.",
         "files": [{"filename": name, "content": adr(debate)}],
-        ALONE: told,
+        ALONE: text,
     }
 
 
@@ -291,7 +291,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         name="board",
         prompt=_FOR_BOARD,
         key=lambda it, _: board_key(it.debate.id),
-        where=Where.CHANNEL,
+        where=PostPlace.CHANNEL,
         urgent=True,
     ),
     # Leads from the thread of the older debate here. Two debates are presented side by side: only
@@ -307,7 +307,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
             )
         ],
         key=lambda it, _: continued_key(it.debate.setup.continues, it.debate.id),
-        where=Where.OLDER,
+        where=PostPlace.OLDER,
     ),
     # The eyes on the message that asked, and the way to the board.
     Post(
@@ -315,14 +315,14 @@ POSTS: Final[Sequence[Post[Any]]] = (
         view=_eyes_on_mention,
         key=lambda it, _: asked_key(it.debate.id, "eyes"),
         method="react",
-        where=Where.CHANNEL,
+        where=PostPlace.CHANNEL,
         urgent=True,
     ),
     Post(
         on=DebateStarted,
         view=lambda it: [asked_thread.begun(it.debate, address_of(board_key(it.debate.id)))],
         key=lambda it, _: asked_key(it.debate.id, "link"),
-        where=Where.ASKED,
+        where=PostPlace.ASKED,
         urgent=True,
     ),
     Post(
@@ -439,7 +439,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         key=lambda it, _: asked_key(
             it.debate.id, "verdict" if it.event.edition == 1 else f"verdict/{it.event.edition}"
         ),
-        where=Where.ASKED,
+        where=PostPlace.ASKED,
     ),
     Post(
         on=DebateConcluded,
@@ -454,7 +454,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=DebateFailed,
         view=lambda it: [asked_thread.failed(it.debate, address_of(board_key(it.debate.id)))],
         key=lambda it, _: asked_key(it.debate.id, "verdict"),
-        where=Where.ASKED,
+        where=PostPlace.ASKED,
     ),
     Post(
         on=DebateWanted,
@@ -540,8 +540,8 @@ def posts_of_group(
         options: What the installation shows.
     """
     events = [recorded.event for recorded in group]
-    made = [event.contribution for event in events if isinstance(event, ContributionMade)]
-    said = [contribution for contribution in made if is_shown(contribution)]
+    contributions = [event.contribution for event in events if isinstance(event, ContributionMade)]
+    said = [contribution for contribution in contributions if is_shown(contribution)]
     if not debate.setup.quiet or not said:
         return [post for recorded in group for post in posts_of(debate, recorded, options)]
     failures = [event.failure for event in events if isinstance(event, TurnFailed)]

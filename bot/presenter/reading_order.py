@@ -62,7 +62,7 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded)
     if debate.setup.quiet and turn_groups.are_held(debate):
         frontier = (-1, -1)
     groups = dict[object, list[Recorded]]()
-    kept = list[Recorded]()
+    entries = list[Recorded]()
     for held in sorted(waiting, key=lambda held: (_place(debate, held), held.seq)):
         said = turn_of(held)
         at = _place(debate, held)
@@ -72,13 +72,13 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded)
                 at == frontier and turn_groups.is_complete(debate, said.agent, at)
             )
         if not is_free:
-            kept.append(held)
+            entries.append(held)
         else:
             key = (at, said.agent) if said and debate.setup.quiet else held.seq
             groups.setdefault(key, []).append(held)
     at_once = [] if turn else [[recorded]]
-    kept.sort(key=lambda held: held.seq)
-    reached = ReadingPosition(debate, tuple(kept))
+    entries.sort(key=lambda held: held.seq)
+    reached = ReadingPosition(debate, tuple(entries))
     return Release(reached, [*groups.values(), *at_once], is_parked=waits)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from bot.landing.receivers import Landed, Landing, Receiver
+from bot.landing.receivers import LandedRecord, Landing, Receiver
 from bot.presenter.post import ViewOptions, marked, occasion_of, with_log
 from bot.presenter.posts import hurried_by, posts_of_group, posts_on
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
@@ -170,7 +170,7 @@ class Presenter:
         occasion = with_log(occasion_of(debate, recorded, self.options), log)
         # Seven rounds take 50 ms to write down: too long to keep everybody else waiting.
         made = await asyncio.to_thread(
-            lambda: [post for one in declared for post in one.posts(occasion)]
+            lambda: [post for item in declared for post in item.posts(occasion)]
         )
         return [marked(debate, post) for post in made]
 
@@ -200,21 +200,21 @@ class LandingPosts:
 
     posts: PostQueue
 
-    async def landed(self, receiver: str, landing: Landing, landed: Landed) -> None:
+    async def landed(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
         """Say where the record is; nothing where there is none.
 
         Raises:
             StoreDown: Nothing was queued.
         """
         if landed.place:
-            shown = landed_words(
+            view = landed_words(
                 landed.place,
                 landed.inside,
                 branch=landed.branch,
                 commit=landed.commit,
                 links=(landed.commit_link, landed.pull_link),
             )
-            await self._post(landing, f"landed/{receiver}", shown)
+            await self._post(landing, f"landed/{receiver}", view)
 
     async def failed(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
@@ -225,8 +225,8 @@ class LandingPosts:
             StoreDown: Nothing was queued.
         """
         part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
-        shown = not_landed(landing.debate, receiver.undone, why, again_after=again_after)
-        await self._post(landing, part, shown)
+        view = not_landed(landing.debate, receiver.undone, why, again_after=again_after)
+        await self._post(landing, part, view)
 
     async def _post(self, landing: Landing, part: str, shown: MessageView) -> None:
         debate = landing.debate

@@ -9,7 +9,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from bot.log import logger
-from bot.queue.outgoing import Outgoing, Rendered, digest
+from bot.queue.outgoing import Outgoing, RenderedPosts, digest
 from bot.queue.rows import UNKNOWN, PostRow, PostState
 from bot.queue.slack_calls import (
     ALONE,
@@ -108,7 +108,7 @@ class FirstCalls:
         self,
         lane: str,
         row: PostRow,
-        rendered: Rendered,
+        rendered: RenderedPosts,
         target: PostRow | None,
         *,
         beneath: Mapping[str, Any],
@@ -274,10 +274,10 @@ class FirstCalls:
         await posts.settle(row, PostState.SENDING, error=outcome.words, after=pause)
         return 0.0
 
-    async def _rendered(self, row: PostRow) -> Rendered | None:
+    async def _rendered(self, row: PostRow) -> RenderedPosts | None:
         """What a living post shows now; of another one nothing is made."""
         if not row.post:
-            return Rendered(seq=0, contents={row.key: {}})
+            return RenderedPosts(seq=0, contents={row.key: {}})
         try:
             rendered = await self.outgoing.render([row])
         except (DebateUnknown, LogBroken) as error:

@@ -37,7 +37,7 @@ _UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rendered:
+class RenderedPosts:
     """What living posts of a debate show."""
 
     #: The number of the event up to which they do.
@@ -46,7 +46,7 @@ class Rendered:
     contents: Mapping[str, Mapping[str, Any]]
 
 
-Render = Callable[[Sequence[PostRow]], Awaitable[Rendered]]
+Render = Callable[[Sequence[PostRow]], Awaitable[RenderedPosts]]
 
 
 async def _nobody(row: PostRow, refusal: Rejected) -> None:
@@ -57,9 +57,9 @@ def _ignore(kind: str) -> None:
     """Count nothing."""
 
 
-async def _render_nothing(rows: Sequence[PostRow]) -> Rendered:  # noqa: ARG001 - as a real one
+async def _render_nothing(rows: Sequence[PostRow]) -> RenderedPosts:  # noqa: ARG001 - as a real one
     """Know no living post."""
-    return Rendered(seq=0, contents={})
+    return RenderedPosts(seq=0, contents={})
 
 
 @dataclass

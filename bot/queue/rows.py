@@ -139,24 +139,24 @@ class DebateProgress:
     hurried: Sequence[str] = ()
 
 
-class _Now(FunctionElement[float]):
+class _DatabaseClock(FunctionElement[float]):
     """The database's clock."""
 
     type = Float()
     inherit_cache = True
 
 
-@compiles(_Now, "sqlite")
+@compiles(_DatabaseClock, "sqlite")
 def _now_on_sqlite(*_: Any, **__: Any) -> str:
     return "((julianday('now') - 2440587.5) * 86400.0)"
 
 
-@compiles(_Now, "postgresql")
+@compiles(_DatabaseClock, "postgresql")
 def _now_on_postgresql(*_: Any, **__: Any) -> str:
     return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 
-NOW = _Now()
+NOW = _DatabaseClock()
 
 
 class Posts:

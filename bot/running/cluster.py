@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from bot.running.debate_runner import Advances, Heartbeat, Runner
+from bot.running.debate_runner import DebateEngine, Heartbeat, Runner
 from bot.running.debates import LocalRunner
-from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
+from bot.running.keyed_tasks import KeyedTaskRunner, KeyedTasks
 from core.errors import ConfigurationBroken
 from core.ports import Clock, DebateStore
 
@@ -13,11 +13,11 @@ from core.ports import Clock, DebateStore
 class Cluster(Protocol):
     """Makes what shares the work out."""
 
-    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeyedTaskRunner[str]:
         """Return what keeps the queues of receivers outside Slack going."""
         ...
 
-    def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
+    def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
         """Return what keeps the debates going."""
         ...
 
@@ -41,11 +41,11 @@ class Cluster(Protocol):
 class SingleProcess:
     """One process has everything; nothing is forgotten that it does not find when it starts."""
 
-    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeyedTaskRunner[str]:
         """Return what serves receivers in this process."""
         return KeyedTasks[str](serve)
 
-    def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
+    def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances debates in this process."""
         return LocalRunner(engine=engine, store=store, clock=clock, waits_for_start=True)
 

@@ -22,7 +22,7 @@ _REMEMBERED = 1000
 _BROKEN = "Moot itself failed while working on this debate; its log says how."
 
 
-class Advances(Protocol):
+class DebateEngine(Protocol):
     """The engine, as far as a runner needs it."""
 
     async def run(self, debate_id: str) -> Debate:
@@ -38,7 +38,7 @@ class Advances(Protocol):
 class DebateRunner:
     """Holds debates, one call each."""
 
-    engine: Advances
+    engine: DebateEngine
     store: DebateStore
     clock: Clock
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.log import logger
-from bot.running.debate_runner import Advances, DebateRunner, unfinished
+from bot.running.debate_runner import DebateEngine, DebateRunner, unfinished
 from bot.running.keyed_tasks import KeyedTasks
 from core.errors import StoreError
 from core.models import Status
@@ -26,7 +26,7 @@ class LocalRunner:
     def __init__(
         self,
         *,
-        engine: Advances,
+        engine: DebateEngine,
         store: DebateStore,
         clock: Clock,
         remind_seconds: float = REMIND_SECONDS,

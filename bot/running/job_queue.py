@@ -270,7 +270,7 @@ class Jobs:
             await remind()
 
 
-class _Stopping(Exception):
+class _ReplicaStopping(Exception):
     """This replica stops, and there is something left to do for a key."""
 
 
@@ -335,4 +335,4 @@ class JobTasks(KeyedTasks[K]):
         if key in self._tasks:
             await self._tasks[key]
         if key in self._news:
-            raise _Stopping  # it is queued again, for another replica
+            raise _ReplicaStopping  # it is queued again, for another replica

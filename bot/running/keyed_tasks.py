@@ -20,7 +20,7 @@ def log_failure(error: Exception, work: str) -> None:
         _log.error("failed, beginning again", work=work, exc_info=error)
 
 
-class KeepsTasks(Protocol[K]):
+class KeyedTaskRunner(Protocol[K]):
     """Keeps work going for every key that was woken, here or in another process."""
 
     @property

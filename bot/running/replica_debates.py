@@ -10,9 +10,9 @@ from procrastinate.exceptions import ConnectorException
 from psycopg import sql
 
 from bot.log import logger
-from bot.running.debate_runner import Advances, DebateRunner, Heartbeat, Runner, unfinished
+from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, Runner, unfinished
 from bot.running.job_queue import Jobs, JobTasks
-from bot.running.keyed_tasks import KeepsTasks, KeyedTasks
+from bot.running.keyed_tasks import KeyedTaskRunner, KeyedTasks
 from core.errors import StoreError
 from core.models import Status
 from core.ports import Clock, DebateStore
@@ -91,7 +91,9 @@ class ReplicatedRunner:
     or dies in the same moment.
     """
 
-    def __init__(self, *, engine: Advances, store: DebateStore, clock: Clock, jobs: Jobs) -> None:
+    def __init__(
+        self, *, engine: DebateEngine, store: DebateStore, clock: Clock, jobs: Jobs
+    ) -> None:
         self._engine = engine
         self._store = store
         self._clock = clock
@@ -163,11 +165,11 @@ class PostgresCluster:
         """Keep where jobs are queued; `start` connects."""
         self._jobs = Jobs(url, beat)
 
-    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeepsTasks[str]:
+    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeyedTaskRunner[str]:
         """Return what serves the receivers that fall to this replica."""
         return JobTasks(self._jobs, "landings", serve, write=str, read=str)
 
-    def runner(self, engine: Advances, store: DebateStore, clock: Clock) -> Runner:
+    def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances the debates that fall to this replica."""
         return ReplicatedRunner(engine=engine, store=store, clock=clock, jobs=self._jobs)
 

@@ -198,12 +198,12 @@ class Access:
                 return None
             _log.warning("cannot ask whether somebody is there", reason=type(error).__name__)
             raise SlackSilent from None
-        found = UserFound.model_validate(answer.data)
+        user = UserFound.model_validate(answer.data)
         self._active.pop(person, None)
-        if found.is_gone:
+        if user.is_gone:
             return None
-        self._active[person] = (time.monotonic() + CACHE_SECONDS, found)
-        return found
+        self._active[person] = (time.monotonic() + CACHE_SECONDS, user)
+        return user
 
     async def is_admin(self, person: str) -> bool:
         """Return whether somebody is an owner or admin of the workspace.
@@ -228,13 +228,13 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        found = await self._who(person)
-        if not found.team_id:
+        user = await self._who(person)
+        if not user.team_id:
             raise SlackSilent
         identity = (await self.clients.of(self.team)).identity
-        if found.team_id in {self.team, identity.team_id}:
+        if user.team_id in {self.team, identity.team_id}:
             return True
-        return bool(found.enterprise_id) and found.enterprise_id == identity.enterprise_id
+        return bool(user.enterprise_id) and user.enterprise_id == identity.enterprise_id
 
     async def zone_of(self, person: str) -> tzinfo:
         """Return somebody's time zone; UTC when Slack does not say in time."""
@@ -251,9 +251,9 @@ class Access:
         except _UNANSWERED as error:
             _log.warning("cannot ask who somebody is", reason=type(error).__name__)
             return known  # an old name is better than none
-        found = UserFound.model_validate(answer.data)
-        self._people[person] = (time.monotonic() + _NAMES_SECONDS, found)
-        return found
+        user = UserFound.model_validate(answer.data)
+        self._people[person] = (time.monotonic() + _NAMES_SECONDS, user)
+        return user
 
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""

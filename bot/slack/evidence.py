@@ -117,7 +117,7 @@ def linked_references(
     Raises:
         BadInput: One cannot be a source; says which and why.
     """
-    found = dict[str, SourceReference]()
+    references = dict[str, SourceReference]()
     for word in typed.split():
         link = word.strip("<>,;").partition("|")[0]
         reference = _linked(link, channel, workspace_url, by)
@@ -127,10 +127,10 @@ def linked_references(
                 f"Pages of {host} are not read here; whoever runs Moot can allow the host. "
                 "Paste what matters as text, or attach it as a file."
             )
-        found[reference.fetch] = reference
-    if len(found) > MOST_SOURCES:
-        raise BadInput(f"There are {len(found)} links; {MOST_SOURCES} sources are the most.")
-    return tuple(found.values())
+        references[reference.fetch] = reference
+    if len(references) > MOST_SOURCES:
+        raise BadInput(f"There are {len(references)} links; {MOST_SOURCES} sources are the most.")
+    return tuple(references.values())
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def written_links(
         thread: The first message of the thread it was written in, which is no source of its own.
     """
     links = links_in(text)
-    found, refusals = dict[str, SourceReference](), dict[str, None]()
+    references, refusals = dict[str, SourceReference](), dict[str, None]()
     for link in links[:MOST_SOURCES]:
         try:
             if not urlsplit(link).hostname:
@@ -176,14 +176,16 @@ def written_links(
         except BadInput as refusal:
             refusals[str(refusal)] = None
             continue
-        found |= {
-            one.fetch: one.model_copy(update={"in_words": True})
-            for one in given
-            if not (thread and one.kind is SourceKind.THREAD and f"/{thread}/" in one.fetch)
+        references |= {
+            reference.fetch: reference.model_copy(update={"in_words": True})
+            for reference in given
+            if not (
+                thread and reference.kind is SourceKind.THREAD and f"/{thread}/" in reference.fetch
+            )
         }
     if len(links) > MOST_SOURCES:
         refusals[_FIRST_LINKS] = None
-    return WrittenLinks(tuple(found.values()), tuple(refusals))
+    return WrittenLinks(tuple(references.values()), tuple(refusals))
 
 
 def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:
@@ -192,7 +194,7 @@ def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceRe
     Raises:
         BadInput: Nowhere, or into another channel; or it holds a secret, which would be stored.
     """
-    if any(redact(one) != one for one in (link, unquote(link))):
+    if any(redact(address) != address for address in (link, unquote(link))):
         raise BadInput(_NOT_PUBLIC)
     try:
         parts = urlsplit(link)
@@ -275,21 +277,21 @@ class SlackSources:
             if message.ts != without and (message.words or message.files)
         ]
         people = [
-            *(one.user for one in said if one.user),
-            *mentioned_in(one.all_text for one in said),
+            *(message.user for message in said if message.user),
+            *mentioned_in(message.all_text for message in said),
         ]
         access, names = self._accesses.of(place.workspace), dict[str, str]()
         for person in dict.fromkeys(people):  # one by one: a long thread may have hundreds
             if name := await access.name_of(person):
                 names[person] = name
         sections = list[tuple[str, str, str, str]]()
-        for one in said[:_MOST_MESSAGES]:
-            who = names.get(one.user, one.user) or one.username or "an app"
-            at = when(datetime.fromtimestamp(float(one.ts), UTC))
-            link = f"{workspace.identity.url}archives/{channel}/p{one.ts.replace('.', '')}"
+        for post in said[:_MOST_MESSAGES]:
+            who = names.get(post.user, post.user) or post.username or "an app"
+            at = when(datetime.fromtimestamp(float(post.ts), UTC))
+            link = f"{workspace.identity.url}archives/{channel}/p{post.ts.replace('.', '')}"
             link += f"?thread_ts={thread_ts}&cid={channel}"
-            attached = ", ".join(file.name for file in one.files)
-            text = readable(one.all_text, names) + (f" [attached: {attached}]" if attached else "")
+            attached = ", ".join(file.name for file in post.files)
+            text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")
             sections.append((f"{who}, {at}", link, f"{who}: {text}", ""))
         cut = f"only the first {_MOST_MESSAGES} messages were read"
         warnings = (cut,) if len(said) > _MOST_MESSAGES else ()
@@ -298,10 +300,10 @@ class SlackSources:
             raise BadInput("nobody has written anything in it")
         files = [
             reference
-            for one in said
-            if one.user
+            for message in said
+            if message.user
             for reference in file_references(
-                one.files, Person(id=one.user, name=names.get(one.user, ""))
+                message.files, Person(id=message.user, name=names.get(message.user, ""))
             )
         ]
         return found.model_copy(update={"references": tuple(files)})
@@ -322,16 +324,16 @@ class SlackSources:
 
 
 async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
-    found, wanted = (
+    messages, wanted = (
         list[PostedMessage](),
         dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE),
     )
     while True:
         answer = await _asked(lambda: client.conversations_replies(**wanted))
         page = ThreadPage.model_validate(answer.data)
-        found += page.messages
-        if not page.next_cursor or len(found) > _MOST_MESSAGES:
-            return found
+        messages += page.messages
+        if not page.next_cursor or len(messages) > _MOST_MESSAGES:
+            return messages
         wanted["cursor"] = page.next_cursor
 
 

@@ -258,5 +258,5 @@ LINKS = "/links"
 
 def note_ts(note: str) -> str | None:
     """The timestamp of the message a note is; None if it came another way (a form)."""
-    found = _NOTE.fullmatch(note)
-    return found.group(1) if found else None
+    match = _NOTE.fullmatch(note)
+    return match.group(1) if match else None

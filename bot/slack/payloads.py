@@ -316,7 +316,7 @@ class FieldState(Payload):
     selected_date: str | None = None
 
 
-class Filled(Interaction):
+class FormValues(Interaction):
     """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
     #: Empty where there is no form.
@@ -376,7 +376,7 @@ _NO_STATE = FieldState()
 _KEPT = TypeAdapter(dict[str, str])
 
 
-class Click(Filled):
+class Click(FormValues):
     """A click on one element of a message or form: the first action of `block_actions`.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
@@ -409,7 +409,7 @@ class Click(Filled):
         return "" if in_channel else self.thread_ts
 
 
-class FormSubmitted(Filled):
+class FormSubmitted(FormValues):
     """A submitted form: a `view_submission` payload.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload

@@ -101,10 +101,10 @@ def told_bot(text: str, bot: str) -> str:
     Whoever is mentioned after it belongs to what is said: "@Moot should @alex own this?"
     """
     told = begun = text.strip()
-    while found := _MENTION.match(begun):
-        parted = _AFTER_MENTION.match(begun, found.end())
-        begun = begun[parted.end() if parted else found.end() :]
-        told = begun if found["who"] == bot else told
+    while match := _MENTION.match(begun):
+        parted = _AFTER_MENTION.match(begun, match.end())
+        begun = begun[parted.end() if parted else match.end() :]
+        told = begun if match["who"] == bot else told
     last = _MENTION.fullmatch(told, max(0, told.rfind("<@")))
     return told[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else told
 
@@ -112,8 +112,8 @@ def told_bot(text: str, bot: str) -> str:
 def addressed(text: str) -> tuple[str, str]:
     """Return whom a text is for, as the mentions before its first word, and what it says."""
     end = 0
-    while found := _LEADING_MENTION.match(text, end):
-        end = found.end()
+    while match := _LEADING_MENTION.match(text, end):
+        end = match.end()
     return text[:end].strip(" ,:\n\t"), text[end:]
 
 

@@ -87,7 +87,7 @@ class Backlog(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unlanded:
+class LandingBacklog:
     """What has not landed, as people are told of it."""
 
     #: Waiting ones that failed already, and dead ones; oldest first, no more than were asked for.
@@ -210,24 +210,26 @@ class Landings:
         """How many have not landed."""
         return await self._database.read(_backlog)
 
-    async def unlanded(self, most: int) -> Unlanded:
+    async def unlanded(self, most: int) -> LandingBacklog:
         """What has not landed and needs somebody's eye.
 
         Also of databases that an earlier version made: nothing.
         """
 
-        def look(connection: Connection) -> Unlanded:
+        def look(connection: Connection) -> LandingBacklog:
             if not inspect(connection).has_table(CLOSED_RECEIVERS.name):
-                return Unlanded((), Backlog(0, 0), {})
-            wanted = (
+                return LandingBacklog((), Backlog(0, 0), {})
+            query = (
                 select(LANDINGS)
                 .where(_IS_DEAD | (UNSENT & LANDINGS.c.error.is_not(None)))
                 .order_by(LANDINGS.c.id)
                 .limit(most)
             )
-            rows = [_row(row) for row in connection.execute(wanted).mappings().all()]
+            rows = [_row(row) for row in connection.execute(query).mappings().all()]
             closed = connection.execute(select(CLOSED_RECEIVERS)).all()
-            return Unlanded(rows, _backlog(connection), {one.receiver: one.why for one in closed})
+            return LandingBacklog(
+                rows, _backlog(connection), {row.receiver: row.why for row in closed}
+            )
 
         return await self._database.read(look)
 

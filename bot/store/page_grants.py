@@ -35,8 +35,8 @@ class DebatePageGrants:
 
     async def granted(self, debate_id: str) -> str:
         """The debate's grant; empty where it has none."""
-        wanted = _of(debate_id)
-        return str(await self._database.read(lambda c: c.execute(wanted).scalar()) or "")
+        query = _of(debate_id)
+        return str(await self._database.read(lambda c: c.execute(query).scalar()) or "")
 
     async def withdraw(self, debate_id: str) -> bool:
         """Delete the debate's grant; whether it had one."""

@@ -93,23 +93,23 @@ class PersonalTokens:
 
     async def of(self, workspace: str, person: str, now: datetime) -> Sequence[PersonalToken]:
         """Return a person's tokens that hold, by number."""
-        wanted = (
+        query = (
             select(PERSONAL_TOKENS)
             .where(_TABLE.workspace == workspace, _TABLE.person == person)
             .where(_TABLE.expires_at > now)
             .order_by(_TABLE.number)
         )
-        rows = await self._database.read(lambda c: c.execute(wanted).mappings().all())
+        rows = await self._database.read(lambda c: c.execute(query).mappings().all())
         return [_token(row) for row in rows]
 
     async def owned(self, bearer: str, now: datetime) -> PersonalToken | None:
         """Return the token that this is; None where it is none, was revoked or has expired."""
-        found = _TOKEN.fullmatch(bearer)
-        if found is None:
+        match = _TOKEN.fullmatch(bearer)
+        if match is None:
             return None
-        wanted = select(PERSONAL_TOKENS).where(_TABLE.id == found[1])
-        row = await self._database.read(lambda c: c.execute(wanted).mappings().first())
-        if row is None or not hmac.compare_digest(str(row["hash"]), _hash(found[2])):
+        query = select(PERSONAL_TOKENS).where(_TABLE.id == match[1])
+        row = await self._database.read(lambda c: c.execute(query).mappings().first())
+        if row is None or not hmac.compare_digest(str(row["hash"]), _hash(match[2])):
             return None
         token = _token(row)
         if token.expires_at <= now:

@@ -52,12 +52,12 @@ def purge_answers(connection: Connection, workspace: str, person: str, channel: 
         tokens = PERSONAL_TOKENS.c
         mine = (tokens.workspace == workspace) & (tokens.person == person)
         connection.execute(delete(PERSONAL_TOKENS).where(mine))
-    wanted = select(QUEUE.c.id, QUEUE.c.payload).where(
+    query = select(QUEUE.c.id, QUEUE.c.payload).where(
         QUEUE.c.workspace == workspace, QUEUE.c.debate_id.is_(None)
     )
     if channel:
-        wanted = wanted.where(QUEUE.c.channel == channel)
-    for post, payload in connection.execute(wanted).all():
+        query = query.where(QUEUE.c.channel == channel)
+    for post, payload in connection.execute(query).all():
         if not person or payload.get("user") == person:
             connection.execute(delete(QUEUE).where(QUEUE.c.id == post))
 

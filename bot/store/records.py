@@ -51,10 +51,10 @@ class Deliveries:
 
     async def knows(self, kind: str, delivery_id: str) -> bool:
         """Whether it arrived before; says nothing of now."""
-        found = select(DELIVERIES.c.id).where(
+        query = select(DELIVERIES.c.id).where(
             DELIVERIES.c.kind == kind, DELIVERIES.c.id == delivery_id
         )
-        return await self._database.read(lambda c: c.execute(found).first() is not None)
+        return await self._database.read(lambda c: c.execute(query).first() is not None)
 
     async def purge(self, before: datetime) -> int:
         """Forget what arrived earlier than that; how many they were."""
@@ -76,8 +76,8 @@ class Reminders:
 
     async def due(self, now: datetime) -> Sequence[Reminder]:
         """Return what people are to be reminded of by now, oldest first."""
-        wanted = select(REMINDERS).where(REMINDERS.c.due_at <= now).order_by(REMINDERS.c.due_at)
-        rows = await self._database.read(lambda c: c.execute(wanted).mappings().all())
+        query = select(REMINDERS).where(REMINDERS.c.due_at <= now).order_by(REMINDERS.c.due_at)
+        rows = await self._database.read(lambda c: c.execute(query).mappings().all())
         return [Reminder(**row) for row in rows]
 
     async def forget(self, reminder: Reminder) -> None:
@@ -105,10 +105,8 @@ class Organisations:
     async def of(self, workspace: str) -> str | None:
         """Return a workspace's organisation; None: it stands alone."""
         if workspace not in self._known:
-            wanted = select(ORGANISATIONS.c.enterprise).where(
-                ORGANISATIONS.c.workspace == workspace
-            )
-            found = await self._database.read(lambda c: c.execute(wanted).scalar())
+            query = select(ORGANISATIONS.c.enterprise).where(ORGANISATIONS.c.workspace == workspace)
+            found = await self._database.read(lambda c: c.execute(query).scalar())
             if found is None:
                 return None
             self._known[workspace] = str(found)
@@ -116,10 +114,8 @@ class Organisations:
 
     async def workspaces_of(self, enterprises: Collection[str]) -> Sequence[str]:
         """Return the workspaces that are known to belong to organisations."""
-        wanted = select(ORGANISATIONS.c.workspace).where(
-            ORGANISATIONS.c.enterprise.in_(enterprises)
-        )
-        return await self._database.read(lambda c: c.execute(wanted).scalars().all())
+        query = select(ORGANISATIONS.c.workspace).where(ORGANISATIONS.c.enterprise.in_(enterprises))
+        return await self._database.read(lambda c: c.execute(query).scalars().all())
 
 
 #: After so long they are tried again: Slack gives them to one workspace after the other.
@@ -138,9 +134,9 @@ class NewerBlocks:
         """Whether a workspace refused one lately."""
         if workspace not in self._refused:
             columns = NEWER_BLOCKS_REFUSED.c
-            wanted = select(columns.at).where(columns.workspace == workspace)
+            query = select(columns.at).where(columns.workspace == workspace)
             self._refused[workspace] = await self._database.read(
-                lambda c: c.execute(wanted).scalar()
+                lambda c: c.execute(query).scalar()
             )
         at = self._refused[workspace]
         return at is not None and now - at < FORGOTTEN_AFTER
@@ -170,8 +166,8 @@ class ChannelSettings:
 
     async def get(self, place: Place) -> ChannelChoices:
         """What the channel has set; nothing, if that can no longer be read."""
-        wanted = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
-        found = await self._database.read(lambda c: c.execute(wanted).scalar())
+        query = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
+        found = await self._database.read(lambda c: c.execute(query).scalar())
         try:
             return ChannelChoices.model_validate(found or {})
         except ValidationError as error:
@@ -205,7 +201,7 @@ def _of(place: Place) -> Any:
 BACKUP = "backup"
 
 
-class Restored:
+class RestoredIds:
     """Knows those debates. Every method may raise `StoreDown`."""
 
     def __init__(self, database: Database) -> None:

@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 
-from core.store.columns import Moment
+from core.store.columns import UtcDateTime
 from core.store.database import Database
 from core.store.migrate import migrate
 
@@ -108,11 +108,11 @@ LANDINGS: Final = Table(
     Column("receiver", Text, nullable=False),
     Column("debate_id", Text, nullable=False),
     Column("seq", Integer, nullable=False),
-    Column("queued_at", Moment, nullable=False),
+    Column("queued_at", UtcDateTime, nullable=False),
     Column("state", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("failures", Integer, nullable=False),
-    Column("not_before", Moment),
+    Column("not_before", UtcDateTime),
     Column("error", Text),
     Column("place", Text),
     UniqueConstraint("debate_id", "seq", "receiver", name="landings_key"),
@@ -133,7 +133,7 @@ DELIVERIES: Final = Table(
     METADATA,
     Column("kind", Text, primary_key=True),
     Column("id", Text, primary_key=True),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
     Index("deliveries_at", "at"),
 )
 
@@ -152,7 +152,7 @@ REMINDERS: Final = Table(
     Column("debate_id", Text, primary_key=True),
     #: The decision's origin.
     Column("decision", Text, primary_key=True),
-    Column("due_at", Moment, nullable=False),
+    Column("due_at", UtcDateTime, nullable=False),
     Index("reminders_due", "due_at"),
 )
 
@@ -169,7 +169,7 @@ NEWER_BLOCKS_REFUSED: Final = Table(
     "newer_blocks_refused",
     METADATA,
     Column("workspace", Text, primary_key=True),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
 )
 
 #: Debates that have pages; a link holds only with the grant that it names.
@@ -195,9 +195,9 @@ PERSONAL_TOKENS: Final = Table(
     Column("hash", Text, nullable=False),
     #: The request that made it.
     Column("origin", Text, nullable=False),
-    Column("made_at", Moment, nullable=False),
-    Column("expires_at", Moment, nullable=False),
-    Column("used_at", Moment),
+    Column("made_at", UtcDateTime, nullable=False),
+    Column("expires_at", UtcDateTime, nullable=False),
+    Column("used_at", UtcDateTime),
     UniqueConstraint("origin", name="personal_tokens_origin"),
     UniqueConstraint("workspace", "person", "number", name="personal_tokens_number"),
 )

@@ -11,7 +11,7 @@ from core.transcript.cited import cited
 from core.transcript.words import name_of
 
 
-class Asking:
+class TerminalQuestions:
     """Asks the person at the terminal."""
 
     def __init__(self, screen: Screen, stream: TextIO | None = None) -> None:

@@ -324,7 +324,7 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    said = DecisionOutcome(
+    outcome = DecisionOutcome(
         kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
     )
     try:
@@ -332,7 +332,7 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
             facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
             decide = DecideOnVerdict(facts=facts)
             debate = fold(await log_in(store, debate_id, environment))
-            standing = await decide.say_outcome(debate, said)
+            standing = await decide.say_outcome(debate, outcome)
     except StoreInUse as error:
         instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
         raise StoreInUse(f"{error} {instead}") from error

@@ -23,7 +23,7 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
-from bot.plugins.queued_sink import QueuedSink, ToldToPlugins, listening
+from bot.plugins.queued_sink import PluginFeed, QueuedSink, listening
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
@@ -336,8 +336,8 @@ async def _take_up(
     if revised is not None:
         answer = AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED)
         origin = f"{SURFACE}/{secrets.token_hex(8)}"
-        given = handed_in(revised, user)
-        await SubmitRevision(answer=answer).submit(debate, user, given, origin=origin)
+        references = handed_in(revised, user)
+        await SubmitRevision(answer=answer).submit(debate, user, references, origin=origin)
     if asked.when == When.ALWAYS:
         steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
         await steer.want(debate, user)
@@ -356,7 +356,7 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
 ) -> Debate:
     """Run the debate to its end, with progress on standard error."""
     screen, clock = screen_for(), SystemClock()
-    sink = ToldToPlugins(ProgressSink(screen, verbose=asked.verbose), sinks)
+    sink = PluginFeed(ProgressSink(screen, verbose=asked.verbose), sinks)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()

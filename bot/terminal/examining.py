@@ -9,7 +9,7 @@ from bot.operations.doctor.examine import examine
 from bot.operations.doctor.findings import as_json as as_json_text
 from bot.operations.doctor.findings import as_text, exit_code, is_well
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.store.landings import Backlog, Unlanded, look_into_landings, open_landings
+from bot.store.landings import Backlog, LandingBacklog, look_into_landings, open_landings
 from bot.terminal.files import put_out, tell
 from core.errors import BadInput, StoreInUse, StoreMissing
 from core.figures import counted, when
@@ -54,26 +54,26 @@ def print_plugins(*, as_json: bool = False) -> int:
     if as_json:
         listed = [
             {
-                "kind": one.kind.name.lower(),
-                "name": one.name,
-                "package": one.package,
-                "used": one.is_allowed and not one.fault,
-                "fault": one.fault,
+                "kind": plugin.kind.name.lower(),
+                "name": plugin.name,
+                "package": plugin.package,
+                "used": plugin.is_allowed and not plugin.fault,
+                "fault": plugin.fault,
             }
-            for one in found
+            for plugin in found
         ]
         put_out(json.dumps({"plugins": listed}, ensure_ascii=False, indent=2) + "\n", None)
     else:
         lines = [
-            f"✗ {one.title}: left out: {one.fault}"
-            if one.fault
-            else f"✓ {one.title}"
-            if one.is_allowed
-            else f"– {one.title}: not allowed by MOOT_PLUGINS"
-            for one in found
+            f"✗ {plugin.title}: left out: {plugin.fault}"
+            if plugin.fault
+            else f"✓ {plugin.title}"
+            if plugin.is_allowed
+            else f"– {plugin.title}: not allowed by MOOT_PLUGINS"
+            for plugin in found
         ]
         put_out("\n".join(lines or ["No plugin is installed."]) + "\n", None)
-    return _BROKEN if any(one.fault for one in found) else _DONE
+    return _BROKEN if any(plugin.fault for plugin in found) else _DONE
 
 
 #: More than any database holds.
@@ -91,7 +91,7 @@ async def list_landings(*, as_json: bool = False) -> None:
         async with look_into_landings(database_url(location)) as landings:
             found = await landings.unlanded(_ALL)
     except StoreMissing:
-        found = Unlanded((), Backlog(0, 0), {})
+        found = LandingBacklog((), Backlog(0, 0), {})
     if as_json:
         listed = [
             {

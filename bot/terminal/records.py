@@ -81,13 +81,14 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
     """Print the newest debates: a table on a terminal, else tab-separated lines, or JSON."""
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    wanted = DebateFilter(limit=limit, open_only=running_only)
+    filters = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
-        entries = await store.find(wanted)
+        entries = await store.find(filters)
         listed = [await _listed(store, entry) for entry in entries]
     if as_json:
         put_out(
-            json.dumps([one.values for one in listed], ensure_ascii=False, indent=2) + "\n", None
+            json.dumps([listing.values for listing in listed], ensure_ascii=False, indent=2) + "\n",
+            None,
         )
     elif not entries:
         none = "No debate is running" if running_only else "There are no debates"
@@ -98,11 +99,11 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
         from rich.text import Text  # noqa: PLC0415 - see above
 
         grid = Table("Id", "Status", "Started", "Verdict", "Team", "Question", box=None)
-        for one in listed:
-            grid.add_row(*(Text(cell) for cell in one.row))
+        for listing in listed:
+            grid.add_row(*(Text(cell) for cell in listing.row))
         Console().print(grid)
     else:
-        put_out("".join(f"{chr(9).join(one.row)}\n" for one in listed), None)
+        put_out("".join(f"{chr(9).join(listing.row)}\n" for listing in listed), None)
 
 
 async def ids_and_questions() -> Sequence[tuple[str, str]]:
@@ -111,7 +112,7 @@ async def ids_and_questions() -> Sequence[tuple[str, str]]:
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     try:
         async with open_records(environment.moot_database) as store:
-            return [(one.debate_id, one.question) for one in await store.find(DebateFilter())]
+            return [(entry.debate_id, entry.question) for entry in await store.find(DebateFilter())]
     except MootError:
         return ()
 
@@ -131,44 +132,46 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     embedder = build_embedder(environment)
     async with open_records(environment.moot_database) as store:
         register = RecallDecisions(store=store, on_unreadable=on_unreadable, embedder=embedder)
-        found = await register.anywhere(question)
+        decisions = await register.anywhere(question)
     if embedder:
         await embedder.close()
     if as_json:
         values = [
             {
-                "id": one.debate.id,
-                "likeness": round(one.likeness, 2),
-                "decided": one.debate.verdict.decision if one.debate.verdict else "",
-                "status": adr_status(one.debate),
-                "question": one.debate.setup.question,
-                "ended_at": one.debate.ended_at.isoformat() if one.debate.ended_at else None,
+                "id": decision.debate.id,
+                "likeness": round(decision.likeness, 2),
+                "decided": decision.debate.verdict.decision if decision.debate.verdict else "",
+                "status": adr_status(decision.debate),
+                "question": decision.debate.setup.question,
+                "ended_at": decision.debate.ended_at.isoformat()
+                if decision.debate.ended_at
+                else None,
             }
-            for one in found
+            for decision in decisions
         ]
         put_out(json.dumps(values, ensure_ascii=False, indent=2) + "\n", None)
         return
-    if not found:
+    if not decisions:
         asked = quote(" ".join(visible(question).split()))
         tell(f"No decision on this is known in {database_place(environment.moot_database)}.")
         tell(f"To have it debated: moot debate {asked}")
         return
-    is_sure = found[0].likeness >= SURE_FROM
-    first = recalled_title(found[0].debate)
+    is_sure = decisions[0].likeness >= SURE_FROM
+    first = recalled_title(decisions[0].debate)
     tell(f"{first}:" if is_sure else "The closest decisions that are known:")
-    told = [recalled_decision(one.debate) for one in found]
+    texts = [recalled_decision(decision.debate) for decision in decisions]
     # How each stands, and since when.
     how = [
         f"{standing_words(debate) or adr_status(debate)}, {when(debate.ended_at or debate.now)}; "
         f"all of it: moot show {debate.id}"
-        for debate in (one.debate for one in found)
+        for debate in (decision.debate for decision in decisions)
     ]
-    parts = [f"{text}\n({where})" for text, where in zip(told, how, strict=True)]
+    parts = [f"{text}\n({where})" for text, where in zip(texts, how, strict=True)]
     put_out(visible("\n\n".join(parts)) + "\n", None)
 
 
 @dataclass(frozen=True)
-class Listed:
+class DebateLine:
     """A debate in the list, with what it led to."""
 
     entry: DebateEntry
@@ -209,12 +212,12 @@ class Listed:
         }
 
 
-async def _listed(store: DebateStore, entry: DebateEntry) -> Listed:
+async def _listed(store: DebateStore, entry: DebateEntry) -> DebateLine:
     try:
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
             decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
-            return Listed(
+            return DebateLine(
                 entry,
                 decided=decided,
                 state=state_words(debate),
@@ -223,7 +226,7 @@ async def _listed(store: DebateStore, entry: DebateEntry) -> Listed:
             )
     except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
         status = entry.status
-        return Listed(entry, decided="", state=status, status=status, standing="")
+        return DebateLine(entry, decided="", state=status, status=status, standing="")
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
@@ -240,7 +243,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
                 f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
                 f"{setup.format}, {rounds_words(debate)}, {names}",
                 f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
-                *(f"Source {one.id}: {title_in(debate, one)}" for one in debate.evidence),
+                *(f"Source {source.id}: {title_in(debate, source)}" for source in debate.evidence),
             ]
         ),
         decision_text(debate),

@@ -204,9 +204,9 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
         return f"debate {debate.id} · {cost}"
     turn = working[0]
     planned = _planned(debate, turn)
-    done = sum(debate.is_done(one) for one in planned)
+    done = sum(debate.is_done(turn) for turn in planned)
     phase = work_words(debate, turn).lower() + (f" {done}/{len(planned)}" if planned else "")
-    names = list(dict.fromkeys(name_of(debate, one.agent) for one in working))
+    names = list(dict.fromkeys(name_of(debate, turn.agent) for turn in working))
     more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
     where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else "before round 1"
     return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
@@ -249,11 +249,15 @@ def _started(debate: Debate, event: DebateStarted) -> Iterator[str]:
 
 
 def _spoken(debate: Debate, event: ContributionMade) -> str:
-    made = event.contribution
-    origin = "carried over" if made.call is None else duration(made.call.latency_ms / 1000)
-    minds = holds_words(debate, made) if made.call else ""
+    contribution = event.contribution
+    origin = (
+        "carried over"
+        if contribution.call is None
+        else duration(contribution.call.latency_ms / 1000)
+    )
+    minds = holds_words(debate, contribution) if contribution.call else ""
     holds = f"; now holds {minds}" if minds else ""
-    return f"  {turn_words(debate, made.turn)}: done ({origin}){holds}"
+    return f"  {turn_words(debate, contribution.turn)}: done ({origin}){holds}"
 
 
 def _source(_debate: Debate, event: SourceRead) -> Sequence[str]:
@@ -277,8 +281,8 @@ def _questions(debate: Debate, event: ClarificationsOpened) -> str:
 def _options(debate: Debate, event: OptionsMerged) -> Iterator[str]:
     lines = [f"  {line}" for line in positions_words(debate)]
     whose = "whose text stands for which:" if lines else "nobody's text stands for one."
-    said = f"Options ({event.options.question_kind.value}), and {whose}"
-    yield from (said if event.options.items else "No options were found.", *lines)
+    text = f"Options ({event.options.question_kind.value}), and {whose}"
+    yield from (text if event.options.items else "No options were found.", *lines)
 
 
 def _findings(_debate: Debate, event: FindingsMerged) -> Iterator[str]:
@@ -296,9 +300,9 @@ def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
 
 
 def _summary(debate: Debate, event: SummaryMade) -> str:
-    made = event.summary
-    sizes = f"{number(made.before_chars)} → {counted(made.after_chars, 'character')}"
-    return f"  {turn_words(debate, made.turn)}: {sizes}"
+    summary = event.summary
+    sizes = f"{number(summary.before_chars)} → {counted(summary.after_chars, 'character')}"
+    return f"  {turn_words(debate, summary.turn)}: {sizes}"
 
 
 def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
@@ -321,8 +325,8 @@ def _time_over(_debate: Debate, event: TimeRanOut) -> str:
 def _verdict(debate: Debate, event: VerdictReached) -> Iterator[str]:
     option = headline_option(debate)
     yield f"Verdict: {f'{option}, ' if option else ''}confidence {confidence(event.verdict)}"
-    if said := single_answer_words(debate):
-        yield f"  {said}"
+    if text := single_answer_words(debate):
+        yield f"  {text}"
 
 
 _STOPPING = (
@@ -382,4 +386,4 @@ def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:
     form = format_of(debate)
     if turn.act not in form.phases or not turn.round:
         return ()
-    return [one for one in form.planned(debate, turn.round) if one.act is turn.act]
+    return [step for step in form.planned(debate, turn.round) if step.act is turn.act]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from bot.terminal.asking import Asking
+from bot.terminal.asking import TerminalQuestions
 from bot.terminal.screen import Screen
 from bot.terminal.sources import handed_in
 from core.engine import Engine
@@ -49,7 +49,7 @@ class DebateSession:
         self._clock = clock
         self._screen = screen
         self._person = person
-        self._asking = Asking(screen)
+        self._asking = TerminalQuestions(screen)
         self._facts = FactLog(store=store, clock=clock, wake=engine.wake)
         self._note = AddNote(facts=self._facts, bounds=UNBOUNDED)
         self._was_asked_for_changes = False
@@ -138,11 +138,11 @@ class DebateSession:
             self._screen.say(f"Answer until {when(due)}; then the assumptions hold.")
         if waiting and debate.findings and not self._was_asked_for_changes:
             await self._take_changes(debate)
-        for asked in waiting:
-            given = GivenAnswer(asked.number, await self._asking.ask(debate, asked))
+        for clarification in waiting:
+            given = GivenAnswer(clarification.number, await self._asking.ask(debate, clarification))
             origin = f"terminal/{secrets.token_hex(8)}"
-            said = PersonsReply(debate_id=debate.id, by=self._person, origin=origin)
-            await self._answer.form(said, [given])
+            reply = PersonsReply(debate_id=debate.id, by=self._person, origin=origin)
+            await self._answer.form(reply, [given])
 
     async def _take_changes(self, debate: Debate) -> None:
         """Ask whether the subject was changed, before the last answer closes the questions."""

@@ -32,10 +32,10 @@ def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ..
     Raises:
         BadInput: One is not there, or there are too many.
     """
-    found = dict[str, SourceReference]()
+    references = dict[str, SourceReference]()
     for name in named:
         if name.startswith(("http://", "https://")):
-            found[name] = page_reference(name, by)
+            references[name] = page_reference(name, by)
             continue
         path = Path(name).expanduser()
         if not path.exists():
@@ -46,12 +46,12 @@ def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ..
         for file in files:
             title = str(file.relative_to(path)) if path.is_dir() else file.name
             whole = str(file.resolve())
-            found[whole] = SourceReference(
+            references[whole] = SourceReference(
                 kind=SourceKind.FILE, title=title, address=str(file), fetch=whole, by=by
             )
-    if len(found) > MOST_SOURCES:
-        raise BadInput(f"There are {len(found)} sources; a debate has {MOST_SOURCES} at most.")
-    return tuple(found.values())
+    if len(references) > MOST_SOURCES:
+        raise BadInput(f"There are {len(references)} sources; a debate has {MOST_SOURCES} at most.")
+    return tuple(references.values())
 
 
 def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
@@ -100,9 +100,9 @@ def _rules_in(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
 def _rules_above(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
     """The rules of the folders above, up to the repository's own."""
     whole = folder.resolve()
-    repository = next((one for one in (whole, *whole.parents) if (one / ".git").exists()), whole)
-    above = [one for one in whole.parents if one.is_relative_to(repository)]
-    return [rule for one in reversed(above) for rule in _rules_in(one)]
+    repository = next((path for path in (whole, *whole.parents) if (path / ".git").exists()), whole)
+    above = [path for path in whole.parents if path.is_relative_to(repository)]
+    return [rule for path in reversed(above) for rule in _rules_in(path)]
 
 
 def _is_ignored(path: Path, rules: Sequence[tuple[Path, GitIgnoreSpec]], end: str = "") -> bool:
@@ -199,10 +199,10 @@ def _git_diff(named: str) -> str:
                 return "".join(map(_line, shown.splitlines(keepends=True)))
             code = running.wait(_SECONDS)
             warned.seek(0)
-            said = warned.read(_MOST_BYTES).decode(errors="replace").strip()
+            text = warned.read(_MOST_BYTES).decode(errors="replace").strip()
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadInput(f"git cannot be asked for the changes {named}: {error}.") from None
     if code:
-        why = said.partition("\n")[0].removeprefix("fatal: ") or "it gives no reason"
+        why = text.partition("\n")[0].removeprefix("fatal: ") or "it gives no reason"
         raise BadInput(f"There is no file {named}, and git cannot show such changes: {why}.")
     return "".join(map(_line, shown.splitlines(keepends=True)))

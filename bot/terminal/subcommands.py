@@ -96,10 +96,10 @@ def review(  # noqa: PLR0913 - one per option
     """Go on with a review, with the text that was changed since; the agents look again."""
     from bot.terminal.debating import hold
 
-    asked = DebateCommand(
+    command = DebateCommand(
         resume=debate_id, config=config, output=output, report=report, verbose=verbose, json=json
     )
-    raise typer.Exit(_run(hold(asked, revised=revised)))
+    raise typer.Exit(_run(hold(command, revised=revised)))
 
 
 def list_debates(

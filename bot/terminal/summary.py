@@ -21,22 +21,22 @@ def verbose_summary(debate: Debate) -> str:
     """Round by round what was said first, with figures; totals; where prompts came from."""
     lines = list[str]()
     number = None
-    for made in debate.contributions.values():
-        if made.turn.round != number:
-            number = made.turn.round
+    for contribution in debate.contributions.values():
+        if contribution.turn.round != number:
+            number = contribution.turn.round
             lines.append(f"Round {number}")
-        call = made.call
+        call = contribution.call
         figures = (
             f"{duration(call.latency_ms / 1000)}, "
             f"{counted(call.usage.input_tokens + call.usage.output_tokens, 'token')}"
             if call
             else "carried over, 0 s, 0 tokens"
         )
-        first = next((line.strip() for line in made.text.splitlines() if line.strip()), "")
-        lines.append(f"  {turn_words(debate, made.turn)} ({figures}): {first}")
+        first = next((line.strip() for line in contribution.text.splitlines() if line.strip()), "")
+        lines.append(f"  {turn_words(debate, contribution.turn)} ({figures}): {first}")
     lines += _totals(debate)
-    for one in spending(debate):
-        lines.append(f"Prompts of {one.name}: {', '.join(one.prompt_sources) or 'none'}")
+    for item in spending(debate):
+        lines.append(f"Prompts of {item.name}: {', '.join(item.prompt_sources) or 'none'}")
     return "\n".join(lines)
 
 
@@ -50,17 +50,17 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
     debate = fold(log)
     rows = [
         (
-            one.name,
-            ", ".join(one.models),
-            one.calls,
-            number(one.usage.input_tokens),
-            number(one.usage.cached_tokens),
-            number(one.usage.output_tokens),
-            one.usage.attempts,
-            duration(one.latency_ms / 1000),
-            money(one.usage.cost),
+            item.name,
+            ", ".join(item.models),
+            item.calls,
+            number(item.usage.input_tokens),
+            number(item.usage.cached_tokens),
+            number(item.usage.output_tokens),
+            item.usage.attempts,
+            duration(item.latency_ms / 1000),
+            money(item.usage.cost),
         )
-        for one in spending(debate)
+        for item in spending(debate)
     ]
     head = ("Agent", "Model", "Calls", "In", "Cached", "Out", "Attempts", "Waited", "Cost")
     compared = forecast_words(debate, forecast or debate.setup.forecast)
@@ -72,11 +72,11 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
 def _totals(debate: Debate) -> Iterator[str]:
     took = duration(seconds_taken(debate))
     yield f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}"
-    said = counted(len(debate.contributions), "contribution")
+    text = counted(len(debate.contributions), "contribution")
     failed = [
         failure for failure in debate.failures.values() if failure.turn.act is not Act.SUMMARY
     ]
-    yield f"Turns: {said}, {len(failed)} failed"
+    yield f"Turns: {text}, {len(failed)} failed"
 
 
 def _summary_lines(made: SummaryMetrics) -> Iterator[str]:

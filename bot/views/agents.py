@@ -42,13 +42,13 @@ def agents_shown(debate: Debate) -> str:
     if reasons:
         head = "*Agents, chosen for this question*"
         why = {agent.id: gist(reasons.get(agent.id, ""), _REASON_LIMIT) for agent in agents}
-        shown = listed([f"{name}: {why[one]}" for one, name in names.items()], _LIMIT)
+        text = listed([f"{name}: {why[one]}" for one, name in names.items()], _LIMIT)
     else:
-        head, shown = "*Agents*", listed(names.values(), _LIMIT, " · ")
+        head, text = "*Agents*", listed(names.values(), _LIMIT, " · ")
     foot = f"\n_{shared}:_{_model(agents[0])}" if shared else ""
     if all(map(is_offline, agents)):
         foot = f"\n:warning: _{counted(len(agents), 'point')} of view, no model: checklists only_"
-    return f"{head}\n{shown}{foot}"
+    return f"{head}\n{text}{foot}"
 
 
 def _model(agent: Agent) -> str:
@@ -75,7 +75,10 @@ def subject_shown(debate: Debate) -> str:
         else gist(reference.title, _TITLE_LIMIT)
         for reference in references(debate)
     ]
-    changed = [f"{gist(one.reference.title, _TITLE_LIMIT)} ({one.id})" for one in handed_in(debate)]
+    changed = [
+        f"{gist(source.reference.title, _TITLE_LIMIT)} ({source.id})"
+        for source in handed_in(debate)
+    ]
     lines = [listed(named, _SUBJECT_LIMIT, ", ")]
     lines += [f"Handed in since: {listed(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []
     return f"*Subject*\n{chr(10).join(lines)}" if named else ""
@@ -86,23 +89,23 @@ def findings_counted(debate: Debate) -> str:
     if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
         return ""
     found = standing(debate)
-    resolved = sum(one.status is FindingStatus.RESOLVED for one in found)
-    said = [counted_words(found) or "none open"]
-    said += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
-    said += [words] if (words := answered_words(found)) else []
-    said += [f"{lost} struck out"] if (lost := struck(debate)) else []
-    return f"*Findings*: {'; '.join(said)}"
+    resolved = sum(finding.status is FindingStatus.RESOLVED for finding in found)
+    texts = [counted_words(found) or "none open"]
+    texts += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
+    texts += [words] if (words := answered_words(found)) else []
+    texts += [f"{lost} struck out"] if (lost := struck(debate)) else []
+    return f"*Findings*: {'; '.join(texts)}"
 
 
 def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
     """The open findings, the gravest first, as far as there is room; the rest is counted."""
-    left = [one for one in found if one.is_open]
-    lines = [f"• {finding_line(debate, one)}" for one in left]
-    shown = [listed(lines[:_MOST_LINES], _LINES_LIMIT)]
+    left = [finding for finding in found if finding.is_open]
+    lines = [f"• {finding_line(debate, finding)}" for finding in left]
+    texts = [listed(lines[:_MOST_LINES], _LINES_LIMIT)]
     more = len(left) - _MOST_LINES
-    shown += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
-    shown += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
-    return "\n".join(filter(None, shown))
+    texts += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
+    texts += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
+    return "\n".join(filter(None, texts))
 
 
 def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:
@@ -147,7 +150,7 @@ def card_head(debate: Debate, who: str, number: int, until: str) -> str:
 
 def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]:
     """The findings of one agent in a line each, those that were struck out left out."""
-    for one in [finding for finding in findings if finding.counts][:most]:
-        status = "" if one.status is FindingStatus.OPEN else f", {one.status.value}"
-        name = f"{one.severity.value.capitalize()}{status}"
-        yield f"*{name}* “{gist(one.citation.words, 80)}”: {gist(cited(one.wrong, ()), 150)}"
+    for item in [finding for finding in findings if finding.counts][:most]:
+        status = "" if item.status is FindingStatus.OPEN else f", {item.status.value}"
+        name = f"{item.severity.value.capitalize()}{status}"
+        yield f"*{name}* “{gist(item.citation.words, 80)}”: {gist(cited(item.wrong, ()), 150)}"

@@ -185,8 +185,8 @@ def _asked(debate: Debate) -> str:
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
-    said = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
-    lines = [gist(words, _REASON_LIMIT) for words in said]
+    texts = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
+    lines = [gist(words, _REASON_LIMIT) for words in texts]
     if debate.options:
         lines += [gist(words, _REASON_LIMIT) for words in debate.options.warnings]
     lines += [
@@ -232,10 +232,10 @@ def _now(debate: Debate) -> Iterator[str]:
 
 def _summary(debate: Debate) -> str:
     """The newest background summary, which may be some rounds behind."""
-    found = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
-    if not found:
+    summaries = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
+    if not summaries:
         return ""
-    newest = max(found, key=lambda summary: running.rank(debate, summary.turn))
+    newest = max(summaries, key=lambda summary: running.rank(debate, summary.turn))
     stage = newest.turn.target
     known = ACTS.get(Act(stage)) if stage in set(Act) else None
     upto = f"after {known.phase}" if known else f"up to round {newest.turn.round}"
@@ -264,14 +264,14 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
 
 
 def _positions(debate: Debate) -> str:
-    found = format_of(debate).positions(debate).values()
+    contributions = format_of(debate).positions(debate).values()
     lines = (
         f"• *{name_of(debate, made.turn.agent)}*: "
         f"{answer_of(debate.setup.agent(made.turn.agent), made, _POSITION_LIMIT)}"
-        for made in found
+        for made in contributions
     )
-    said = listed(lines, _POSITIONS_LIMIT)
-    return f"*Positions so far*\n{said}" if said else ""
+    text = listed(lines, _POSITIONS_LIMIT)
+    return f"*Positions so far*\n{text}" if text else ""
 
 
 def _result(debate: Debate) -> Iterator[str]:

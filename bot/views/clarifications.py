@@ -159,8 +159,8 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     assumed = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
         others = debate.other_answers.get(item.number, ())
-        said = "".join(f"; {person(other.by)} said: {gist(other.text, limit)}" for other in others)
-        return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{said}"
+        text = "".join(f"; {person(other.by)} said: {gist(other.text, limit)}" for other in others)
+        return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{text}"
     if left_to_text(debate, item):
         return ":page_facing_up: The changed text is the answer."
     if answer:

@@ -49,15 +49,15 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
         of: Which of the team's decisions; None: the newest one to accept.
     """
     accepted = of or debate.accepted
-    said = debate.outcome_of(accepted)
+    outcome = debate.outcome_of(accepted)
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
     whom, at = "", debate.now
     if accepted:
-        people = {one.id: one for one in (accepted.by, debate.setup.asked_by)}
+        people = {item.id: item for item in (accepted.by, debate.setup.asked_by)}
         whom = f"{' '.join(map(person, people.values()))} "
         at = debate.times.get(f"decision/{accepted.origin}", at)
     quote = f"“{gist(verdict, _DECISION_LIMIT)}”"
-    answered = f"\n{_words(debate, said)}" if said else ""
+    answered = f"\n{_words(debate, outcome)}" if outcome else ""
     if accepted and accepted != debate.decision:
         text = (
             f"*How it turned out*, accepted {moment(at)}, replaced since\n{quote}{answered}\n"
@@ -65,7 +65,7 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
             "decided stands below the verdict."
         )
         return MessageView(text=text, blocks=sections(text))
-    if said and said.kind is not OutcomeKind.TOO_EARLY:
+    if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         since = f", accepted {moment(at)}" if accepted else ""
         text = f"*How it turned out*{since}\n{quote}{answered}"
     else:
@@ -112,13 +112,13 @@ def outcome_form(debate: Debate, given: DecisionOutcome | None, *, again_after: 
         hint="Recorded with your name, shown on the board, in the thread and to later debates.",
         optional=True,
     )
-    said = f"\n_Recorded: {_CHOICES[given.kind].lower()}._" if given else ""
+    text = f"\n_Recorded: {_CHOICES[given.kind].lower()}._" if given else ""
     return form(
         CallbackId.OUTCOME_FORM,
         title="How it turned out",
         submit="Save",
         blocks=[
-            *sections(f"*The decision*\n{gist(verdict, _DECISION_LIMIT)}{said}"),
+            *sections(f"*The decision*\n{gist(verdict, _DECISION_LIMIT)}{text}"),
             select(
                 how,
                 {kind.value: words for kind, words in _CHOICES.items()},
@@ -138,8 +138,8 @@ def _words(debate: Debate, said: DecisionOutcome) -> str:
 
 def _buttons(debate: Debate) -> Block:
     """One button per outcome; once one is known, the button to change it."""
-    said = debate.outcome
-    if said and said.kind is not OutcomeKind.TOO_EARLY:
+    outcome = debate.outcome
+    if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         label = "Change how it turned out, or why"
         change = button("Change", ActionId.OUTCOME_CHANGE, debate.id, label=label)
         return actions(BlockId.OUTCOME, change)
@@ -201,15 +201,15 @@ def earlier_buttons(debate: Debate) -> list[Block]:
     They stay once that is done: whether it is stands in the other debate's log. A click says so.
     """
     earlier = debate.verdict.earlier if debate.verdict and debate.decides else ()
-    changed = [one for one in earlier if one.relation is not Relation.CONFIRMS]
+    changed = [decision for decision in earlier if decision.relation is not Relation.CONFIRMS]
     buttons = [
         button(
-            f"Supersede {one.source}",
-            f"{ActionId.SUPERSEDE_EARLIER}-{one.source}",
-            f"{one.debate}/{debate.id}",
-            label=bare(f"Let this verdict stand in place of {one.title}", 75),
+            f"Supersede {decision.source}",
+            f"{ActionId.SUPERSEDE_EARLIER}-{decision.source}",
+            f"{decision.debate}/{debate.id}",
+            label=bare(f"Let this verdict stand in place of {decision.title}", 75),
         )
-        for one in changed[:_MOST_EARLIER]
+        for decision in changed[:_MOST_EARLIER]
     ]
     return row(BlockId.EARLIER, buttons)
 
@@ -266,18 +266,18 @@ def decision_form(
 
 def already_decided(standing: Decision, why: str) -> str:
     """Return that a decision stands already, with the reason that was not recorded."""
-    told = f"{_decided(standing)} already: nothing more was recorded.{_why(standing)}"
+    text = f"{_decided(standing)} already: nothing more was recorded.{_why(standing)}"
     wrote = f"\nYou wrote:\n>>> {plain(redact(why))}" if why.strip() else ""
-    return told + wrote
+    return text + wrote
 
 
 def standing(debate: Debate) -> str:
     """Return what the team has decided; empty without a verdict."""
     if debate.decision:
         at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
-        said = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
+        text = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
         after = turned_out(debate)
-        return "\n".join(filter(None, ("*The team's decision*", said, after)))
+        return "\n".join(filter(None, ("*The team's decision*", text, after)))
     if debate.is_decidable:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
     return ""
@@ -330,7 +330,8 @@ def _more(
         return [labelled(field, "datepicker", initial_date=day_shown.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {
-            one.debate_id: bare(f"{one.debate_id}: {one.question}", OPTION_LIMIT) for one in newer
+            entry.debate_id: bare(f"{entry.debate_id}: {entry.question}", OPTION_LIMIT)
+            for entry in newer
         }
         field = Field(
             id=FieldId.NEWER.value,

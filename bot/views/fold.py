@@ -24,7 +24,7 @@ _TITLE_LIMIT = 150
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fold:
+class FoldedBlock:
     """What is not shown at first."""
 
     #: What it is, in words of ours.
@@ -35,7 +35,7 @@ class Fold:
     value: str
 
 
-def folded(fold: Fold, above: Sequence[Block], below: Sequence[Block] = ()) -> list[Block]:
+def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = ()) -> list[Block]:
     """Return a message's blocks with something folded away between them.
 
     What does not fit into a message is behind a button, with all the rest.
@@ -73,7 +73,7 @@ def has_room(above: Sequence[Block], below: Sequence[Block]) -> bool:
     return _size([*above, *below, read_all_button("")]) + _VALUE_LIMIT <= _MESSAGE_LIMIT
 
 
-def in_full(fold: Fold, most: int) -> list[Block]:
+def in_full(fold: FoldedBlock, most: int) -> list[Block]:
     """Return everything as sections, as many as there may be; says it where that is not all."""
     parts = _packed([without_addresses(part) for part in fold.parts])
     blocks = [block for part in parts for block in sections(part)]

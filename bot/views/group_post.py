@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.views.agents import finding_lines
-from bot.views.fold import Fold, folded, pieces_of
+from bot.views.fold import FoldedBlock, folded, pieces_of
 from bot.views.message import MessageView, context, named, pages, sections
 from bot.views.words import (
     EXAMPLE_NOTE,
@@ -139,7 +139,7 @@ def group_post(
     )
 
 
-def everything(debate: Debate, first: Turn, said: Sequence[Contribution]) -> Fold:
+def everything(debate: Debate, first: Turn, said: Sequence[Contribution]) -> FoldedBlock:
     """Return all that the agent wrote on these turns, the newest position first, and was told.
 
     Args:
@@ -167,7 +167,7 @@ def everything(debate: Debate, first: Turn, said: Sequence[Contribution]) -> Fol
         head = f"{name_of(debate, made.turn.agent)} on this: {turn_noun(debate, made.turn)}"
         other = debate.setup.agent(made.turn.agent)
         parts += pieces_of(head, mrkdwn(words_of(other, made)))
-    return Fold(
+    return FoldedBlock(
         title="Everything it wrote and was told", parts=parts, value=f"{debate.id}/{first.key}"
     )
 
@@ -178,9 +178,9 @@ def _in_short(debate: Debate, agent: Agent, said: Sequence[Contribution]) -> Ite
     main = _position(said)
     if main:
         answer = answer_of(agent, main, min(_ANSWER_LIMIT, room // 2))
-        shown = f"*{answer or 'Nothing was said.'}*"
-        yield shown
-        left = room - len(shown) - sum(map(len, of_others))
+        text = f"*{answer or 'Nothing was said.'}*"
+        yield text
+        left = room - len(text) - sum(map(len, of_others))
         # Others criticised what it said first; without it nobody understands what they mean.
         draft = next((made for made in said if made.turn.act is Act.PROPOSAL), main)
         drafted = answer_of(agent, draft, _FIRST_LIMIT)
@@ -211,8 +211,8 @@ def _on_others(debate: Debate, agent: Agent, made: Contribution) -> Iterator[str
 
 def _position(said: Sequence[Contribution]) -> Contribution | None:
     """The newest position among what was said."""
-    found = [made for made in said if made.turn.act in _POSITIONS]
-    return min(found, key=lambda made: _POSITIONS.index(made.turn.act), default=None)
+    contributions = [made for made in said if made.turn.act in _POSITIONS]
+    return min(contributions, key=lambda made: _POSITIONS.index(made.turn.act), default=None)
 
 
 def _foot(agent: Agent, said: Sequence[Contribution]) -> Iterator[str]:

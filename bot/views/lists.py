@@ -181,16 +181,16 @@ def _parts(rows: Sequence[DebateRow]) -> Iterator[Block]:
 
 def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
     entries = [row_text(row) for row in rows]
-    shown = list[str]()
+    texts = list[str]()
     for entry in entries:
-        if sum(map(len, shown)) + len(entry) > _LIST_LIMIT:
+        if sum(map(len, texts)) + len(entry) > _LIST_LIMIT:
             break
-        shown.append(entry)
-    if len(shown) < len(rows) or len(rows) >= MOST_LISTED:
+        texts.append(entry)
+    if len(texts) < len(rows) or len(rows) >= MOST_LISTED:
         more = "`/debate search WORDS` finds them by more of their words."
-        shown.append(f"_There may be more than these {len(shown)}: {more}_")
-    blocks = [*sections(f"*{title}*"), *(block for entry in shown for block in sections(entry))]
-    return MessageView(text="\n".join([f"*{title}*", *shown]), blocks=blocks)
+        texts.append(f"_There may be more than these {len(texts)}: {more}_")
+    blocks = [*sections(f"*{title}*"), *(block for entry in texts for block in sections(entry))]
+    return MessageView(text="\n".join([f"*{title}*", *texts]), blocks=blocks)
 
 
 def row_text(row: DebateRow) -> str:

@@ -109,9 +109,9 @@ def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
                 title = link(known, reference.title) if known else plain(reference.title)
                 lines.append(f"• {label_of(debate.references, number)}: {title}")
         lines += [f"• {gist(warning, _TITLE_LIMIT)}" for warning in register.warnings]
-    told = listed(lines, most)
+    text = listed(lines, most)
     said = ":books: Decided here earlier, for agents to cite where it bears on this:"
-    return f"{said}\n{told}" if told else ""
+    return f"{said}\n{text}" if text else ""
 
 
 def continued(board: str, question: str, by: Person) -> MessageView:
@@ -142,28 +142,28 @@ def source_read(source: Source) -> MessageView:
 
 def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
     """Return the line that says who changed what holds for debates in a channel."""
-    choices, said = chosen.choices, list[str]()
+    choices, texts = chosen.choices, list[str]()
     if choices.playbook:
-        said.append(f"playbook {literal(choices.playbook)}")
+        texts.append(f"playbook {literal(choices.playbook)}")
     if choices.format:
-        said.append(f"format {choices.format}")
+        texts.append(f"format {choices.format}")
     if choices.rounds:
-        said.append(counted(choices.rounds, "round"))
+        texts.append(counted(choices.rounds, "round"))
     if choices.agents:
-        said.append(f"agents {literal(', '.join(choices.agents))}")
+        texts.append(f"agents {literal(', '.join(choices.agents))}")
     if choices.clarify is not None:
-        said.append("agents ask people first" if choices.clarify else "agents begin at once")
+        texts.append("agents ask people first" if choices.clarify else "agents begin at once")
     if choices.wait_minutes:
-        said.append(f"{counted(choices.wait_minutes, 'minute')} to answer")
+        texts.append(f"{counted(choices.wait_minutes, 'minute')} to answer")
     if choices.models:
-        said.append(f"models {literal(choices.models)}")
+        texts.append(f"models {literal(choices.models)}")
     if choices.shadow is not None:
-        said.append("a single answer beside each debate" if choices.shadow else "no single answer")
+        texts.append("a single answer beside each debate" if choices.shadow else "no single answer")
     if cost := choices.debate_cost:
-        said.append("no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate")
+        texts.append("no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate")
     if chosen.stewards:
         named = ", ".join(person(Person(id=steward)) for steward in chosen.stewards)
-        said.append(f"steered also by {named}")
+        texts.append(f"steered also by {named}")
     set_words = {
         "boards stay pinned at the end": chosen.keep_pinned,
         "every turn is a post of its own": chosen.every_turn,
@@ -171,8 +171,8 @@ def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
         "open to people of other organisations": chosen.open_to_others is True,
         "only people of this workspace start debates and answer": chosen.open_to_others is False,
     }
-    said += [words for words, is_set in set_words.items() if is_set]
-    now = listed(said, 1000, "; ") or "as Moot is set up"
+    texts += [words for words, is_set in set_words.items() if is_set]
+    now = listed(texts, 1000, "; ") or "as Moot is set up"
     return notice(
         f":gear: {person(by)} changed what holds for debates in this channel: {now}. "
         "`/debate settings` shows all of it."
@@ -190,15 +190,15 @@ def turn_failed(debate: Debate, failure: Failure) -> MessageView:
 def added(note: Note) -> MessageView:
     """Return a note that did not come as a message, so that everybody reads it."""
     head = f":memo: {person(note.author)} adds for the agents:"
-    said = split(plain(note.text), PAGE_LIMIT - len(head) - 1)
-    return notice(f"{head}\n{said[0] if said else ''}")
+    texts = split(plain(note.text), PAGE_LIMIT - len(head) - 1)
+    return notice(f"{head}\n{texts[0] if texts else ''}")
 
 
 def stopped(stop: Stop) -> MessageView:
     """Return the line that says who stopped a debate in which there are positions."""
-    said = SENTENCES[EndingReason.STOPPED].format(who=person(stop.by))
+    text = SENTENCES[EndingReason.STOPPED].format(who=person(stop.by))
     return notice(
-        f":octagonal_sign: {said} The judge writes a partial decision from what is there."
+        f":octagonal_sign: {text} The judge writes a partial decision from what is there."
     )
 
 
@@ -304,8 +304,8 @@ def landed(
     commit_page, pull_page = links
     words = f":card_index_dividers: The decision record is `{_code(place)}` in {literal(inside)}"
     if branch:
-        shown = link(commit_page, commit) if commit_page else f"`{_code(commit)}`"
-        words += f", branch `{_code(branch)}`, commit {shown}"
+        text = link(commit_page, commit) if commit_page else f"`{_code(commit)}`"
+        words += f", branch `{_code(branch)}`, commit {text}"
     opened = f" {link(pull_page, 'Open a pull request')}." if pull_page else ""
     return notice_of(f"{words}.{opened}")
 
@@ -396,6 +396,6 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False)
 
 def _line(row: DebateRow) -> str:
     verdict, at = row.debate.verdict, day(row.debate.ended_at or row.debate.now)
-    said = gist(verdict.decision if verdict else row.debate.setup.question, _LIMIT)
+    text = gist(verdict.decision if verdict else row.debate.setup.question, _LIMIT)
     where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
-    return f"{said}{where}"
+    return f"{text}{where}"

@@ -85,8 +85,8 @@ def who_stands_where(debate: Debate) -> str:
             + (" (before the vote)" if held[agent] and is_uncounted(debate, agent) else "")
             for agent in agents
         )
-        said = listed(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
-        lines.append(f"• *{option_name(debate, option)}* – {said}")
+        text = listed(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
+        lines.append(f"• *{option_name(debate, option)}* – {text}")
     level = [name_of(debate, a) for a, shares in held.items() if shares and not leading(shares)]
     if level:
         lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
@@ -172,11 +172,11 @@ def single_answer(debate: Debate) -> str:
 
 def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
     """The decision on one safe line, with the option's name before it where it is not named."""
-    said = gist(verdict.decision, limit)
+    text = gist(verdict.decision, limit)
     name = option_name(debate, verdict.option)
-    if not name or _is_named(name, said):
-        return said
-    return f"{name}: {said}"
+    if not name or _is_named(name, text):
+        return text
+    return f"{name}: {text}"
 
 
 def _is_named(name: str, said: str) -> bool:

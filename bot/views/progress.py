@@ -51,11 +51,11 @@ def plan(debate: Debate) -> Block:
     reached = progress(debate)
     tasks = list[Block]()
     for step in steps(debate):
-        shown = step.title
+        text = step.title
         if step.done and step.total > 1:
             turns = counted(step.total, "turn")
-            shown += f": {turns}" if step.done == step.total else f": {step.done} of {turns}"
-        task = {"status": step.status, "task_id": step.title, "title": shown, "type": "task_card"}
+            text += f": {turns}" if step.done == step.total else f": {step.done} of {turns}"
+        task = {"status": step.status, "task_id": step.title, "title": text, "type": "task_card"}
         tasks.append(task)
     title = f"{stage(debate)} · {reached.words}"
     block_id = f"{PLAN}{reached.done}/{reached.total}"
@@ -117,7 +117,7 @@ def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
 def _taken(debate: Debate) -> Sequence[Turn]:
     """Turns with an outcome."""
     outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
-    return [one.turn for known in outcomes for one in known.values()]
+    return [outcome.turn for known in outcomes for outcome in known.values()]
 
 
 def _foreseen(debate: Debate, rounds: int, last: int, *, cut: bool) -> Iterator[Turn]:

@@ -129,8 +129,10 @@ def question_in(text: str) -> str:
     if len(whole) <= _SHORT:
         return whole
     found = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
-    asked = [one for one in found if one.endswith("?") and any(map(str.isalnum, one))]
-    deciding = [one for one in asked if _DECIDING.search(one)]
+    asked = [
+        sentence for sentence in found if sentence.endswith("?") and any(map(str.isalnum, sentence))
+    ]
+    deciding = [sentence for sentence in asked if _DECIDING.search(sentence)]
     if asked:
         return _cut([*asked, *deciding][-1], _SHORT)
     return _cut(" ".join(whole.partition("\n")[0].split()) or " ".join(whole.split()), _SHORT)
@@ -463,12 +465,14 @@ def _cast(draft: FormDraft, options: FormOptions) -> str:
     if not draft.question.strip():
         return "the channel's, else three to five chosen for the question"
     cast = by_topics(f"{draft.question}\n{draft.whole_context}", options.roles)
-    names = _agent_names([one.role for one in cast], options)
+    names = _agent_names([role.role for role in cast], options)
     return f"the channel's, else chosen for the question; by its words {names}"
 
 
 def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
-    return ", ".join(bare(options.agents.get(one, one), _NAME_LIMIT) for one in ids)
+    return ", ".join(
+        bare(options.agents.get(debate_id, debate_id), _NAME_LIMIT) for debate_id in ids
+    )
 
 
 def _rounds(

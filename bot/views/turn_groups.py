@@ -87,5 +87,5 @@ def post_key(debate: Debate, turn: Turn) -> str:
     """The key of the post in which people read what was said on the turn."""
     if not debate.setup.quiet:
         return turn_key(debate.id, turn.key)
-    found = said_together(debate, turn)
-    return turn_key(debate.id, found[0].turn.key if found else turn.key)
+    contributions = said_together(debate, turn)
+    return turn_key(debate.id, contributions[0].turn.key if contributions else turn.key)

@@ -10,7 +10,7 @@ from bot.slack.mrkdwn.escape import link, literal
 from bot.slack.mrkdwn.split import split
 from bot.views.agents import finding_line, findings_in_short
 from bot.views.decision import decision_buttons, earlier_buttons, standing
-from bot.views.fold import VERDICT, Fold, folded, has_room
+from bot.views.fold import VERDICT, FoldedBlock, folded, has_room
 from bot.views.follow_up import after_buttons, feedback_buttons
 from bot.views.message import (
     PAGE_LIMIT,
@@ -128,14 +128,14 @@ def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> li
     return messages
 
 
-def whole(debate: Debate, reached: Verdict) -> Fold:
+def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
     """Return the whole synthesis, as it is folded away below its short form."""
     parts = [*filter(None, [shortcomings(reached)]), *_parts(debate, reached, assumptions(debate))]
     if debate.tally:
         ballots = filter(None, each_ballot(debate, debate.tally))
         parts.append(_titled("The agents' ballots", "\n".join(ballots)))
     parts.append(_spent(debate, reached))
-    return Fold(
+    return FoldedBlock(
         title="The whole reasoning",
         parts=[piece for part in parts for piece in split(part, SECTION_LIMIT)],
         value=f"{debate.id}/{VERDICT}",
@@ -229,10 +229,10 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
     for reason in () if reached.findings else reached.reasons[:_MOST_REASONS]:
         yield "• ", gist(reason, _NOTE_LIMIT), True
     yield "*Dissent*: ", gist(reached.dissent, _NOTE_LIMIT), True
-    overturned_by = without_stops([gist(one, _NOTE_LIMIT) for one in reached.overturned_by])
+    overturned_by = without_stops([gist(fact, _NOTE_LIMIT) for fact in reached.overturned_by])
     yield "*What would overturn it*: ", listed(overturned_by, _OVERTURNS_LIMIT, "; "), True
-    for one in reached.earlier:
-        yield "", _earlier(one), False
+    for decision in reached.earlier:
+        yield "", _earlier(decision), False
     if debate.tally:
         yield "", in_a_line(debate, debate.tally), False
     if (checked := cross_check_words(debate, reached)).startswith(":warning:"):
@@ -250,10 +250,10 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
 
 def _earlier(one: EarlierDecision, *, whole: bool = False) -> str:
     """How the verdict stands to an earlier decision of the team; in whole, with why."""
-    shown = link(one.address, one.title) if one.address else gist(one.title, _NOTE_LIMIT)
+    text = link(one.address, one.title) if one.address else gist(one.title, _NOTE_LIMIT)
     why = f": {gist(one.why, _NOTE_LIMIT)}" if whole and one.why else ""
     mark = ":warning: " if one.relation is Relation.CONTRADICTS else ""
-    return f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {shown}{why}"
+    return f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {text}{why}"
 
 
 def _spent(debate: Debate, reached: Verdict) -> str:
@@ -270,8 +270,8 @@ def _spent(debate: Debate, reached: Verdict) -> str:
 
 def shortcomings(reached: Verdict) -> str:
     """What people must know before they read the answer; empty when all went well."""
-    said = [_SOURCES[reached.source], *reached.warnings]
-    lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(said) if words.strip()]
+    texts = [_SOURCES[reached.source], *reached.warnings]
+    lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(texts) if words.strip()]
     if not lines and not reached.partial:
         return ""
     name = "Partial result" if reached.partial else "Not everything went as planned"
@@ -310,13 +310,19 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
         ("Findings", "\n".join(_finding_lines(debate, reached))),
         ("Reasons", _reasons(debate, reached)),
         ("Why", _why(reached) or _NOT_GIVEN),
-        *((gist(one.title, 60), mrkdwn(one.text) or _NOT_GIVEN) for one in reached.sections),
+        *(
+            (gist(section.title, 60), mrkdwn(section.text) or _NOT_GIVEN)
+            for section in reached.sections
+        ),
         ("How to do it", mrkdwn(reached.implementation)),
         ("Requirements", _requirements(reached)),
         (criteria_title(debate), mrkdwn(criteria_table(debate, reached))),
         *((name, _listed(items)) for name, items in lists),
         ("Said by one agent only", "\n".join(_lone(debate, reached))),
-        ("Earlier decisions", "\n".join(_earlier(one, whole=True) for one in reached.earlier)),
+        (
+            "Earlier decisions",
+            "\n".join(_earlier(decision, whole=True) for decision in reached.earlier),
+        ),
         ("Minority report", minority.strip() and minority),
         ("The vote", outcome(debate, debate.tally) if debate.tally else ""),
         ("How the debate went", how_it_went(debate)),
@@ -329,7 +335,7 @@ def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator
 
 
 def _finding_lines(debate: Debate, reached: Verdict) -> Iterator[str]:
-    yield from (f"• {finding_line(debate, one, whole=True)}" for one in reached.findings)
+    yield from (f"• {finding_line(debate, finding, whole=True)}" for finding in reached.findings)
 
 
 def _reasons(debate: Debate, reached: Verdict) -> str:
@@ -340,13 +346,16 @@ def _reasons(debate: Debate, reached: Verdict) -> str:
 def _why(reached: Verdict) -> str:
     """The solution without a first paragraph that only says the decision again."""
     first, _, rest = reached.solution.strip().partition("\n\n")
-    said = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
-    return mrkdwn(rest if rest.strip() and said[0] == said[1] else reached.solution)
+    texts = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
+    return mrkdwn(rest if rest.strip() and texts[0] == texts[1] else reached.solution)
 
 
 def _requirements(reached: Verdict) -> str:
     heads = ("Requirement", "Status", "Words that show it")
-    rows = [(one.text, one.status.value, one.words or "–") for one in reached.requirements]
+    rows = [
+        (requirement.text, requirement.status.value, requirement.words or "–")
+        for requirement in reached.requirements
+    ]
     return mrkdwn(table(heads, rows)) if rows else ""
 
 

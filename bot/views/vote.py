@@ -109,7 +109,7 @@ def team_count(debate: Debate) -> str:
     for voter in count.voters:
         first = f"people-ballot/{voter}"
         changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
-    said = counted(cast, "ballot") + (f", {changed} changed" if changed else "")
+    text = counted(cast, "ballot") + (f", {changed} changed" if changed else "")
     late = count_people(debate, late=True)
     since = ", ".join(
         f"{option_name(debate, score.option)} {score.first_choices}"
@@ -117,7 +117,7 @@ def team_count(debate: Debate) -> str:
         if score.first_choices
     )
     after = f"\nSince the reveal, counted apart: {since}." if since else ""
-    return f"*The team's vote* ({said}): {scores}.\n{_gap(debate, count)}{after}".rstrip()
+    return f"*The team's vote* ({text}): {scores}.\n{_gap(debate, count)}{after}".rstrip()
 
 
 def moves(debate: Debate) -> str:
@@ -227,7 +227,7 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
         superseded: Why it counts no more, as safe mrkdwn; empty while it does.
     """
     above = [superseded] if superseded else []
-    said = [*above, outcome(debate, tally), *_remarks(debate, tally)]
+    texts = [*above, outcome(debate, tally), *_remarks(debate, tally)]
     blocks = [header("The vote"), *in_figures(debate, tally, superseded)]
     beside = list[str]()
     if not superseded:
@@ -236,15 +236,15 @@ def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
         blocks += ballot_button(debate)
     blocks += context(*each_ballot(debate, tally))
     # Edited when people vote: an edit takes less text than a post.
-    text = split("\n".join(["The vote", *said, *beside]), PAGE_LIMIT)[0]
+    text = split("\n".join(["The vote", *texts, *beside]), PAGE_LIMIT)[0]
     return MessageView(text=text, blocks=blocks)
 
 
 def in_figures(debate: Debate, tally: Tally, heading: str = "") -> list[Block]:
     """Return the result as a chart and a table; above them the heading and what they do not say."""
     is_by_option = tally.options and tally.winners and tally.voters
-    said = _beside_table(debate, tally) if is_by_option else outcome(debate, tally)
-    blocks = sections("\n".join(filter(None, (heading, said, *_remarks(debate, tally)))))
+    text = _beside_table(debate, tally) if is_by_option else outcome(debate, tally)
+    blocks = sections("\n".join(filter(None, (heading, text, *_remarks(debate, tally)))))
     if tally.options:
         return [*blocks, *_options_table(debate, tally)]
     return [*blocks, *_positions_table(debate, tally)] if tally.scores else blocks
@@ -280,7 +280,7 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     shares = [score.mean_probability for score in scores]
     rows: list[Sequence[str]] = [_OPTION_HEADS]
     for name, score in zip(names, scores, strict=True):
-        texts = [one.position for one in tally.scores if one.option == score.option]
+        texts = [item.position for item in tally.scores if item.option == score.option]
         authors = ", ".join(plain_name(debate, agent) for agent in texts)
         mean = percent(score.mean_probability)
         rows.append((name, number(score.first_choices), mean, bare(authors, _CELL_WIDTH) or "–"))
@@ -420,18 +420,18 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
     }
     if declared:
         reasons = dict.fromkeys(declared.values())
-        said = list[str]()
+        texts = list[str]()
         for reason in reasons:
             same = [name_of(debate, agent) for agent, why in declared.items() if why == reason]
-            said.append(f"{', '.join(same)} ({reason})")
-        yield f"Abstained: {listed(said, 800, '; ')}."
+            texts.append(f"{', '.join(same)} ({reason})")
+        yield f"Abstained: {listed(texts, 800, '; ')}."
     useless = [agent for agent in useless if agent not in declared]
     if useless:
         names = listed((name_of(debate, agent) for agent in useless), 600, ", ")
         yield f"Abstained (the ballot could not be used): {names}."
     if failed:
-        said = (f"{name_of(debate, agent)} ({why})" for agent, why in failed.items())
-        yield f"No ballot came from: {listed(said, 800, ', ')}."
+        texts = (f"{name_of(debate, agent)} ({why})" for agent, why in failed.items())
+        yield f"No ballot came from: {listed(texts, 800, ', ')}."
     if len(tally.scores) > _MOST_ROWS and not tally.options:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
 
@@ -439,8 +439,12 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
 def _failure(debate: Debate, agent: str) -> str:
     """Why the agent's final ballot never came; empty if one came that is no use."""
     outcomes = (*debate.failures.values(), *debate.abstentions.values())
-    ballots = [one for one in outcomes if one.turn.act is Act.BALLOT and one.turn.agent == agent]
-    last = max(ballots, key=lambda one: one.turn.round, default=None)
+    ballots = [
+        failure
+        for failure in outcomes
+        if failure.turn.act is Act.BALLOT and failure.turn.agent == agent
+    ]
+    last = max(ballots, key=lambda failure: failure.turn.round, default=None)
     if not isinstance(last, Failure) or not last.turn.round:
         return ""
     return gist(last.reason, _REASON_LIMIT).rstrip(".")

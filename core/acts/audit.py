@@ -61,11 +61,11 @@ async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
     except CallFailed as error:
         failed = Audit(turn=turn, auditor=auditor.full_name, failure=str(error), lost=error.usage)
         return Audited(audit=failed, edition=debate.edition)
-    told = words_of("\n".join(part.text for part in _about(debate, turn)))
+    texts = words_of("\n".join(part.text for part in _about(debate, turn)))
     faults = [
-        AuditFault(kind=one.kind, words=one.words.strip(), why=one.why.strip())
-        for one in reply.faults
-        if stands_in(one.words, told)
+        AuditFault(kind=answer.kind, words=answer.words.strip(), why=answer.why.strip())
+        for answer in reply.faults
+        if stands_in(answer.words, texts)
     ]
     found = Audit(
         turn=turn,

@@ -25,8 +25,8 @@ def verdict_part(verdict: Verdict) -> Part:
 def audited_parts(draft: Verdict, audit: Audit) -> Sequence[Part]:
     """What the judge who is to mend its verdict is shown."""
     faults = (f'- {fault.kind.value}, "{fault.words}": {fault.why}' for fault in audit.faults)
-    found = Part(kind=PartKind.CRITIQUE, label="What the audit found", text="\n".join(faults))
-    return (verdict_part(draft), found)
+    part = Part(kind=PartKind.CRITIQUE, label="What the audit found", text="\n".join(faults))
+    return (verdict_part(draft), part)
 
 
 def left_standing(audit: Audit, draft: Verdict, verdict: Verdict) -> Sequence[AuditFault]:
@@ -62,15 +62,15 @@ def audit_words(debate: Debate) -> str:
     if not audit.faults:
         return f"An audit of the verdict by {audit.auditor} found no fault."
     mended = len(audit.faults) - len(left_standing(audit, draft, verdict))
-    said = f"An audit of the verdict by {audit.auditor} found {counted(len(audit.faults), 'fault')}"
-    return f"{said}, of which the judge mended {mended or 'none'}."
+    text = f"An audit of the verdict by {audit.auditor} found {counted(len(audit.faults), 'fault')}"
+    return f"{text}, of which the judge mended {mended or 'none'}."
 
 
 def _requirements(verdict: Verdict, *statuses: RequirementStatus) -> Iterator[str]:
-    for one in verdict.requirements:
-        shown = f' (shown by "{one.words}")' if one.words else ""
-        if one.status in statuses:
-            yield f"Requirement: {one.text}: {one.status.value}{shown}"
+    for requirement in verdict.requirements:
+        text = f' (shown by "{requirement.words}")' if requirement.words else ""
+        if requirement.status in statuses:
+            yield f"Requirement: {requirement.text}: {requirement.status.value}{text}"
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
@@ -78,10 +78,13 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield from (f"Reason: {reason}" for reason in verdict.reasons)
     yield f"Dissent: {verdict.dissent or 'none'}"
     yield from _requirements(verdict, *RequirementStatus)
-    yield from (f"{one.option} by {one.criterion}: {one.words}" for one in verdict.criteria)
+    yield from (
+        f"{judgement.option} by {judgement.criterion}: {judgement.words}"
+        for judgement in verdict.criteria
+    )
     yield from filter(None, (verdict.solution, verdict.implementation))
     yield from (f"{section.title}: {section.text}" for section in verdict.sections)
     for lines in (verdict.tradeoffs, verdict.recommendations, verdict.overturned_by):
         yield from lines
-    for one in verdict.citations:
-        yield f'Quote of {one.source}, {one.status.value}: "{one.words}"'
+    for citation in verdict.citations:
+        yield f'Quote of {citation.source}, {citation.status.value}: "{citation.words}"'

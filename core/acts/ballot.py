@@ -155,7 +155,7 @@ def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, 
     A reason that begins with a label ("p2: …") is that label's, if all do; else the order counts.
     """
     named = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
-    found = {one[1].casefold(): one[2].strip() for one in named if one}
+    found = {match[1].casefold(): match[2].strip() for match in named if match}
     if found.keys() == {label.casefold() for label in labels}:
         return {label: found[label.casefold()] for label in labels}
     return dict(zip(labels, (reason.strip() for reason in reply.reasons), strict=True))
@@ -181,8 +181,8 @@ def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
     if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
         newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
-        found = {debate.setup.letter(agent): made for agent, made in newest.items()}
-        return dict(sorted(found.items()))
+        contributions = {debate.setup.letter(agent): made for agent, made in newest.items()}
+        return dict(sorted(contributions.items()))
     stances: Mapping[str, str] = debate.options.stances if debate.options else {}
     options = options_of(debate)
     about = [
@@ -266,8 +266,8 @@ def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     shown = candidates(debate, turn)
     letters = [
-        f"Position {debate.setup.letter(one.position)} is {one.label}"
-        for one in shown
+        f"Position {debate.setup.letter(candidate.position)} is {candidate.label}"
+        for candidate in shown
         if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
     ]
     return {

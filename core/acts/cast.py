@@ -59,16 +59,16 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
         )
     except CallFailed as error:
         _log.warning("casting failed", debate=debate.id, reason=str(error))
-        said = f"The agents were chosen by the question's topics: no model could. {error}"
-        return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (said,)}))
-    wanted = [casting.CastRole(one.role, one.reason) for one in reply.agents]
+        text = f"The agents were chosen by the question's topics: no model could. {error}"
+        return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (text,)}))
+    wanted = [casting.CastRole(role.role, role.reason) for role in reply.agents]
     # People who asked for a debate get one.
     checks_rules = reply.kind == "check of rules" and setup.when is When.SPLIT
     most = casting.A_CHECK if checks_rules else casting.MOST
     chosen = casting.held_to_rules(wanted, roles, most)
     if not chosen:
-        said = "The agents were chosen by the question's topics: a model named no known role."
-        return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (said,)}))
+        text = "The agents were chosen by the question's topics: a model named no known role."
+        return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (text,)}))
     roster = recast(setup, chosen)
     cast = Cast(
         turn=turn,

@@ -78,9 +78,14 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
                 for contribution in debate.contributions.values()
                 if contribution.turn.agent == agent.id
             ]
-            quoted = [cited for one in made if not one.carried_from for cited in one.citations]
+            quoted = [
+                cited
+                for contribution in made
+                if not contribution.carried_from
+                for cited in contribution.citations
+            ]
             if quoted:
-                found = sum(one.status is CitationStatus.VERIFIED for one in quoted)
+                found = sum(citation.status is CitationStatus.VERIFIED for citation in quoted)
                 struck = number(len(_struck(quoted)))
                 lines.append(
                     f"{agent.name}: {counted(found, 'quote')} verified, {struck} struck out"
@@ -89,7 +94,10 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     else:
         own = [made for made in debate.contributions.values() if made.turn.agent == turn.agent]
         last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
-        lines = [f'{one.source}: "{one.words}" ({one.fault})' for one in _struck(last)]
+        lines = [
+            f'{citation.source}: "{citation.words}" ({citation.fault})'
+            for citation in _struck(last)
+        ]
         label = "Quotes of your last text that were struck out: they do not stand in the source"
     if not lines:
         return ()
@@ -109,15 +117,15 @@ def may_look_up(debate: Debate, turn: Turn) -> bool:
 
 def look_up_in(reply: str) -> str:
     """What a reply asks to look up; empty where it is a text."""
-    found = _LOOK_UP.fullmatch(reply.strip())
-    return found["words"].strip() if found else ""
+    match = _LOOK_UP.fullmatch(reply.strip())
+    return match["words"].strip() if match else ""
 
 
 def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
     """The request once more, with the passages that fit these words best."""
     room, lines = debate.setup.evidence_characters // 4, list[str]()
     shown = {passage for passages in _shown(debate)[0].values() for passage in passages}
-    everything = [one for source in debate.evidence for one in passages_of(source)]
+    everything = [passage for source in debate.evidence for passage in passages_of(source)]
     hidden = [passage for passage in everything if passage not in shown]
     for passage in best_first(hidden, words):
         if len(passage.text) <= room:
@@ -125,10 +133,10 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
             under = f", {passage.heading}" if passage.heading else ""
             lines.append(f"{passage.source} ({passage.place}{under})\n{passage.text}")
     text = "\n\n".join(lines) or "Nothing fits these words."
-    found = Part(kind=PartKind.SOURCE, label="What you looked up", text=text, trim_priority=3)
+    part = Part(kind=PartKind.SOURCE, label="What you looked up", text=text, trim_priority=3)
     *parts, task = request.parts
     told = "You have looked up what you wanted, quoted above. Now write your text."
-    return replace(request, parts=(*parts, found, replace(task, text=f"{task.text}\n\n{told}")))
+    return replace(request, parts=(*parts, part, replace(task, text=f"{task.text}\n\n{told}")))
 
 
 def left_out(debate: Debate) -> Mapping[str, int]:

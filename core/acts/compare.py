@@ -92,7 +92,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     if debate.setup.format == review.NAME:
         return OptionsMerged(options=review.options(debate, turn))
     shown = candidates(debate, turn)
-    labels = tuple(one.label for one in shown)
+    labels = tuple(candidate.label for candidate in shown)
     try:
         reply, call = await ask_model(
             calls,
@@ -105,7 +105,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
         # Without a short form the answer stands in bold, as prompts ask for it, or comes first.
         answers: dict[str, str] = {}
         positions = {candidate.position: candidate for candidate in shown}
-        for agent in [one.id for one in debate.setup.agents if one.id in positions]:
+        for agent in [agent.id for agent in debate.setup.agents if agent.id in positions]:
             text = positions[agent].text
             bold = _BOLD.search(text[:_OPENING])
             answers[agent] = positions[agent].answer or (bold[1] if bold else first_sentence(text))

@@ -109,8 +109,8 @@ def note_labels(debate: Debate) -> tuple[str, ...]:
 
 def earlier_shown(debate: Debate) -> tuple[str, ...]:
     """How the earlier decisions that a debate knows are cited: d1, d2."""
-    decided = (one for one in debate.evidence if one.reference.kind is SourceKind.DECISION)
-    return tuple(one.id for one in decided)
+    decided = (source for source in debate.evidence if source.reference.kind is SourceKind.DECISION)
+    return tuple(source.id for source in decided)
 
 
 def asked_parts(debate: Debate) -> list[Part]:
@@ -161,7 +161,7 @@ def _said_once(
     told = list(history)
     priorities = [part.trim_priority for part in history]
     shown = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
-    kept = list(about)
+    parts = list(about)
     shared = _shared(history)
     for at, part in enumerate(history):
         text = part.text
@@ -170,7 +170,7 @@ def _said_once(
             if own is None or own.text.removesuffix(CUT_MARK) not in text:
                 continue
             if at < shared:
-                kept[place] = replace(
+                parts[place] = replace(
                     own, text=pointing_up(own.text, part.label), ends_shared=False
                 )
                 # What is pointed to must not be shortened before what points to it.
@@ -178,7 +178,7 @@ def _said_once(
             elif not own.text.endswith(CUT_MARK):
                 text = text.replace(own.text, f"(Quoted below: {own.label}.)")
         told[at] = replace(part, text=text, trim_priority=priorities[at])
-    return told, kept
+    return told, parts
 
 
 def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:

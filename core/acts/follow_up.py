@@ -70,15 +70,15 @@ class Entry:
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswered:
     """Answer one question. It never fails: why nobody can answer is said with what was found."""
-    asked = debate.follow_ups[int(turn.target or 1) - 1]
+    follow_up = debate.follow_ups[int(turn.target or 1) - 1]
     entries = record_of(debate)
     if debate.verdict is None:
-        return _from_passages(turn, asked, entries, _NO_VERDICT)
+        return _from_passages(turn, follow_up, entries, _NO_VERDICT)
     judge = judge_of(debate)
     if judge.provider in {OFFLINE, EXAMPLE}:
-        return _from_passages(turn, asked, entries, _NO_MODEL)
+        return _from_passages(turn, follow_up, entries, _NO_MODEL)
     terms = terms_for(debate, turn, judge)
-    parts = await in_thread(_parts, debate, turn, asked, entries)
+    parts = await in_thread(_parts, debate, turn, follow_up, entries)
     request = request_with(
         debate,
         turn,
@@ -90,13 +90,13 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
         text, call = await calls.ask(request, judge, terms)
     except CallFailed as error:
         why = _NO_JUDGE.format(reason=str(error))
-        found = _from_passages(turn, asked, entries, why).answer
+        found = _from_passages(turn, follow_up, entries, why).answer
         return FollowUpAnswered(answer=found.model_copy(update={"lost": error.usage}))
     # The prompt holds the sources, too, and positions that quote them.
     record = _sources(entries)
     quotable = (*record, *debate.evidence)
     shown, citations = await in_thread(checked, text.strip(), quotable)
-    ids = {one.id for one in record}
+    ids = {source.id for source in record}
     named = {
         citation.source: _entry(entries, citation.source).key
         for citation in citations
@@ -119,20 +119,25 @@ def record_of(debate: Debate) -> Sequence[Entry]:
         )
         parts = [
             verdict.decision,
-            *(f"{name}:\n" + "\n".join(f"- {one}" for one in said) for name, said in lists if said),
+            *(
+                f"{name}:\n" + "\n".join(f"- {text}" for text in said)
+                for name, said in lists
+                if said
+            ),
             verdict.solution,
             verdict.implementation,
             *(f"{section.title}:\n{section.text}" for section in verdict.sections),
             f"Dissent: {verdict.dissent}" if verdict.dissent else "",
         ]
         found.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
-    for made in debate.contributions.values():
-        if made.carried_from is None:
-            what = f"{debate.setup.agent(made.turn.agent).name}'s {ACTS[made.turn.act].noun}"
-            target = made.turn.target if made.turn.act is Act.CRITIQUE else None
+    for contribution in debate.contributions.values():
+        if contribution.carried_from is None:
+            speaker = debate.setup.agent(contribution.turn.agent).name
+            what = f"{speaker}'s {ACTS[contribution.turn.act].noun}"
+            target = contribution.turn.target if contribution.turn.act is Act.CRITIQUE else None
             on = f" of {debate.setup.agent(target).name}'s" if target else ""
-            title = f"{what}{on}, round {made.turn.round}"
-            found.append(Entry(made.turn.key, title, made.text))
+            title = f"{what}{on}, round {contribution.turn.round}"
+            found.append(Entry(contribution.turn.key, title, contribution.text))
     for decision in debate.decisions:
         at = day(debate.times.get(f"decision/{decision.origin}", debate.now))
         who = decision.by.name or decision.by.id
@@ -166,9 +171,10 @@ def _parts(debate: Debate, turn: Turn, asked: FollowUp, entries: Sequence[Entry]
         label, text = "What else was said that fits the question", "\n\n".join(fitting)
         case.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
     talk = [
-        f"Question: {one.text}\nAnswer: {said.text}"
-        for one in debate.follow_ups
-        if one.number < asked.number and (said := debate.follow_up_answers.get(one.number))
+        f"Question: {follow_up.text}\nAnswer: {said.text}"
+        for follow_up in debate.follow_ups
+        if follow_up.number < asked.number
+        and (said := debate.follow_up_answers.get(follow_up.number))
     ]
     if talk:
         label, text = "What was asked after the verdict", "\n\n".join(talk[-_MOST_BEFORE:])
@@ -219,7 +225,7 @@ def _from_passages(
         answer=FollowUpAnswer(
             turn=turn,
             text="\n".join([told, *lines]),
-            entries={one.source: _entry(entries, one.source).key for one in found},
+            entries={passage.source: _entry(entries, passage.source).key for passage in found},
             fault=why,
         )
     )

@@ -156,7 +156,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         except CallFailed as error:
             _log.warning("judge failed", debate=debate.id, model=judge.model, reason=str(error))
             if terms.patient and is_outage(error):
-                error.usage = sum((one.usage for one in failed), start=error.usage)
+                error.usage = sum((error.usage for error in failed), start=error.usage)
                 raise
             failed.append(error)
             continue
@@ -180,7 +180,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
 def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Sequence[str]:
     """What is missing from the verdict and the debate behind it."""
     there = {section.title for section in verdict.sections}
-    wanted = (one.title for one in parts_of(debate.setup.playbook).values())
+    wanted = (part.title for part in parts_of(debate.setup.playbook).values())
     left_out = ", ".join(title for title in wanted if title not in there)
     return (
         *verdict.warnings,
@@ -207,15 +207,15 @@ def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verd
     found = relations_in(reply)
     earlier = tuple(
         EarlierDecision(
-            source=one.id,
-            debate=one.reference.fetch,
-            title=one.reference.title,
-            address=one.reference.address,
-            relation=found[one.id][0],
-            why=found[one.id][1],
+            source=source.id,
+            debate=source.reference.fetch,
+            title=source.reference.title,
+            address=source.reference.address,
+            relation=found[source.id][0],
+            why=found[source.id][1],
         )
-        for one in debate.evidence
-        if one.id in found and one.reference.kind is SourceKind.DECISION
+        for source in debate.evidence
+        if source.id in found and source.reference.kind is SourceKind.DECISION
     )
     return verdict.model_copy(update={"earlier": earlier})
 
@@ -294,7 +294,7 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
         chosen = "won the vote"
     else:
         chosen = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
-    texts = (one.text for one in failed if isinstance(one, ReplyUnreadable))
+    texts = (error.text for error in failed if isinstance(error, ReplyUnreadable))
     wrote = (
         _THOUGHT.sub("", text.lstrip("\ufeff"), count=1).strip("\ufeff \n\r\t") for text in texts
     )
@@ -339,7 +339,7 @@ def final_positions(debate: Debate) -> Sequence[Part]:
     positions = format_of(debate).positions(debate)
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     summary = judge_summary(debate)
-    shown = [
+    parts = [
         Part(
             kind=PartKind.POSITION,
             label=f"Position of {debate.setup.agent(agent).name}",
@@ -351,8 +351,8 @@ def final_positions(debate: Debate) -> Sequence[Part]:
     ]
     if summary:
         label = "All positions in short"
-        shown.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
-    return shown
+        parts.append(Part(kind=PartKind.SUMMARY, label=label, text=summary.text))
+    return parts
 
 
 def _by_vote(debate: Debate) -> Sequence[str]:
@@ -378,7 +378,7 @@ def last_critiques(debate: Debate) -> Sequence[Part]:
 
 
 def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
-    found = list[Contribution]()
+    contributions = list[Contribution]()
     roster = [agent.id for agent in debate.setup.agents]
     ranked, best = _by_vote(debate), list[str]()
     for score in debate.tally.options if debate.tally else ():
@@ -391,8 +391,8 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
         ]
         last = max((made.turn.round for made in about), default=0)
         about.sort(key=lambda made: roster.index(made.turn.agent))
-        found += [made for made in about if made.turn.round == last]
-    return found
+        contributions += [made for made in about if made.turn.round == last]
+    return contributions
 
 
 def is_answered(debate: Debate) -> bool:
@@ -407,8 +407,8 @@ def is_answered(debate: Debate) -> bool:
 def last_words(debate: Debate) -> Sequence[Part]:
     """The council's rebuttals; where there were none, everybody's answers to the others."""
     for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
-        said = [made for made in debate.contributions.values() if made.turn.act is act]
-        if said:
+        contributions = [made for made in debate.contributions.values() if made.turn.act is act]
+        if contributions:
             return [
                 Part(
                     kind=PartKind.CRITIQUE,
@@ -416,7 +416,7 @@ def last_words(debate: Debate) -> Sequence[Part]:
                     text=made.text,
                     trim_priority=4,
                 )
-                for made in said
+                for made in contributions
             ]
     return ()
 

@@ -52,12 +52,12 @@ def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
         return verdict
     words, source = checked_ground(debate, ground)
     overrule = Overrule(vote=voted, judge=verdict.option, ground=words, source=source)
-    said = overrule_words(debate, overrule)
+    text = overrule_words(debate, overrule)
     if overrule.stands:
         verdict = verdict.model_copy(update={"overrule": overrule})
     else:
         verdict = _as_voted(debate, verdict.model_copy(update={"overrule": overrule}), voted)
-    return verdict.model_copy(update={"warnings": (said, *verdict.warnings)})
+    return verdict.model_copy(update={"warnings": (text, *verdict.warnings)})
 
 
 def overrule_words(debate: Debate, overrule: Overrule) -> str:

@@ -24,10 +24,10 @@ def playbook_part(debate: Debate) -> Sequence[Part]:
                 for criterion in playbook.criteria
             ],
         ),
-        ("What the answer should rest on", [one.name for one in playbook.evidence]),
+        ("What the answer should rest on", [evidence.name for evidence in playbook.evidence]),
         (
             "Sections the verdict will have besides the usual ones",
-            [f"{one.title}: {one.asks}" for one in playbook.verdict],
+            [f"{part.title}: {part.asks}" for part in playbook.verdict],
         ),
     )
     blocks = [f"{playbook.title}: {playbook.description}"]
@@ -39,7 +39,9 @@ def playbook_part(debate: Debate) -> Sequence[Part]:
 def judges_parts(debate: Debate) -> Sequence[Part]:
     """For the judge: evidence that is missing, and labels for what the playbook names."""
     playbook = debate.setup.playbook
-    missing = [f"- {one.name} ({kinds_words(one)})" for one in missing_evidence(debate)]
+    missing = [
+        f"- {evidence.name} ({kinds_words(evidence)})" for evidence in missing_evidence(debate)
+    ]
     labels = [f"{label}: {one.name}" for label, one in criteria_of(playbook).items()]
     labels += [f"{label}: {one.title}" for label, one in parts_of(playbook).items()]
     told = (

@@ -57,15 +57,17 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     if empty := len(reply.questions) - len(worded):
         warnings.append(f"{counted(empty, 'question')} without words left out.")
     if surplus := worded[most:]:
-        texts = ", ".join(f"“{one.question.strip()}”" for one in surplus)
+        texts = ", ".join(f"“{reply.question.strip()}”" for reply in surplus)
         warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
     asked = tuple(
-        Question(text=one.question.strip(), assumption=one.assumption.strip())
-        for one in worded[:most]
+        Question(text=reply.question.strip(), assumption=reply.assumption.strip())
+        for reply in worded[:most]
     )
     facts = tuple(fact for said in reply.facts if (fact := without_quotes(said)))[:_MOST_FACTS]
-    made = Questions(turn=turn, questions=asked, facts=facts, warnings=tuple(warnings), call=call)
-    return QuestionsAsked(questions=made)
+    questions = Questions(
+        turn=turn, questions=asked, facts=facts, warnings=tuple(warnings), call=call
+    )
+    return QuestionsAsked(questions=questions)
 
 
 async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
@@ -75,7 +77,7 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
     """
     merging = debate.setup.agent(SUMMARIZER)
     asked: Sequence[clarifying.Asked] = () if turn.round else clarifying.asked_for(debate, turn)
-    if len({one.agents for one in asked}) <= 1 or merging.provider in {OFFLINE, EXAMPLE}:
+    if len({question.agents for question in asked}) <= 1 or merging.provider in {OFFLINE, EXAMPLE}:
         return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
     labels = _labels(debate, turn)
     try:
@@ -103,9 +105,9 @@ def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
 def _asked(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The questions to be merged, a line each."""
     asked = clarifying.asked_for(debate, turn)
-    lines = (" ".join(one.question.text.split()) for one in asked)
-    told = "\n".join(map(": ".join, zip(_labels(debate, turn), lines, strict=True)))
-    return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=told, trim_priority=1)]
+    lines = (" ".join(question.question.text.split()) for question in asked)
+    text = "\n".join(map(": ".join, zip(_labels(debate, turn), lines, strict=True)))
+    return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=text, trim_priority=1)]
 
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:

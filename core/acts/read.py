@@ -12,30 +12,33 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
     """Read the source whose number the turn has."""
     number = int(turn.target or 0)
     reference = debate.references[number - 1]
-    found, fault = SourceText(), ""
+    text, fault = SourceText(), ""
     if reader is None:
         fault = "no sources are read here"
     elif number > MOST_SOURCES:
         fault = f"a debate has {MOST_SOURCES} sources at most"
     else:
         try:
-            found = await reader.read(reference, debate.setup.place)
-            same = [one.id for one in debate.evidence if one.sha256 == found.sha256]
+            text = await reader.read(reference, debate.setup.place)
+            same = [source.id for source in debate.evidence if source.sha256 == text.sha256]
             if same:
                 fault = f"{SAME_AS} {same[0]}"
-            elif sum(len(one.text) for one in debate.evidence) + len(found.text) > MOST_CHARACTERS:
+            elif (
+                sum(len(source.text) for source in debate.evidence) + len(text.text)
+                > MOST_CHARACTERS
+            ):
                 fault = "the sources of this debate have too much text already"
         except BadInput as error:
             fault = str(error)
     # A decision that was given by hand is found by itself as well.
-    known = {(one.kind, one.fetch) for one in debate.references}
+    known = {(reference.kind, reference.fetch) for reference in debate.references}
     # What hangs in a thread that words link to was not chosen as a source either.
     fresh = tuple(
-        one.model_copy(update={"in_words": reference.in_words})
-        for one in found.references
-        if (one.kind, one.fetch) not in known
+        item.model_copy(update={"in_words": reference.in_words})
+        for item in text.references
+        if (item.kind, item.fetch) not in known
     )
-    whole = {} if fault else dict(found.model_copy(update={"references": fresh}))
+    whole = {} if fault else dict(text.model_copy(update={"references": fresh}))
     label = label_of(debate.references, number)
     return SourceRead(
         source=Source(turn=turn, reference=reference, fault=fault, label=label, **whole)

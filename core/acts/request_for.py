@@ -93,7 +93,7 @@ def request_with(
         text += "\n\n" + render.citing(
             is_judge=turn.act is Act.SYNTHESIS,
             may_look_up=may_look_up(debate, turn),
-            has_register=any(one.reference.kind in _DECIDED for one in debate.evidence),
+            has_register=any(source.reference.kind in _DECIDED for source in debate.evidence),
         )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
     act = ACTS[turn.act]

@@ -20,16 +20,19 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     if debate.setup.format != NAME:
         return verdict
     found = standing(debate)
-    said = list[str]()
-    read = {one.id for one in subject(debate)}
+    texts = list[str]()
+    read = {source.id for source in subject(debate)}
     if missing := sum(count for name, count in left_out(debate).items() if name in read):
         passages = counted(missing, "passage")
-        said.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
-    notes, warnings = _notes(debate, verdict), (*verdict.warnings, *said)
+        texts.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
+    notes, warnings = _notes(debate, verdict), (*verdict.warnings, *texts)
     verdict = verdict.model_copy(update={"findings": found, "warnings": warnings, "notes": notes})
     if verdict.is_undecided:
         return verdict
-    options, weighs = options_of(debate), [one for one in found if one.severity in WEIGHTY]
+    options, weighs = (
+        options_of(debate),
+        [finding for finding in found if finding.severity in WEIGHTY],
+    )
     is_weighty = any(weigh.is_open for weigh in weighs)
     chosen = options.resolve(verdict.option) or option_voted_for(debate)
     count = ", ".join(filter(None, (counted_words(found), answered_words(found))))
@@ -47,7 +50,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         for criterion in verdict.criteria
         if criterion.option == verdict.option
     }
-    row = (one.model_copy(update={"option": chosen}) for one in judged.values())
+    row = (judgement.model_copy(update={"option": chosen}) for judgement in judged.values())
     name = options.name(chosen) or VERDICTS.get(chosen, "")
     return verdict.model_copy(
         update={
@@ -62,7 +65,9 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
 
 def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
     """What became of the notes; for those that hand in a text no judge has to answer."""
-    looked = any(one.turn.act is Act.SECOND_LOOK for one in debate.contributions.values())
+    looked = any(
+        contribution.turn.act is Act.SECOND_LOOK for contribution in debate.contributions.values()
+    )
     why = "The agents read it and looked again." if looked else "Nobody looked again."
     handing_in = {note.id for note in debate.notes if is_handing_in(note)}
     return tuple(

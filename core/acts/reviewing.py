@@ -120,7 +120,7 @@ def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type
 
 
 def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
-    fields: dict[str, Any] = {"severity": (one_of([one.value for one in Severity]), ...)}
+    fields: dict[str, Any] = {"severity": (one_of([severity.value for severity in Severity]), ...)}
     if sources:
         fields["source"] = (one_of(sources), ...)
     return create_model("FindingReply", __base__=FindingReply, **fields)
@@ -133,7 +133,9 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
         CallFailed: No model could be asked, or its reply not be read.
     """
     read = subject(debate)
-    reply, call = await ask_model(calls, debate, turn, review_reply(tuple(one.id for one in read)))
+    reply, call = await ask_model(
+        calls, debate, turn, review_reply(tuple(source.id for source in read))
+    )
 
     def checked_reply() -> Contribution:
         found = _found(reply.findings, read)
@@ -150,11 +152,11 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
     """
     changed, mine = handed_in(debate), own(debate, turn.agent)
     read = (*subject(debate), *changed)
-    labels = tuple(f"f{one.number}" for one in mine)
+    labels = tuple(f"f{finding.number}" for finding in mine)
     reply, call = await ask_model(
-        calls, debate, turn, second_look_reply(labels, tuple(one.id for one in read))
+        calls, debate, turn, second_look_reply(labels, tuple(source.id for source in read))
     )
-    looks = {label_in(one.finding, labels): one for one in reply.looks}
+    looks = {label_in(answer.finding, labels): answer for answer in reply.looks}
 
     def checked_reply() -> Contribution:
         again = [
@@ -162,8 +164,8 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
             for finding in mine
         ]
         fresh = _found(reply.new, read)
-        new = [one.model_copy(update={"status": FindingStatus.NEW}) for one in fresh]
-        found = [one.model_copy(update={"raised_by": ()}) for one in (*again, *new)]
+        new = [finding.model_copy(update={"status": FindingStatus.NEW}) for finding in fresh]
+        found = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
         return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
 
     return ContributionMade(contribution=await in_thread(checked_reply))
@@ -181,7 +183,7 @@ def _looked_at(
     agent quotes words that mend it.
     """
     revision = revision_of(finding.citation, read, changed)
-    before = next((one for one in read if one.id == finding.citation.source), None)
+    before = next((source for source in read if source.id == finding.citation.source), None)
     lines = changes_at(finding.citation, before, revision) if before and revision else ()
     if look is None:
         return finding.model_copy(update={"changed": lines})
@@ -198,7 +200,7 @@ def _looked_at(
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
     """Say which findings are one: a model, else their words; of one agent's each is its own."""
     found = raised(debate)
-    if len({one.raised_by for one in found}) <= 1:
+    if len({finding.raised_by for finding in found}) <= 1:
         items = merged(found, range(len(found)))
         return FindingsMerged(findings=Findings(turn=turn, items=items))
     labels = tuple(f"f{number}" for number, _ in enumerate(found, start=1))
@@ -252,8 +254,8 @@ def _said(
 ) -> Contribution:
     """What an agent found, as a text that people and other agents read."""
     short = " ".join(summary.replace("*", "").split()) or VERDICTS.get(verdict, "No summary.")
-    lines = [_line(one) for one in found if one.counts]
-    struck = [_line(one) for one in found if not one.counts]
+    lines = [_line(finding) for finding in found if finding.counts]
+    struck = [_line(finding) for finding in found if not finding.counts]
     text = "\n".join((f"**{short}**", *(("", *lines) if lines else ())))
     if struck:
         why = "Struck out, because the words they are about are not in the subject:"
@@ -285,8 +287,8 @@ def _line(one: ReviewFinding) -> str:
 
 
 def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    changed = [one.id for one in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
-    read = [one.id for one in subject(debate)]
+    changed = [source.id for source in handed_in(debate)] if turn.act is Act.SECOND_LOOK else []
+    read = [source.id for source in subject(debate)]
     return {
         "subject": ", ".join((*read, *changed)) or "the question",
         "handed_in": ", ".join(changed),

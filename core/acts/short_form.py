@@ -68,13 +68,13 @@ def read_short_form(text: str) -> ShortForm:
                 text="\n".join((rest, *reversed(stance))),
                 answer=answer,
                 points=tuple(filter(None, reversed(points)))[:MOST_POINTS],
-                raised=tuple(one for one in reversed(raised) if one[1])[:MOST_RAISED],
+                raised=tuple(pair for pair in reversed(raised) if pair[1])[:MOST_RAISED],
             )
         if is_stance_line(line):
             stance.append(line)
-        elif found := _RAISED_LINE.match(line):
-            kind = RaisedKind(found[1].lower())
-            raised.append((kind, _line(found[2], POINT_MAX_CHARS)))
+        elif match := _RAISED_LINE.match(line):
+            kind = RaisedKind(match[1].lower())
+            raised.append((kind, _line(match[2], POINT_MAX_CHARS)))
         elif point := _POINT_LINE.match(line):
             points.append(_line(point[1], POINT_MAX_CHARS))
         elif line.strip():

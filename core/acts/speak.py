@@ -59,8 +59,10 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
             raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1
     warnings = ("The last refinement is missing; this is a fresh proposal.",) if is_fresh else ()
-    made = Contribution(turn=turn, text=text, call=call, looked_up=looked_up, warnings=warnings)
-    return ContributionMade(contribution=await in_thread(_as_read, debate, made))
+    contribution = Contribution(
+        turn=turn, text=text, call=call, looked_up=looked_up, warnings=warnings
+    )
+    return ContributionMade(contribution=await in_thread(_as_read, debate, contribution))
 
 
 def _as_read(debate: Debate, made: Contribution) -> Contribution:

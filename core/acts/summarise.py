@@ -18,7 +18,7 @@ from core.events import SummaryMade
 from core.llm.call import ModelCalls
 from core.models import JUDGE, Act, Debate, Summary, SummaryKind, Turn
 from core.request import Effort, Part, PartKind
-from core.rules.history.material import Material
+from core.rules.history.material import SummaryMaterial
 from core.rules.history.strategies import material_for
 
 CUT_MARK = " […]"
@@ -73,7 +73,7 @@ def cut(text: str, most: int) -> str:
 
 
 async def _ask(
-    calls: ModelCalls, debate: Debate, turn: Turn, material: Material, *, brief: bool = False
+    calls: ModelCalls, debate: Debate, turn: Turn, material: SummaryMaterial, *, brief: bool = False
 ) -> Summary:
     """Ask once."""
     text = material.shortened if brief else material.text

@@ -59,7 +59,7 @@ class RequirementReply(BaseModel):
     status: Annotated[
         str,
         BeforeValidator(_status),
-        WithJsonSchema({"type": "string", "enum": [one.value for one in RequirementStatus]}),
+        WithJsonSchema({"type": "string", "enum": [status.value for status in RequirementStatus]}),
     ]
 
 
@@ -137,7 +137,7 @@ def _earlier_reply(earlier: tuple[str, ...]) -> type[EarlierReply]:
     """How the decision stands to one of these earlier ones."""
     stands: dict[str, Any] = {
         "source": (one_of(earlier), ...),
-        "relation": (one_of([one.value for one in Relation]), ...),
+        "relation": (one_of([relation.value for relation in Relation]), ...),
     }
     return create_model("EarlierReply", __base__=EarlierReply, **stands)
 
@@ -210,7 +210,7 @@ def verdict_from(
     table = _requirements(reply, criteria)
     not_met = RequirementStatus.NOT_MET
     written = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
-    texts = {one.part: one.text.strip() for one in written}
+    texts = {part.part: part.text.strip() for part in written}
     answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
     return Verdict(
         decision=reply.decision.strip(),
@@ -231,7 +231,9 @@ def verdict_from(
         implementation=reply.implementation.strip(),
         tradeoffs=_lines(reply.tradeoffs),
         recommendations=_lines(reply.recommendations),
-        unmet_requirements=tuple(one.text for one in table if one.status is not_met),
+        unmet_requirements=tuple(
+            requirement.text for requirement in table if requirement.status is not_met
+        ),
         open_questions=_lines(reply.open_questions),
         dissent=reply.dissent.strip(),
         overturned_by=_lines(reply.overturned_by),
@@ -276,11 +278,11 @@ def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
     """How the decision stands to earlier ones, and why, by how they are cited; each once."""
     if not isinstance(reply, VerdictOnEarlierReply):
         return {}
-    known = {one.value: one for one in Relation}
+    known = {relation.value: relation for relation in Relation}
     return {
-        one.source: (known[one.relation], one.why.strip())
-        for one in reversed(reply.earlier)
-        if one.relation in known
+        answer.source: (known[answer.relation], answer.why.strip())
+        for answer in reversed(reply.earlier)
+        if answer.relation in known
     }
 
 

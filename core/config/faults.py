@@ -210,7 +210,7 @@ def is_no_path(name: str) -> bool:
     ) or (".." in name)
 
 
-class _Named(NamedTuple):
+class _NamedModel(NamedTuple):
     """A model that the file names, and where."""
 
     path: Path
@@ -219,27 +219,27 @@ class _Named(NamedTuple):
     usual: str
 
 
-def _models_in(file: SettingsFile, usual: str) -> Iterator[_Named]:
+def _models_in(file: SettingsFile, usual: str) -> Iterator[_NamedModel]:
     """Every place where the file may name a model."""
     default = file.default_model.provider or usual
     judge = file.judge
-    yield _Named(("default_model",), file.default_model, usual)
+    yield _NamedModel(("default_model",), file.default_model, usual)
     lists: list[tuple[Path, Sequence[ModelChoice]]] = [(("fallbacks",), file.fallbacks)]
     if judge:
-        yield _Named(("judge",), judge, default)
+        yield _NamedModel(("judge",), judge, default)
         lists.append((("judge", "fallbacks"), judge.fallbacks or ()))
     if file.summary_model:
         beside = (judge.provider if judge else "") or default
-        yield _Named(("summary_model",), file.summary_model, beside)
+        yield _NamedModel(("summary_model",), file.summary_model, beside)
     if file.shadow_model:
         beside = (judge.provider if judge else "") or default
-        yield _Named(("shadow_model",), file.shadow_model, beside)
+        yield _NamedModel(("shadow_model",), file.shadow_model, beside)
     for at, agent in enumerate(file.agents):
-        yield _Named(("agents", at), agent, default)
+        yield _NamedModel(("agents", at), agent, default)
         lists.append((("agents", at, "fallbacks"), agent.fallbacks or ()))
     for path, choices in lists:
         for at, choice in enumerate(choices):
-            yield _Named((*path, at), choice, "")
+            yield _NamedModel((*path, at), choice, "")
 
 
 def _model_faults(

@@ -58,7 +58,7 @@ _ONLY_IN_PLAYBOOKS = keys_of(Playbook).keys() - keys_of(SettingsFile).keys()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class FileDefaults:
     """Default settings and known providers that a file is merged with and checked against."""
 
     #: Hold where the file says nothing.
@@ -68,7 +68,7 @@ class Known:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class LoadedFile:
     """A configuration file as settings."""
 
     settings: Settings
@@ -77,14 +77,14 @@ class Loaded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CheckedFile:
     """A file that can be used, as it was written: no prompts are read, nothing is filled in."""
 
     file: SettingsFile
     notices: tuple[str, ...]
 
 
-def load_file(path: FilePath, known: Known) -> Loaded:
+def load_file(path: FilePath, known: FileDefaults) -> LoadedFile:
     """Settings from a file that somebody named: without it its caps would silently not hold.
 
     Args:
@@ -97,7 +97,7 @@ def load_file(path: FilePath, known: Known) -> Loaded:
     return load(text_of(path), str(path), known, prompt_reader(path.parent))
 
 
-def check_file(path: FilePath, known: Known) -> Checked:
+def check_file(path: FilePath, known: FileDefaults) -> CheckedFile:
     """A file that must be there, checked.
 
     Raises:
@@ -106,7 +106,7 @@ def check_file(path: FilePath, known: Known) -> Checked:
     return check(text_of(path), str(path), known)
 
 
-def load(text: str, name: str, known: Known, read: ReadPrompt) -> Loaded:
+def load(text: str, name: str, known: FileDefaults, read: ReadPrompt) -> LoadedFile:
     """Settings from the text of a file.
 
     Args:
@@ -119,10 +119,12 @@ def load(text: str, name: str, known: Known, read: ReadPrompt) -> Loaded:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
     checked = check(text, name, known)
-    return Loaded(settings=_Filling(known, read).settings(checked.file), notices=checked.notices)
+    return LoadedFile(
+        settings=_FileCompletion(known, read).settings(checked.file), notices=checked.notices
+    )
 
 
-def check(text: str, name: str, known: Known) -> Checked:
+def check(text: str, name: str, known: FileDefaults) -> CheckedFile:
     """The file as its model has it, if all of it can be used.
 
     Raises:
@@ -143,8 +145,8 @@ def check(text: str, name: str, known: Known) -> Checked:
         file = _file(plain, extra="forbid")
     except ValidationError as error:
         found = error.errors(include_url=False)
-        problems += [in_words(source, one, SettingsFile) for one in found]
-        if all(one["type"] == "extra_forbidden" for one in found):
+        problems += [in_words(source, error, SettingsFile) for error in found]
+        if all(error["type"] == "extra_forbidden" for error in found):
             file = _file(plain, extra="ignore")
     if file:
         problems += faults(file, source, known.settings, known.providers)
@@ -152,7 +154,7 @@ def check(text: str, name: str, known: Known) -> Checked:
         if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
             problems.append("Is it a playbook? Check that with: moot playbook check FILE")
         raise ConfigurationBroken("\n".join(_in_order(problems, name)))
-    return Checked(file=file, notices=(*notices, *doubts(file, source)))
+    return CheckedFile(file=file, notices=(*notices, *doubts(file, source)))
 
 
 def _in_order(problems: Sequence[str], name: str) -> Sequence[str]:
@@ -162,15 +164,15 @@ def _in_order(problems: Sequence[str], name: str) -> Sequence[str]:
         number = problem.removeprefix(f"{name}, line ").partition(":")[0]
         return int(number) if number.isdecimal() else sys.maxsize
 
-    shown, listed = list[str](), set[str]()
+    texts, listed = list[str](), set[str]()
     for problem in sorted(problems, key=line):
-        said, _, names = problem.partition(LISTED)
-        shown.append(said if names and names in listed else problem)
+        text, _, names = problem.partition(LISTED)
+        texts.append(text if names and names in listed else problem)
         listed.add(names)
-    return shown
+    return texts
 
 
-def _providers_in_names(values: dict[str, Any], known: Known) -> set[str]:
+def _providers_in_names(values: dict[str, Any], known: FileDefaults) -> set[str]:
     """Providers that may stand in front of a model's name.
 
     Where OpenRouter serves, `anthropic/…` is a name of its own.
@@ -275,10 +277,10 @@ def _with_servers(base: Settings, file: SettingsFile) -> Settings:
     return base.model_copy(update=models)
 
 
-class _Filling:
+class _FileCompletion:
     """Completes a file: fills in models and names it leaves out, reads its prompt files."""
 
-    def __init__(self, known: Known, read: ReadPrompt) -> None:
+    def __init__(self, known: FileDefaults, read: ReadPrompt) -> None:
         self._base = known.settings
         self._providers = known.providers
         self._read = read
@@ -336,15 +338,15 @@ class _Filling:
         self, named: Sequence[Agent], usual: Sequence[ModelChoice], rules: Summarization
     ) -> tuple[Agent, ...]:
         """The agents; the usual models are dealt in turn to those that name none."""
-        found, dealt = list[Agent](), cycle(usual)
-        for one in named:
-            same = [choice for choice in usual if choice.provider == one.provider]
-            model = (*same, usual[0])[0] if one.provider or one.model else next(dealt)
-            role, more = role_id(one.role, self._base.roles) or one.role, self._base.roles
-            plain = agent_for(role, self._choice(one, model), more)
-            plain = plain.model_copy(update={"id": one.id, "enabled": one.enabled})
-            found.append(self._speaker(one, plain, rules))
-        return tuple(found)
+        agents, dealt = list[Agent](), cycle(usual)
+        for agent in named:
+            same = [choice for choice in usual if choice.provider == agent.provider]
+            model = (*same, usual[0])[0] if agent.provider or agent.model else next(dealt)
+            role, more = role_id(agent.role, self._base.roles) or agent.role, self._base.roles
+            plain = agent_for(role, self._choice(agent, model), more)
+            plain = plain.model_copy(update={"id": agent.id, "enabled": agent.enabled})
+            agents.append(self._speaker(agent, plain, rules))
+        return tuple(agents)
 
     def _speaker(self, one: Speaker, plain: Agent, rules: Summarization) -> Agent:
         """The built-in agent with what the file says of it.

@@ -35,4 +35,4 @@ def _choices(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for holder in (values, *speakers):
         chain = cast("dict[str, Any]", holder).get("fallbacks") if isinstance(holder, dict) else ()
         found += cast("list[Any]", chain) if isinstance(chain, list) else []
-    yield from (cast("dict[str, Any]", one) for one in found if isinstance(one, dict))
+    yield from (cast("dict[str, Any]", item) for item in found if isinstance(item, dict))

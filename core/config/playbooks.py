@@ -58,17 +58,19 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> PlaybooksFoun
     files: Sequence[FilePath] = ()
     with suppress(OSError):  # there is no such folder
         in_folder = (folder / FOLDER).iterdir() if folder else ()
-        files = sorted(one for one in in_folder if one.suffix in _SUFFIXES and one.is_file())
+        files = sorted(path for path in in_folder if path.suffix in _SUFFIXES and path.is_file())
     for file in files[:_MOST_FILES]:
         try:
-            found = load_playbook(file, settings)
+            playbook = load_playbook(file, settings)
         except ConfigurationBroken as broken:
             faults += str(broken).splitlines()
             continue
-        if found.name in own:
-            faults.append(f'{file}: {own[found.name].name} has the name "{found.name}" already.')
+        if playbook.name in own:
+            faults.append(
+                f'{file}: {own[playbook.name].name} has the name "{playbook.name}" already.'
+            )
         else:
-            team[found.name], own[found.name] = found, file
+            team[playbook.name], own[playbook.name] = playbook, file
     faults += [f"{file} is left out: {_MOST_FILES} are read." for file in files[_MOST_FILES:]]
     return PlaybooksFound(playbooks=_Playbooks(settings, team), own=own, faults=faults)
 
@@ -135,7 +137,7 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
         playbook = _checked(source.values)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        lines = [in_words(source, one, Playbook, noun="key of a playbook") for one in found]
+        lines = [in_words(source, error, Playbook, noun="key of a playbook") for error in found]
         raise ConfigurationBroken("\n".join(lines)) from None
     if wrong := list(_misfits(playbook, source, settings)):
         raise ConfigurationBroken("\n".join(wrong))
@@ -151,8 +153,8 @@ def built_in() -> Mapping[str, Playbook]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     files = sorted(_BUILT_IN.glob("*.yaml"))
     read = (yaml.load(file.read_text("utf-8"), Loader=loader) for file in files)  # noqa: S506 - both are safe loaders
-    found = [_checked(values) for values in read]
-    return {one.name: one for one in found}
+    playbooks = [_checked(values) for values in read]
+    return {playbook.name: playbook for playbook in playbooks}
 
 
 def _checked(values: Mapping[str, Any]) -> Playbook:
@@ -194,8 +196,8 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
         "criteria": [("name", criterion.name) for criterion in playbook.criteria],
-        "evidence": [("name", one.name) for one in playbook.evidence],
-        "verdict": [("title", one.title) for one in playbook.verdict],
+        "evidence": [("name", evidence.name) for evidence in playbook.evidence],
+        "verdict": [("title", part.title) for part in playbook.verdict],
     }
     for key, entries in named.items():
         folded = [name.casefold() for _, name in entries]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import yaml
 
-from core.config.written import Path, WrittenAt, WrittenFile, words_of
+from core.config.written import Path, ValuePosition, WrittenFile, words_of
 from core.errors import ConfigurationBroken
 
 #: More values or deeper nesting than any honest file has: aliases of aliases can grow for ever.
@@ -31,7 +31,7 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
     # JSON is YAML, except for tabs between its values.
     as_yaml = text.replace("\t", " ") if is_json else text
     _check_size(as_yaml, name)
-    marks = dict[Path, WrittenAt]()
+    marks = dict[Path, ValuePosition]()
     try:
         if not is_json and (node := yaml.compose(text, yaml.SafeLoader)):
             # First, as it says how much there is: keys that are merged can grow without bounds.
@@ -89,7 +89,7 @@ class _Walk:
         self._name = name
         self._seen = 0
 
-    def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, WrittenAt]]:
+    def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
         """Every key and list item under the node."""
         self._seen += 1
         if self._seen > _MOST_VALUES or len(path) > _DEEPEST:
@@ -100,7 +100,7 @@ class _Walk:
             for index, item in enumerate(node.value):
                 yield from self._marked(item, (*path, index), item.start_mark.line + 1)
 
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, WrittenAt]]:
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
         first_lines: dict[str, int] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
@@ -122,8 +122,10 @@ class _Walk:
             else:
                 yield from self._marked(value, (*path, word), line)
 
-    def _marked(self, node: yaml.Node, path: Path, line: int) -> Iterator[tuple[Path, WrittenAt]]:
-        yield path, WrittenAt(words_of(path), line)
+    def _marked(
+        self, node: yaml.Node, path: Path, line: int
+    ) -> Iterator[tuple[Path, ValuePosition]]:
+        yield path, ValuePosition(words_of(path), line)
         yield from self.marks(node, path)
 
 

@@ -11,7 +11,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class WrittenAt:
+class ValuePosition:
     """Where a value was written, and under which name."""
 
     words: str
@@ -24,7 +24,7 @@ class WrittenFile:
 
     name: str
     values: dict[str, Any]
-    marks: dict[Path, WrittenAt] = field(default_factory=dict[Path, WrittenAt])
+    marks: dict[Path, ValuePosition] = field(default_factory=dict[Path, ValuePosition])
 
     def at(self, path: Path) -> str:
         """File, line and key of a value, for messages; the nearest parent's line if unknown."""

@@ -118,18 +118,18 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
     if "[" not in text:  # each begins so, which the pattern takes longer to see
         return ()
     made = list[Found]()
-    for found in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text):
-        start, free = found.start(), made[-1].end if made else 0
+    for match in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text):
+        start, free = match.start(), made[-1].end if made else 0
         while start - len(_STRIKE) >= free and text.endswith(_STRIKE, free, start):
             start -= len(_STRIKE)
-        words = (found["double"] or found["single"] or found["bare"] or "").strip()
-        made.append(Found(start, found.end(), found["source"].lower(), words))
+        words = (match["double"] or match["single"] or match["bare"] or "").strip()
+        made.append(Found(start, match.end(), match["source"].lower(), words))
     return made
 
 
 def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
     """Look whether the words stand in the source."""
-    source = next((one for one in sources if one.id == source_id), None)
+    source = next((source for source in sources if source.id == source_id), None)
     fault, lines = "", None
     if source is None:
         fault = f"there is no source {source_id}"
@@ -141,9 +141,9 @@ def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
         lines = lines_of(words, source.text)
         if lines is None:
             elsewhere = [
-                one.id
-                for one in sources
-                if one is not source and lines_of(words, one.text) is not None
+                document.id
+                for document in sources
+                if document is not source and lines_of(words, document.text) is not None
             ]
             fault = f"{source_id} does not say so"
             fault += f"; {elsewhere[0]} does" if elsewhere else ""
@@ -174,7 +174,7 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     where there are some among the sources.
     """
     of_record = any(source.id.startswith(_RECORD) for source in sources)
-    made = list[Citation]()
+    citations = list[Citation]()
 
     def shown(found: Found) -> str:
         # What is shown is what was checked: on one line, with no word divided.
@@ -183,13 +183,13 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
         checks = [check(found.source, line, sources) for line in lines]
         verified = (tried for tried in checks if tried.status is CitationStatus.VERIFIED)
         citation = next(verified, checks[-1])
-        made.append(citation)
+        citations.append(citation)
         quote = f'[{found.source}: "{citation.words}"]' if citation.words else f"[{found.source}]"
         if citation.status is CitationStatus.VERIFIED:
             return quote
         return f"~~{quote}~~ (not found in {found.source})"
 
-    return _replaced(text, shown, of_record=of_record), tuple(made)
+    return _replaced(text, shown, of_record=of_record), tuple(citations)
 
 
 def rendered(text: str, show: Callable[[Found, bool], str], *, of_record: bool = False) -> str:
@@ -325,10 +325,10 @@ def _slips(
     count = 0
     for step in steps:
         words = there[step.src_start : step.src_end]
-        said = wanted[step.dest_start : step.dest_end]
-        if not _is_harmless(words, said):
+        texts = wanted[step.dest_start : step.dest_end]
+        if not _is_harmless(words, texts):
             return None
-        count += max(len(words), len(said))
+        count += max(len(words), len(texts))
     return count, begin + first, begin + last - 1
 
 

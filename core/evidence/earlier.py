@@ -58,9 +58,9 @@ def earlier_decisions(question: str, by: Person) -> SourceReference:
 def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceReference:
     """A debate's verdict as a source of another debate."""
     verdict = debate.verdict
-    said = " ".join((verdict.decision if verdict else debate.setup.question).split())
-    said = said if len(said) <= _TITLE else f"{said[: _TITLE - 1].rstrip()}…"
-    title = f"decided on {day(debate.ended_at or debate.now)}: {said}"
+    text = " ".join((verdict.decision if verdict else debate.setup.question).split())
+    text = text if len(text) <= _TITLE else f"{text[: _TITLE - 1].rstrip()}…"
+    title = f"decided on {day(debate.ended_at or debate.now)}: {text}"
     return SourceReference(
         kind=SourceKind.DECISION, title=title, address=address, fetch=debate.id, by=by
     )
@@ -68,8 +68,8 @@ def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceR
 
 async def has_earlier(store: DebateStore, place: Place) -> bool:
     """Whether a debate of the place has ended with a verdict."""
-    wanted = DebateFilter(workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES)
-    return any(one.status == Status.CONCLUDED for one in await store.find(wanted))
+    filters = DebateFilter(workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES)
+    return any(entry.status == Status.CONCLUDED for entry in await store.find(filters))
 
 
 class FetchEarlierDecisions:
@@ -89,11 +89,11 @@ class FetchEarlierDecisions:
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
         """No text of its own, but a source for each decision that fits; what was left out."""
-        wanted = DebateFilter(
+        filters = DebateFilter(
             workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES
         )
         decided = list[Debate]()
-        for entry in await self._store.find(wanted):
+        for entry in await self._store.find(filters):
             if entry.status != Status.CONCLUDED:
                 continue
             try:
@@ -111,8 +111,8 @@ class FetchEarlierDecisions:
         return SourceText(
             references=tuple(
                 [
-                    decision_reference(one, reference.by, await self._address_of(one))
-                    for one in chosen
+                    decision_reference(debate, reference.by, await self._address_of(debate))
+                    for debate in chosen
                 ]
             ),
             warnings=(warning,) if left_out else (),
@@ -154,10 +154,10 @@ def decision_words(debate: Debate) -> str:
     if decision:
         why = f" {decision.why}" if decision.why else ""
         stands = f"It was {_STANDING[decision.kind]} by {decision.by.name or decision.by.id}.{why}"
-    said, turned_out = debate.outcome, list[str]()
-    if said and said.kind is not OutcomeKind.TOO_EARLY:
-        by = said.by.name or said.by.id
-        words = f"How it turned out: {_OUTCOMES[said.kind]}, says {by}. {said.why}"
+    outcome, turned_out = debate.outcome, list[str]()
+    if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
+        by = outcome.by.name or outcome.by.id
+        words = f"How it turned out: {_OUTCOMES[outcome.kind]}, says {by}. {outcome.why}"
         turned_out.append(words.rstrip())
     overturns = "; ".join(without_stops(verdict.overturned_by))
     return "\n".join(
@@ -175,12 +175,12 @@ def decision_words(debate: Debate) -> str:
 
 def _fitting(decided: Sequence[Debate], question: str) -> Sequence[Debate]:
     """All of a small register, else the decisions that fit the question best, then the newest."""
-    texts = [decision_words(one) for one in decided]
+    texts = [decision_words(debate) for debate in decided]
     if len(decided) <= _MOST_DECISIONS and sum(map(len, texts)) <= _MOST_CHARACTERS:
         return decided
-    kept, room = list[Debate](), _MOST_CHARACTERS
+    debates, room = list[Debate](), _MOST_CHARACTERS
     for at in dict.fromkeys((*best_of(texts, question), *range(len(decided)))):
-        if len(texts[at]) <= room and len(kept) < _MOST_DECISIONS:
-            kept.append(decided[at])
+        if len(texts[at]) <= room and len(debates) < _MOST_DECISIONS:
+            debates.append(decided[at])
             room -= len(texts[at])
-    return kept
+    return debates

@@ -34,11 +34,11 @@ class Passage:
 
 def passages_of(source: Source) -> Sequence[Passage]:
     """The passages of a source, in its order. A passage never crosses a heading or a mark."""
-    found, kept = list[Passage](), _kept_lines(source)
+    passages, kept = list[Passage](), _kept_lines(source)
     for heading, line, text in _pieces(source):
         place = _place(source, line, kept).label
-        found.append(Passage(source.id, len(found) + 1, heading, place, text))
-    return tuple(found)
+        passages.append(Passage(source.id, len(passages) + 1, heading, place, text))
+    return tuple(passages)
 
 
 def headings_of(source: Source) -> Sequence[str]:

@@ -20,7 +20,7 @@ def revision_of(
 
     It has the source's title. Of a subject that is one source it may have any title.
     """
-    before = next((one for one in subject if one.id == cited.source), None)
+    before = next((source for source in subject if source.id == cited.source), None)
     if before is None or not revisions:
         return None
     same = [
@@ -38,7 +38,9 @@ def is_gone(cited: Citation, revision: Source | None) -> bool:
 def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
     """The words as a checked citation of the newest changed text that holds them."""
     found = (check(revision.id, words, revisions) for revision in reversed(revisions))
-    return next((one for one in found if one.status is CitationStatus.VERIFIED), None)
+    return next(
+        (citation for citation in found if citation.status is CitationStatus.VERIFIED), None
+    )
 
 
 def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...]:
@@ -62,7 +64,7 @@ def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...
 
 
 def _marked(sign: str, lines: Sequence[str]) -> Sequence[str]:
-    said = [line.strip() for line in lines if line.strip()]
-    shown = [f"{sign} {line[:_LINE_LIMIT]}" for line in said[:_MOST_LINES]]
-    more = len(said) - _MOST_LINES
+    texts = [line.strip() for line in lines if line.strip()]
+    shown = [f"{sign} {line[:_LINE_LIMIT]}" for line in texts[:_MOST_LINES]]
+    more = len(texts) - _MOST_LINES
     return [*shown, f"{sign} … and {more} more"] if more > 0 else shown

@@ -40,7 +40,7 @@ _PLACEHOLDER = re.compile(r"\{(question|words)\}")
 _MOST_WORDS, _LONG = 12, 4
 
 
-class _Called(Value):
+class _ToolReference(Value):
     """What a reference needs to be fetched."""
 
     server: str
@@ -82,7 +82,9 @@ def tool_references(
         SourceReference(
             kind=SourceKind.TOOL,
             title=tool.title or f"{tool.name} of {server.name}",
-            fetch=_Called(server=server.name, tool=tool.name, question=question).model_dump_json(),
+            fetch=_ToolReference(
+                server=server.name, tool=tool.name, question=question
+            ).model_dump_json(),
             by=by,
         )
         for server in servers
@@ -97,14 +99,14 @@ def filled(value: object, question: str) -> object:
         items = cast("Mapping[str, object]", value).items()
         return {key: filled(one, question) for key, one in items}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [filled(one, question) for one in cast("Sequence[object]", value)]
+        return [filled(item, question) for item in cast("Sequence[object]", value)]
     if not isinstance(value, str):
         return value
-    found = (one for one in re.findall(r"\w+(?:[-.]\w+)*", question))
+    found = (item for item in re.findall(r"\w+(?:[-.]\w+)*", question))
     telling = [
-        one
-        for one in found
-        if len(one) >= _LONG or sum(sign.isupper() or sign.isdigit() for sign in one) > 1
+        word
+        for word in found
+        if len(word) >= _LONG or sum(sign.isupper() or sign.isdigit() for sign in word) > 1
     ]
     words = " ".join(dict.fromkeys(telling[:_MOST_WORDS])) or question
     return _PLACEHOLDER.sub(lambda at: question if at[1] == "question" else words, value)
@@ -143,7 +145,7 @@ class FetchTools:
         if not CAN_ASK:
             raise BadInput(f"MCP servers are listed, and {NOT_INSTALLED}")
         try:
-            called = _Called.model_validate_json(reference.fetch)
+            called = _ToolReference.model_validate_json(reference.fetch)
         except ValidationError:
             raise BadInput("it names no tool") from None
         server, tool = self._listed(called, place)
@@ -164,8 +166,8 @@ class FetchTools:
         async with self._gate:
             answer = await self._ask(server, order)
         if answer.fault or answer.said:
-            said = f"{answer.fault}: “{_one_line(answer.said)}”" if answer.said else answer.fault
-            raise BadInput(said)
+            text = f"{answer.fault}: “{_one_line(answer.said)}”" if answer.said else answer.fault
+            raise BadInput(text)
         files = [part for part in answer.parts if part.file]
         if len(files) == len(answer.parts) == 1:
             # A file that is the whole answer.
@@ -180,7 +182,7 @@ class FetchTools:
             raise BadInput("the tool answers with no text")
         return self._read(texts, answer.left_out + len(files))
 
-    def _listed(self, called: _Called, place: Place) -> tuple[ToolServer, ToolSource]:
+    def _listed(self, called: _ToolReference, place: Place) -> tuple[ToolServer, ToolSource]:
         """The server and the tool as the settings have them now.
 
         Raises:

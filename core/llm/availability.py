@@ -31,7 +31,7 @@ def is_outage(error: Exception) -> bool:
 
 
 @dataclass
-class _Away:
+class _ModelOutage:
     """A model that was given up and has not answered since."""
 
     reason: str
@@ -45,7 +45,7 @@ class ModelAvailability:
     def __init__(self, clock: Clock, probes: RetryPolicy = PROBES) -> None:
         self._clock = clock
         self._probes = probes
-        self._away: dict[ModelRef, _Away] = {}
+        self._away: dict[ModelRef, _ModelOutage] = {}
         #: Until when each model does not want to be asked.
         self._limited: dict[ModelRef, datetime] = {}
 
@@ -79,7 +79,7 @@ class ModelAvailability:
             reason: Words for people.
         """
         now = self._clock.now()
-        known = self._away.setdefault(ref, _Away(reason=reason, probe_at=now))
+        known = self._away.setdefault(ref, _ModelOutage(reason=reason, probe_at=now))
         known.reason = reason
         if known.probe_at <= now:
             self._put_off(known)
@@ -113,7 +113,7 @@ class ModelAvailability:
         soon = now + timedelta(seconds=max(wait, 0.0 if probes else self._probes.first_wait))
         return max(soon, min(probes, default=now))
 
-    def _put_off(self, known: _Away) -> None:
+    def _put_off(self, known: _ModelOutage) -> None:
         """Set the time of the next probe."""
         known.probes += 1
         wait = self._probes.wait_after(known.probes) or 0.0

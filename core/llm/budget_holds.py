@@ -33,7 +33,7 @@ CAPS_KEPT = 4096
 
 
 @dataclass(frozen=True)
-class Hold:
+class BudgetHold:
     """Money set aside for one attempt."""
 
     keys: tuple[str, ...]
@@ -53,7 +53,7 @@ class BudgetHolds:
         self._held: dict[str, Decimal] = {}
         self._settled = asyncio.Event()
 
-    async def hold(self, caps: Sequence[Cap], worst: Decimal | None) -> Hold:
+    async def hold(self, caps: Sequence[Cap], worst: Decimal | None) -> BudgetHold:
         """Set the worst case aside.
 
         Most calls cost far less than their worst case. So a call that only does not fit because
@@ -65,7 +65,7 @@ class BudgetHolds:
         while self._waits_for_others(caps, worst):
             await self._settled.wait()
         check_caps(self._current(caps), worst)
-        held = Hold(tuple(cap.key for cap in caps), worst or _NOTHING)
+        held = BudgetHold(tuple(cap.key for cap in caps), worst or _NOTHING)
         for key in held.keys:
             self._held[key] = self._held.get(key, _NOTHING) + held.amount
             self._first[key] = self._first.pop(key)  # to the end: used last
@@ -76,7 +76,7 @@ class BudgetHolds:
                     known.pop(key, None)
         return held
 
-    def settle(self, held: Hold, cost: Decimal | None) -> None:
+    def settle(self, held: BudgetHold, cost: Decimal | None) -> None:
         """Give back what was held and book what the attempt did cost.
 
         A cost nobody knows is booked as the worst case.
@@ -150,14 +150,14 @@ class SharedHolds:
         try:
             while True:
                 now = self._clock.now()
-                wanted = Reservation(
+                reservation = Reservation(
                     id=name,
                     debate_id=self._debate_id,
                     turn=self._turn,
                     amount=worst,
                     expires_at=now + timedelta(seconds=seconds),
                 )
-                known = await self._reservations.reserve(wanted, shared, at=now)
+                known = await self._reservations.reserve(reservation, shared, at=now)
                 if not known:
                     break
                 check_caps(known, worst)

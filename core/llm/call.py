@@ -63,7 +63,7 @@ from core.llm.reply_faults import (
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.models import BESIDE, Agent, Call, Usage
-from core.ports import Clock, LoadsSlowly, ModelProvider, TellsContext
+from core.ports import Clock, ContextSizes, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 from core.settings import USUAL_CALLS_AT_ONCE
@@ -198,8 +198,8 @@ class ModelCalls:
     async def load(self, providers: Collection[str]) -> None:
         """Load what these providers take to be asked, without blocking the event loop."""
         named = [one for name, one in self._providers.items() if name in providers]
-        slow = [one for one in named if isinstance(one, LoadsSlowly)]
-        await asyncio.gather(*(one.load() for one in slow))
+        slow = [provider for provider in named if isinstance(provider, SlowLoadingProvider)]
+        await asyncio.gather(*(provider.load() for provider in slow))
 
     async def close(self) -> None:
         """Close all providers."""
@@ -216,8 +216,8 @@ class ModelCalls:
             async with asyncio.timeout(options.seconds):
                 yield so_far
         except TimeoutError:
-            said = f"No answer within {duration(options.seconds)}."
-            raise TimeUp(said, usage=so_far.usage) from None
+            text = f"No answer within {duration(options.seconds)}."
+            raise TimeUp(text, usage=so_far.usage) from None
         except CallFailed as error:
             error.usage = so_far.usage
             raise
@@ -278,8 +278,10 @@ class ModelCalls:
         # An error that may pass counts before the others, and one that only a person can mend last:
         # an agent is out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
-        passing = [one for one in failed if is_outage(one)] if so_far.options.patient else []
-        raise (passing or [one for one in failed if not isinstance(one, mending)] or failed)[-1]
+        passing = [error for error in failed if is_outage(error)] if so_far.options.patient else []
+        raise (passing or [error for error in failed if not isinstance(error, mending)] or failed)[
+            -1
+        ]
 
     async def _tried(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
@@ -388,7 +390,7 @@ class ModelCalls:
         provider = self._provider(ref.provider)
         if ref in self._contexts:
             return
-        if isinstance(provider, TellsContext):
+        if isinstance(provider, ContextSizes):
             try:
                 tokens = await provider.context(ref.model)
             except ProviderError:
@@ -414,15 +416,15 @@ class ModelCalls:
             raise
         if is_cut_off(request, reply.usage, limits):
             raise cut_off(ref.provider, request, limits, reply.usage)
-        said = ""
+        text = ""
         if is_echo(request, reply.text):
-            said = f"{ref.model} repeated its prompt instead of answering."
+            text = f"{ref.model} repeated its prompt instead of answering."
         elif is_refusal(reply.text):
-            said = f"{ref.model} refused to answer: {' '.join(reply.text.split())}"
+            text = f"{ref.model} refused to answer: {' '.join(reply.text.split())}"
         elif repeats_itself(reply.text):
-            said = f"{ref.model} repeated the same words again and again."
-        if said:
-            raise ReplyUnusable(said, usage=reply.usage)
+            text = f"{ref.model} repeated the same words again and again."
+        if text:
+            raise ReplyUnusable(text, usage=reply.usage)
         return reply
 
     def _priced(self, ref: ModelRef, usage: Usage) -> Usage:

@@ -51,4 +51,9 @@ def nearest_model(provider: str, model: str) -> str:
 def _names(provider: str) -> Sequence[str]:
     """The models the price list has for a provider."""
     book = PRICE_BOOKS.get(provider, provider)
-    return [model.id for one in get_snapshot().providers if one.id == book for model in one.models]
+    return [
+        model.id
+        for provider in get_snapshot().providers
+        if provider.id == book
+        for model in provider.models
+    ]

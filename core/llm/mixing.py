@@ -24,14 +24,14 @@ def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
     Args:
         providers: Those with a key, the first choice first.
     """
-    usual, found = usual_models(), list[ModelChoice]()
+    usual, choices = usual_models(), list[ModelChoice]()
     keyed = [name for name in providers if name in usual]
     # A reseller comes last: who has a key of their own asks the maker.
-    for name in sorted(keyed, key=lambda one: len(usual[one].strongest) > 1):
+    for name in sorted(keyed, key=lambda provider: len(usual[provider].strongest) > 1):
         models = [ModelChoice(provider=name, model=model) for model in usual[name].strongest]
-        taken = {one.maker for one in found}
-        found += [one for one in models if one.maker not in taken][:1]
-    return tuple(found) if len(found) > 1 else ()
+        taken = {choice.maker for choice in choices}
+        choices += [choice for choice in models if choice.maker not in taken][:1]
+    return tuple(choices) if len(choices) > 1 else ()
 
 
 def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> ModelChoice | None:

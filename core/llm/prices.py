@@ -107,7 +107,7 @@ def price(
         (rates.output_mtok, usage.output_tokens),
     )
     each_call = calc_unit_price(rates.requests_kcount, 1, total, 1000)
-    return sum((calc_unit_price(*one, total, _MILLION) for one in paid), start=each_call)
+    return sum((calc_unit_price(*item, total, _MILLION) for item in paid), start=each_call)
 
 
 def _rates(book: str, model: str, at: datetime | None) -> ModelPrice:
@@ -168,12 +168,12 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
         if not cap.has_room_for(worst):
             left = max(Decimal(0), cap.limit - cap.kept - cap.spent)
             kept = f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
-            said = (
+            text = (
                 f"The cost cap for {cap.words} is {money(cap.limit)}; "
                 f"{money(left, rounding=ROUND_DOWN)} is left{kept}, "
                 f"and the next call may cost {money(worst, rounding=ROUND_UP)}."
             )
-            raise CapReached(f"{said} {cap.remedy}".rstrip())
+            raise CapReached(f"{text} {cap.remedy}".rstrip())
 
 
 def output_reserve(limits: Capability, wanted: int, effort: str) -> int:

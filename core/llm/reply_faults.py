@@ -76,9 +76,9 @@ def without_preamble(text: str) -> str:
 
 def cut_off(provider: str, request: ModelRequest, limits: Capability, usage: Usage) -> ReplyCutOff:
     """The error; with the setting to change where the model may reason and no record says so."""
-    said = f"The reply of {provider} was cut off at its length limit."
+    text = f"The reply of {provider} was cut off at its length limit."
     if any(limits.reasoning_tokens.values()) or limits.efforts:
-        return ReplyCutOff(said, usage=usage)
+        return ReplyCutOff(text, usage=usage)
     record = (
         f"{{provider: {provider}, match: {request.model!r}, "
         "reasoning_tokens: {low: 4096, medium: 12288, high: 32768}}"
@@ -86,7 +86,7 @@ def cut_off(provider: str, request: ModelRequest, limits: Capability, usage: Usa
     hint = f"If {request.model} reasons before it answers, give it room: `models: [{record}]`."
     if request.max_output_tokens >= limits.output_tokens:
         hint += f" `output_tokens` there bounds a reply too; it is {limits.output_tokens}."
-    return ReplyCutOff(f"{said} {hint}", usage=usage)
+    return ReplyCutOff(f"{text} {hint}", usage=usage)
 
 
 def writable(text: str) -> str:

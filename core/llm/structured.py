@@ -113,21 +113,21 @@ def _names(schema: Mapping[str, Any]) -> frozenset[str]:
     """The names of all fields of a form."""
     fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
     inner = [*fields.values(), *([schema["items"]] if "items" in schema else [])]
-    return frozenset(fields).union(*(_names(one) for one in inner))
+    return frozenset(fields).union(*(_names(schema) for schema in inner))
 
 
 def _objects(text: str, names: frozenset[str]) -> Iterator[dict[str, Any]]:
     """The JSON objects that a reply may mean, the likeliest first."""
     for found in _values(text):
-        for one in _unwrapped(found, names):
-            yield cast("dict[str, Any]", _tidy(one, names))
+        for value in _unwrapped(found, names):
+            yield cast("dict[str, Any]", _tidy(value, names))
 
 
 def _values(text: str) -> Iterator[object]:
     """The JSON values in a text: whole ones, then what can be mended, then inner ones."""
     fences = [fence.partition("\n") for fence in text.split(_FENCE)[1::2]]
     blocks = [body for name, _, body in fences if name.strip().lower() in {"", "json"}]
-    blocks = [one.strip() for one in (*reversed(blocks), text) if one.strip()]
+    blocks = [block.strip() for block in (*reversed(blocks), text) if block.strip()]
     for block in blocks:
         with suppress(ValueError, RecursionError):
             yield _DECODER.decode(block)
@@ -151,13 +151,13 @@ def _decoded(text: str) -> tuple[list[object], list[object]]:
     outer: list[object] = []
     inner: list[object] = []
     read, end, is_broken = 0, 0, False
-    for found in islice(_OBJECT.finditer(text), _MOST_TRIES):
-        if found.start() < end or read > _MOST_READINGS * len(text):
+    for match in islice(_OBJECT.finditer(text), _MOST_TRIES):
+        if match.start() < end or read > _MOST_READINGS * len(text):
             continue
         try:
-            value, end = _DECODER.raw_decode(text, found.start())
+            value, end = _DECODER.raw_decode(text, match.start())
         except json.JSONDecodeError as error:
-            read += error.pos - found.start()
+            read += error.pos - match.start()
             is_broken = True
         except (ValueError, RecursionError):  # a number of 5,000 digits; a thousand objects deep
             break
@@ -212,7 +212,7 @@ def _tidy(value: Any, names: frozenset[str]) -> Any:
     if isinstance(value, str):
         return writable(value)
     if isinstance(value, list):
-        return [_tidy(one, names) for one in cast("list[Any]", value)]
+        return [_tidy(item, names) for item in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
     fields = cast("dict[str, Any]", value)

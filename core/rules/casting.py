@@ -87,11 +87,11 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
     """
     said = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
     software = [said[word] for word in said if word in _SOFTWARE]
-    found = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
+    roles = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
     if software:
-        found = [CastRole(_ARCHITECT, f"The question says {_named(software)}: software.")]
-    found.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
-    topics = [_Topic(one.name.lower(), one.id, frozenset(one.topics)) for one in more] + _TOPICS
+        roles = [CastRole(_ARCHITECT, f"The question says {_named(software)}: software.")]
+    roles.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
+    topics = [_Topic(role.name.lower(), role.id, frozenset(role.topics)) for role in more] + _TOPICS
     places = list(said)
     hits = [([word for word in said if word in topic.words], topic) for topic in topics]
     hits = [(words, topic) for words, topic in hits if words]
@@ -101,8 +101,8 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
             hits, key=lambda hit: (len(hit[0]), hit[1].role in own, -places.index(hit[0][0]))
         )
         why = f"The question says {_named([said[word] for word in words])}: {topic.name}."
-        found.insert(0, CastRole(topic.role, why))
-    return _completed(found)
+        roles.insert(0, CastRole(topic.role, why))
+    return _completed(roles)
 
 
 def _named(words: Sequence[str]) -> str:
@@ -122,20 +122,20 @@ def held_to_rules(
         known: Ids of the roles there are.
         most: No more than so many; `A_CHECK` or more.
     """
-    found: dict[str, CastRole] = {}
-    for one in wanted:
-        reason = " ".join(one.reason.split())
+    roles: dict[str, CastRole] = {}
+    for role in wanted:
+        reason = " ".join(role.reason.split())
         if len(reason) > _REASON_CHARS:
             reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
-        if one.role in known:
-            found.setdefault(one.role, CastRole(one.role, reason))
-    return _completed(list(found.values()), most) if found else ()
+        if role.role in known:
+            roles.setdefault(role.role, CastRole(role.role, reason))
+    return _completed(list(roles.values()), most) if roles else ()
 
 
 def _completed(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastRole]:
     """At most five with the sceptic, at least three, or so many where fewer are wanted."""
-    others = [one for one in cast if one.role != SCEPTIC][: most - 1]
-    sceptic = next((one for one in cast if one.role == SCEPTIC), None)
+    others = [role for role in cast if role.role != SCEPTIC][: most - 1]
+    sceptic = next((role for role in cast if role.role == SCEPTIC), None)
     usual = (role for role in _USUAL if role not in {other.role for other in others})
     while len(others) < min(FEWEST, most) - 1:
         others.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))

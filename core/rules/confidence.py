@@ -101,7 +101,9 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         return Confidence(None, (_BY_FINDINGS,))
     options = options_of(debate)
     decided = options.resolve(option)
-    counted_ballots = {one.voter: one.probabilities for one in voting.counted(debate, tally)}
+    counted_ballots = {
+        ballot.voter: ballot.probabilities for ballot in voting.counted(debate, tally)
+    }
     # What a review finds unmet is why its verdict is what it is, and no doubt about it.
     status = (
         []

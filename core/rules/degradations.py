@@ -26,13 +26,15 @@ def degradations(debate: Debate) -> Iterator[str]:
         what = f"{source.reference.title}: {source.fault}"
         yield f"A source that was given could not be read: {what}."
     if missing := missing_evidence(debate):
-        named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
+        named = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
         yield f"No source holds what this kind of debate should rest on: {named}."
     for reason in dict.fromkeys(debate.refused.values()):
         of = [_with_model(debate, agent) for agent, why in debate.refused.items() if why == reason]
         whose = "its" if len(of) == 1 else "their"
         yield f"{', '.join(of)} could not be asked, {whose} key is refused: {reason}"
-    gone = [one.name for one in agents if one.id not in alive and one.id not in debate.refused]
+    gone = [
+        agent.name for agent in agents if agent.id not in alive and agent.id not in debate.refused
+    ]
     if gone:
         left = f"{len(alive)} of {len(agents)} agents"
         yield f"Only {left} took part to the end, not {', '.join(gone)}."
@@ -70,7 +72,7 @@ def tie_break(debate: Debate) -> str:
         return ""
     names = _names(debate, level)
     if len(tally.winners) != 1:
-        tied = [one for one in level if one.position in tally.winners]
+        tied = [score for score in level if score.position in tally.winners]
         return f"Whose text is best is a tie that no rule breaks: {_names(debate, tied)}."
     winner = debate.setup.agent(tally.winners[0]).name
     best, second = level[0], level[1]
@@ -97,15 +99,15 @@ def _failed(debate: Debate) -> Iterator[str]:
             by_agent.setdefault(failure.turn.agent, []).append(failure)
     names = {agent.id: agent.name for agent in debate.setup.agents}
     for agent, failures in by_agent.items():
-        told = list[str]()
+        texts = list[str]()
         for turn in (failure.turn for failure in failures):
             whose = f" of {names[turn.target]}" if turn.target in names else ""
             when = f"round {turn.round}" if turn.round else "before round 1"
-            told.append(f"{turn.act.value}{whose} ({when})")
-        if len(told) > _MOST_LISTED:
-            told = [*told[:_MOST_LISTED], f"{len(told) - _MOST_LISTED} more"]
+            texts.append(f"{turn.act.value}{whose} ({when})")
+        if len(texts) > _MOST_LISTED:
+            texts = [*texts[:_MOST_LISTED], f"{len(texts) - _MOST_LISTED} more"]
         reasons = " ".join(dict.fromkeys(failure.reason for failure in failures))
-        yield f"{_with_model(debate, agent)} failed to give: {', '.join(told)}. {reasons}"
+        yield f"{_with_model(debate, agent)} failed to give: {', '.join(texts)}. {reasons}"
     if lost_summaries:
         # Nothing is missing: agents saw the text that was to be summed up.
         noun = "summary" if lost_summaries == 1 else "summaries"
@@ -113,7 +115,7 @@ def _failed(debate: Debate) -> Iterator[str]:
 
 
 def _with_model(debate: Debate, agent: str) -> str:
-    if agent not in {one.id for one in debate.setup.agents}:
+    if agent not in {agent.id for agent in debate.setup.agents}:
         return agent.capitalize()
     one = debate.setup.agent(agent)
     return f"{one.name} ({one.provider}/{one.model})"

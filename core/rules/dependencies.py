@@ -6,7 +6,7 @@ have their dependencies from its steps; here are those before, beside and after 
 
 from collections.abc import Callable, Mapping, Sequence
 
-from core.models import JUDGE, SUMMARIZER, Act, Debate, GateReason, Turn, Undebatable
+from core.models import JUDGE, SUMMARIZER, Act, Debate, GateReason, NoDebateReason, Turn
 from core.rules import casting, schedule, shadow, sources
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
@@ -104,7 +104,7 @@ def _of_summary(debate: Debate, turn: Turn) -> Sequence[str]:
     if turn.target in set(Act):
         return [key for key in _outcomes(debate, 1) if f"/{turn.target}/" in key]
     if turn == hierarchical.debate_turn(turn.round):
-        return [one.key for one in hierarchical.made_from(turn)]
+        return [step.key for step in hierarchical.made_from(turn)]
     if turn.target:  # several rounds in one
         rounds = range(1, turn.round + 1)
         return [turn.model_copy(update={"round": n, "target": None}).key for n in rounds]
@@ -132,7 +132,7 @@ def _of_gate(debate: Debate, turn: Turn) -> Sequence[str]:
     gate = None if turn.target else gate_after(debate, turn.round)
     if gate and gate.reason is GateReason.OPEN_QUESTION:
         return (_OPTIONS,)
-    if gate and gate.undebatable is Undebatable.ALONE:
+    if gate and gate.undebatable is NoDebateReason.ALONE:
         return [made.turn.key for made in form.drafts(debate).values()]
     if not turn.round:
         return (_OPTIONS, *_ballots(debate, 0))

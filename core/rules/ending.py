@@ -178,24 +178,24 @@ def rounds_words(debate: Debate) -> str:
     if planned == 1:
         return "the one planned round was " + ("begun, not finished" if is_begun else "held")
     if held >= planned:
-        said = f"all {held} rounds were held"
+        text = f"all {held} rounds were held"
     else:
-        said = f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
+        text = f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
     if not is_begun:
-        return said
-    return f"{said}, {'but not finished' if held == 1 else 'the last one not to its end'}"
+        return text
+    return f"{text}, {'but not finished' if held == 1 else 'the last one not to its end'}"
 
 
 def why_held(debate: Debate) -> Sequence[str]:
     """Why rounds were held: what was weighed before each, a sentence each."""
-    said, last = list[str](), closing_gate(debate)
+    texts, last = list[str](), closing_gate(debate)
     for gate in debate.gates.values():
         if gate is not last and gate.skips is None:
-            said.append(in_words(debate, gate))
+            texts.append(in_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
             who = debate.wanted_by.name or debate.wanted_by.id
-            said.append(f"{who} wanted the debate all the same.")
-    return tuple(said)
+            texts.append(f"{who} wanted the debate all the same.")
+    return tuple(texts)
 
 
 def how_it_ended(debate: Debate) -> Sequence[str]:
@@ -203,17 +203,17 @@ def how_it_ended(debate: Debate) -> Sequence[str]:
 
     Empty while no round has ended.
     """
-    said = _what_agents_ended(debate)
+    texts = _what_agents_ended(debate)
     is_over = debate.verdict or debate.status is not Status.RUNNING
     # Whether few agents could go on is known once nothing else comes.
     if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
-        said += filter(None, [cut_words(debate)])
+        texts += filter(None, [cut_words(debate)])
     if is_over and debate.setup.format == review.NAME:
-        said.append(review.how_it_went(debate))
+        texts.append(review.how_it_went(debate))
     elif is_over and (debate.wanted_by or not was_skipped(debate)):
         rounds = rounds_words(debate)
-        said.append(f"{rounds[0].upper()}{rounds[1:]}.")
-    return tuple(said)
+        texts.append(f"{rounds[0].upper()}{rounds[1:]}.")
+    return tuple(texts)
 
 
 def _what_agents_ended(debate: Debate) -> list[str]:

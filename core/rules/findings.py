@@ -59,12 +59,16 @@ def merged(
     for place, finding in enumerate(found):
         groups.setdefault(firsts[place], []).append(finding)
     once = [
-        min(group, key=lambda one: ORDER.index(one.severity)).model_copy(
-            update={"raised_by": tuple(dict.fromkeys(by for one in group for by in one.raised_by))}
+        min(group, key=lambda finding: ORDER.index(finding.severity)).model_copy(
+            update={
+                "raised_by": tuple(
+                    dict.fromkeys(by for finding in group for by in finding.raised_by)
+                )
+            }
         )
         for group in groups.values()
     ]
-    once.sort(key=lambda one: ORDER.index(one.severity))
+    once.sort(key=lambda finding: ORDER.index(finding.severity))
     return tuple(
         one.model_copy(update={"number": number}) for number, one in enumerate(once, start=1)
     )
@@ -79,9 +83,9 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     """
     first = debate.findings.items if debate.findings else merged(raised(debate))
     said = _of(debate, Act.SECOND_LOOK)
-    found = list[ReviewFinding]()
+    findings = list[ReviewFinding]()
     for finding in first:
-        looks = [one for one in said if one.number == finding.number]
+        looks = [item for item in said if item.number == finding.number]
         weakest = min(looks, key=lambda look: _BY_WEAKNESS.index(look.status), default=finding)
         said_so = [look for look in looks if look.status is weakest.status]
         update = {
@@ -90,13 +94,17 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
             "mended_by": next((look.mended_by for look in said_so if look.mended_by), None),
             "changed": next((look.changed for look in looks if look.changed), ()),
         }
-        found.append(finding.model_copy(update=update))
-    new = merged([one for one in said if not one.number])
-    found += [
-        one.model_copy(update={"status": FindingStatus.NEW, "number": len(first) + one.number})
-        for one in new
+        findings.append(finding.model_copy(update=update))
+    new = merged([finding for finding in said if not finding.number])
+    findings += [
+        finding.model_copy(
+            update={"status": FindingStatus.NEW, "number": len(first) + finding.number}
+        )
+        for finding in new
     ]
-    return tuple(sorted(found, key=lambda one: (ORDER.index(one.severity), one.number)))
+    return tuple(
+        sorted(findings, key=lambda finding: (ORDER.index(finding.severity), finding.number))
+    )
 
 
 def to_put(debate: Debate) -> Sequence[ReviewFinding]:
@@ -128,8 +136,8 @@ def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
 
 def struck(debate: Debate) -> int:
     """How many findings were struck out: the words they are about are not in the subject."""
-    said = (finding for made in debate.contributions.values() for finding in made.findings)
-    return sum(not one.counts for one in said)
+    findings = (finding for made in debate.contributions.values() for finding in made.findings)
+    return sum(not finding.counts for finding in findings)
 
 
 def struck_words(debate: Debate) -> str:
@@ -140,7 +148,7 @@ def struck_words(debate: Debate) -> str:
 
 def counted_words(found: Iterable[ReviewFinding]) -> str:
     """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
-    left = [one.severity for one in found if one.is_open]
+    left = [finding.severity for finding in found if finding.is_open]
     words = {
         Severity.BLOCKER: counted(left.count(Severity.BLOCKER), "blocker"),
         Severity.MAJOR: f"{left.count(Severity.MAJOR)} major",
@@ -152,7 +160,7 @@ def counted_words(found: Iterable[ReviewFinding]) -> str:
 
 def answered_words(found: Iterable[ReviewFinding]) -> str:
     """How many were answered while no changed text shows it: "2 answered"; empty if none was."""
-    number = sum(one.counts and one.status is FindingStatus.ANSWERED for one in found)
+    number = sum(finding.counts and finding.status is FindingStatus.ANSWERED for finding in found)
     return f"{number} answered" if number else ""
 
 
@@ -165,7 +173,7 @@ def told(finding: ReviewFinding) -> str:
 
 
 def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
-    made = {
+    contributions = {
         contribution.turn.agent: contribution
         for contribution in debate.contributions.values()
         if contribution.turn.act is act
@@ -173,7 +181,7 @@ def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
     return [
         finding.model_copy(update={"raised_by": (agent.id,)})
         for agent in debate.setup.agents
-        for finding in (made[agent.id].findings if agent.id in made else ())
+        for finding in (contributions[agent.id].findings if agent.id in contributions else ())
         if finding.counts
     ]
 

@@ -18,9 +18,9 @@ from core.models import (
     Ending,
     Gate,
     GateReason,
+    NoDebateReason,
     QuestionKind,
     Turn,
-    Undebatable,
     When,
     once_per_debate,
 )
@@ -30,9 +30,9 @@ from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
 from core.rules.steps import Step, agents_present
 
-_UNDEBATABLE: Mapping[Undebatable, str] = {
-    Undebatable.NO_MODEL: "No model was asked, and no checklist takes a side on the question.",
-    Undebatable.ALONE: "One agent alone is no debate: nobody criticises what it says.",
+_UNDEBATABLE: Mapping[NoDebateReason, str] = {
+    NoDebateReason.NO_MODEL: "No model was asked, and no checklist takes a side on the question.",
+    NoDebateReason.ALONE: "One agent alone is no debate: nobody criticises what it says.",
 }
 #: Two can disagree.
 _A_PAIR = 2
@@ -55,8 +55,8 @@ def gate_after(debate: Debate, number: int) -> Gate | None:
 
 def closing_gate(debate: Debate) -> Gate | None:
     """The gate that ended the rounds; None where none did."""
-    found = [gate for gate in debate.gates.values() if gate.ends_rounds]
-    return next((one for one in found if one.turn.round or not debate.wanted_by), None)
+    gates = [gate for gate in debate.gates.values() if gate.ends_rounds]
+    return next((gate for gate in gates if gate.turn.round or not debate.wanted_by), None)
 
 
 def agreed_at_once(debate: Debate) -> bool:
@@ -91,15 +91,15 @@ def is_one_model(debate: Debate) -> bool:
     return len(models) == 1 and agents[0].provider not in {EXAMPLE, OFFLINE}
 
 
-def undebatable(debate: Debate) -> Undebatable | None:
+def undebatable(debate: Debate) -> NoDebateReason | None:
     """Why there is nothing to debate; None where there is, or where that is not known yet."""
     if first := gate_after(debate, 0):
         return first.undebatable
     if not format_of(debate).compares_drafts or _went_on(debate):
         return None
     if len(debate.setup.agents) < _A_PAIR:
-        return Undebatable.ALONE
-    return Undebatable.NO_MODEL if _took_sides(debate) is False else None
+        return NoDebateReason.ALONE
+    return NoDebateReason.NO_MODEL if _took_sides(debate) is False else None
 
 
 @once_per_debate
@@ -167,8 +167,8 @@ def weighed(debate: Debate, turn: Turn) -> Gate | None:
     """What is to be said on a gate's turn; None while it is not clear."""
     if turn.target is None:
         return weigh(debate, turn.round)
-    found = (_left_out(debate, step) for step in _optional(debate) if step.act == turn.target)
-    return next(found, None)
+    gates = (_left_out(debate, step) for step in _optional(debate) if step.act == turn.target)
+    return next(gates, None)
 
 
 def _optional(debate: Debate) -> Sequence[Step]:
@@ -187,16 +187,16 @@ def _left_out(debate: Debate, step: Step) -> Gate | None:
 
 def weigh(debate: Debate, number: int) -> Gate | None:
     """What is to be said about another round after that one; None while it is not clear."""
-    found = _first(debate) if number == 0 else _after(debate, number)
+    gate = _first(debate) if number == 0 else _after(debate, number)
     forecast = debate.setup.forecast
-    if not found or found.undebatable:
-        return found
+    if not gate or gate.undebatable:
+        return gate
     if not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
-        return found
+        return gate
     # What the rounds after that one were expected to cost.
     left = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
     saved = max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * left)
-    return found.model_copy(update={"saved": saved})
+    return gate.model_copy(update={"saved": saved})
 
 
 def _first(debate: Debate) -> Gate | None:
@@ -257,10 +257,10 @@ def _after(debate: Debate, number: int) -> Gate | None:
             pending = True
             continue
         before = stance_before(debate, agent, number)
-        made = debate.contributions.get(own.key)
+        contribution = debate.contributions.get(own.key)
         # Who said nothing new, or could not, holds what it held.
-        is_new = made is not None and made.carried_from is None
-        after = stance_in(debate, made) if made and is_new else before
+        is_new = contribution is not None and contribution.carried_from is None
+        after = stance_in(debate, contribution) if contribution and is_new else before
         if not before or not after:
             silent = True
             continue
@@ -281,9 +281,9 @@ def _after(debate: Debate, number: int) -> Gate | None:
 
 def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
     """What an agent held before that round: its newest stance, else its blind ballot."""
-    for made in reversed(list(debate.contributions.values())):
-        own = made.turn
-        if own.agent == agent and own.round < number and (said := stance_in(debate, made)):
+    for contribution in reversed(list(debate.contributions.values())):
+        own = contribution.turn
+        if own.agent == agent and own.round < number and (said := stance_in(debate, contribution)):
             return said
     ballot = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=agent).key)
     return options_of(debate).probabilities(ballot.probabilities) if ballot else {}

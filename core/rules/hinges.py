@@ -42,10 +42,10 @@ def only_source(verdict: Verdict) -> str:
 
 def hinge_words(debate: Debate, verdict: Verdict) -> str:
     """What the verdict hangs on, in a sentence or two; empty: on nothing in particular."""
-    said = list[str]()
+    texts = list[str]()
     for voter, other in decisive_voters(debate):
         name, option = debate.setup.agent(voter).name, options_of(debate).name(other)
-        said.append(f'Without {name} the first answers lean to "{option}".')
+        texts.append(f'Without {name} the first answers lean to "{option}".')
     if source := only_source(verdict):
-        said.append(f"All its verified quotes come from one source: {source}.")
-    return " ".join(said)
+        texts.append(f"All its verified quotes come from one source: {source}.")
+    return " ".join(texts)

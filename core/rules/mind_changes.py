@@ -56,12 +56,12 @@ def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent |
     Where texts go by their author's letter only the agent is known: the text that older versions
     recorded is its newest one, which the voter may have moved before.
     """
-    made = debate.contributions.get(change.moved_by or "")
-    named = made.turn.agent if made else change.moved_by
+    contribution = debate.contributions.get(change.moved_by or "")
+    named = contribution.turn.agent if contribution else change.moved_by
     if named == change.voter:
         return None
-    if made and made.turn.act is Act.CRITIQUE:
-        return made
+    if contribution and contribution.turn.act is Act.CRITIQUE:
+        return contribution
     for agent in debate.setup.agents:
         if agent.id == named:
             return agent

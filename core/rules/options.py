@@ -146,18 +146,18 @@ def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
     late = max(own, key=lambda ballot: ballot.turn.round, default=None)
     if late and late.turn.round and late.probabilities:
         return options.probabilities(late.probabilities)
-    for made in reversed(list(debate.contributions.values())):
-        if made.turn.agent != agent or made.turn.act in NAMES_A_VERDICT:
+    for contribution in reversed(list(debate.contributions.values())):
+        if contribution.turn.agent != agent or contribution.turn.act in NAMES_A_VERDICT:
             continue
-        if stance := stance_in(debate, made):
+        if stance := stance_in(debate, contribution):
             return stance
     return options.probabilities(late.probabilities) if late else {}
 
 
 def option_of(debate: Debate, agent: str) -> str:
     """Id of the option that an agent's position stands for; empty where that is not known."""
-    for made in reversed(list(debate.contributions.values())):
-        if made.turn.agent == agent and (best := leading(stance_in(debate, made))):
+    for contribution in reversed(list(debate.contributions.values())):
+        if contribution.turn.agent == agent and (best := leading(stance_in(debate, contribution))):
             return best
     drafted = debate.options.stances.get(agent, "") if debate.options else ""
     return options_of(debate).resolve(drafted)
@@ -220,9 +220,9 @@ def read_stance(text: str, options: OptionList) -> Stance:
     option that nobody has named yet. Empty where no figure is stated for an option of the debate.
     """
     for line in reversed(text.splitlines()[-_LAST_LINES:]):
-        if not (found := _STANCE_LINE.match(line)):
+        if not (match := _STANCE_LINE.match(line)):
             continue
-        said = found.group(1)
+        said = match.group(1)
         known = {o.lower(): float(share) for o, share in _SHARE.findall(said)}
         new: dict[str, float] = {}
         for name, share in _NEW_SHARE.findall(said):
@@ -327,10 +327,10 @@ def _known(name: str, items: Iterable[Option]) -> str:
 
 def as_named(debate: Debate) -> Sequence[Option]:
     """The options of drafts and contributions as they were first named, before people's edits."""
-    found = [*debate.options.items] if debate.options else []
-    for made in debate.contributions.values():
-        for name in made.new_options:
-            if not _known(name, found):
-                number = 1 + sum(item.id.startswith(_BY_AGENTS) for item in found)
-                found.append(Option(id=f"{_BY_AGENTS}{number}", name=name))
-    return found
+    options = [*debate.options.items] if debate.options else []
+    for contribution in debate.contributions.values():
+        for name in contribution.new_options:
+            if not _known(name, options):
+                number = 1 + sum(item.id.startswith(_BY_AGENTS) for item in options)
+                options.append(Option(id=f"{_BY_AGENTS}{number}", name=name))
+    return options

@@ -57,5 +57,5 @@ def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
         )
         for item in options.items
     ]
-    scores.sort(key=lambda one: (-one.first_choices, -one.named))
+    scores.sort(key=lambda score: (-score.first_choices, -score.named))
     return PeopleCount(scores=tuple(scores), voters=tuple(ballots))

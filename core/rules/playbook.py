@@ -46,7 +46,7 @@ def standing_questions(debate: Debate) -> Iterator[Question]:
     for question in playbook.questions if playbook else ():
         yield Question(text=question.question, assumption=question.assumption)
     if missing := missing_evidence(debate):
-        named = "; ".join(f"{one.name} ({kinds_words(one)})" for one in missing)
+        named = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
         yield Question(
             text=f"No source given so far holds this: {named}. What does it show? In Slack it can "
             "also be added in this thread.",
@@ -68,7 +68,9 @@ def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
         # "price" is in "prices", not in "enterprise"; "%" may follow a figure.
         begins = (rf"\b{re.escape(w)}" if w[0].isalnum() else re.escape(w) for w in wanted.words)
         words = re.compile("|".join(begins), re.IGNORECASE)
-        of_kind = (one for one in debate.evidence if one.reference.kind.value in wanted.kinds)
-        if not any(words.search(f"{one.reference.title}\n{one.text}") for one in of_kind):
+        of_kind = (
+            source for source in debate.evidence if source.reference.kind.value in wanted.kinds
+        )
+        if not any(words.search(f"{source.reference.title}\n{source.text}") for source in of_kind):
             missing.append(wanted)
     return missing

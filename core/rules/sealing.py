@@ -68,7 +68,7 @@ def as_shown(log: Sequence[Recorded]) -> Sequence[Recorded]:
     """A whole log as it may be read now: with the same numbers, times and keys."""
     first = log[0].event if log else None
     is_sealed = isinstance(first, DebateStarted) and first.setup.sealed
-    if not is_sealed or any(isinstance(one.event, BallotsRevealed) for one in log):
+    if not is_sealed or any(isinstance(entry.event, BallotsRevealed) for entry in log):
         return log
     return [replace(recorded, event=_shown(recorded.event)) for recorded in log]
 

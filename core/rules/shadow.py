@@ -45,5 +45,5 @@ def agrees(debate: Debate) -> bool | None:
 
 def spent(debate: Debate) -> Usage:
     """What the answer alone cost, with finding out which option it takes."""
-    own = (one.usage for one in debate.spent if one.agent == SHADOW)
+    own = (expense.usage for expense in debate.spent if expense.agent == SHADOW)
     return sum(own, start=Usage())

@@ -73,9 +73,9 @@ def lost(debate: Debate) -> Sequence[Source]:
 
 def page_reference(link: str, by: Person) -> SourceReference:
     """A page as a source; its query may hold a key, so it is used for the fetch only."""
-    shown = f"{link.partition('?')[0]}?…" if "?" in link else link
+    text = f"{link.partition('?')[0]}?…" if "?" in link else link
     return SourceReference(
-        kind=SourceKind.LINK, title=shown[:_LONGEST_TITLE], address=shown, fetch=link, by=by
+        kind=SourceKind.LINK, title=text[:_LONGEST_TITLE], address=text, fetch=link, by=by
     )
 
 
@@ -88,7 +88,7 @@ def linked_anew(
         links: What they link to.
         there: What the debate has.
     """
-    known = {(one.kind, one.fetch) for one in there}
+    known = {(reference.kind, reference.fetch) for reference in there}
     return [link for link in links if (link.kind, link.fetch) not in known]
 
 
@@ -103,20 +103,22 @@ def none_read(debate: Debate) -> str:
     made = (debate.contributions, debate.questions, debate.failures)
     if any(outcome.turn.agent in agents for outcomes in made for outcome in outcomes.values()):
         return ""
-    given = [
+    references = [
         reference
         for reference in debate.setup.references
         if reference.kind in KINDS and not reference.in_words
     ]
     if debate.setup.mention:
-        given = [one for one in given if one.kind is not SourceKind.THREAD]
-    gone = [one for one in lost(debate) if not one.reference.in_words]
-    read = [one.reference for one in debate.evidence if not one.reference.in_words]
-    if not given or not gone or any(one.kind in KINDS for one in read):
+        references = [
+            reference for reference in references if reference.kind is not SourceKind.THREAD
+        ]
+    gone = [source for source in lost(debate) if not source.reference.in_words]
+    read = [source.reference for source in debate.evidence if not source.reference.in_words]
+    if not references or not gone or any(reference.kind in KINDS for reference in read):
         return ""
-    told = "; ".join(f"{one.reference.title}: {one.fault}" for one in gone)
+    text = "; ".join(f"{source.reference.title}: {source.fault}" for source in gone)
     return (
-        f"No source that was given could be read ({told}), so no agent was asked. Give it in "
+        f"No source that was given could be read ({text}), so no agent was asked. Give it in "
         "another form, or ask without it."
     )
 

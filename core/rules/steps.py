@@ -17,7 +17,7 @@ from core.rules.agreement import Agreement
 _HARMLESS = frozenset({Act.SUMMARY, Act.BALLOT})
 
 
-class Whose(StrEnum):
+class TurnOwner(StrEnum):
     """Whose turns of an earlier step are meant, seen from a turn."""
 
     OWN = "own"
@@ -38,18 +38,18 @@ class After:
     """Outcomes of a step that a turn waits for, or reads."""
 
     act: Act
-    whose: Whose
+    whose: TurnOwner
     rounds_back: int = 0
 
 
 #: The agent's own turn, those of all others, of all, of the agent whose text the turn is about, of
 #: all that criticise its agent, of the one that takes the step.
-own = partial(After, whose=Whose.OWN)
-others = partial(After, whose=Whose.OTHERS)
-everybody = partial(After, whose=Whose.EVERYBODY)
-target = partial(After, whose=Whose.TARGET)
-critics = partial(After, whose=Whose.CRITICS)
-single = partial(After, whose=Whose.SINGLE)
+own = partial(After, whose=TurnOwner.OWN)
+others = partial(After, whose=TurnOwner.OTHERS)
+everybody = partial(After, whose=TurnOwner.EVERYBODY)
+target = partial(After, whose=TurnOwner.TARGET)
+critics = partial(After, whose=TurnOwner.CRITICS)
+single = partial(After, whose=TurnOwner.SINGLE)
 
 
 #: Parts of a prompt: what a turn is shown.
@@ -59,7 +59,7 @@ Condition = Callable[[Debate, Turn], bool | None]
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedText:
     """What a turn takes over instead of asking a model."""
 
     source: After
@@ -98,7 +98,7 @@ class Step:
     is_phase: bool = True
     #: Once it is over in the first round, what was said on it is summed up for the board.
     is_summed_up: bool = False
-    carries: Carried | None = None
+    carries: CarriedText | None = None
     shows: tuple[Show, ...] = ()
 
     def turns(self, number: int, agents: Sequence[str], targets: Sequence[str]) -> Iterator[Turn]:
@@ -202,15 +202,17 @@ class Format:
                 if debate.is_done(turn) or is_late:
                     continue
                 is_held = step.only_if is None or step.only_if(debate, turn)
-                if is_held and all(self._is_met(debate, turn, one, present) for one in step.after):
+                if is_held and all(
+                    self._is_met(debate, turn, after, present) for after in step.after
+                ):
                     yield turn
 
     def _is_met(self, debate: Debate, turn: Turn, after: After, present: Sequence[str]) -> bool:
         """Whether all is there of what a turn waits for."""
         turns = self.turns_of(turn, after, present)
-        if after.whose is Whose.TARGET:
-            return all(one.key in debate.contributions for one in turns)
-        if not turns and after.whose in {Whose.OTHERS, Whose.EVERYBODY}:
+        if after.whose is TurnOwner.TARGET:
+            return all(turn.key in debate.contributions for turn in turns)
+        if not turns and after.whose in {TurnOwner.OTHERS, TurnOwner.EVERYBODY}:
             return False
         return all(map(debate.is_done, turns))
 
@@ -221,17 +223,17 @@ class Format:
         if number < 1 or step is None:
             return ()
         match after.whose:
-            case Whose.OWN:
+            case TurnOwner.OWN:
                 return (turn_of(act, number, me, turn.target if step.each_other else None),)
-            case Whose.TARGET:
+            case TurnOwner.TARGET:
                 return (turn_of(act, number, turn.target or ""),)
-            case Whose.SINGLE:
+            case TurnOwner.SINGLE:
                 return (turn_of(act, number, step.by),)
-            case Whose.CRITICS:
+            case TurnOwner.CRITICS:
                 return [turn_of(act, number, agent, me) for agent in agents if agent != me]
-            case Whose.OTHERS:
+            case TurnOwner.OTHERS:
                 return [turn_of(act, number, agent) for agent in agents if agent != me]
-            case Whose.EVERYBODY:
+            case TurnOwner.EVERYBODY:
                 return [turn_of(act, number, agent) for agent in agents]
 
     def planned(self, debate: Debate, number: int) -> Sequence[Turn]:
@@ -266,13 +268,13 @@ class Format:
         """The newest position of every agent that has one, up to a round, in roster order."""
         acts = self.position_acts
         newest = dict[str, Contribution]()
-        for made in debate.contributions.values():
-            turn, known = made.turn, newest.get(made.turn.agent)
+        for contribution in debate.contributions.values():
+            turn, known = contribution.turn, newest.get(contribution.turn.agent)
             if turn.act not in acts or (upto is not None and turn.round > upto):
                 continue
             place = (turn.round, acts.index(turn.act))
             if known is None or place > (known.turn.round, acts.index(known.turn.act)):
-                newest[turn.agent] = made
+                newest[turn.agent] = contribution
         return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
 
     def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
@@ -301,7 +303,7 @@ class Format:
         step, everyone = self.step_of(turn.act), _roster(debate)
         if step is None:
             return ()
-        turns = [one for after in step.after for one in self.turns_of(turn, after, everyone)]
+        turns = [item for after in step.after for item in self.turns_of(turn, after, everyone)]
         also = step.also_after(debate, turn) if step.also_after else ()
         return [*_outcome_keys(debate, turns, self.alive(debate)), *also]
 
@@ -360,6 +362,8 @@ def _outcome_keys(debate: Debate, turns: Sequence[Turn], alive: Collection[str])
             keys += [turn.key] if turn.agent not in debate.away else []
         else:
             failed = [failure.turn for failure in debate.failures.values()]
-            lost = [one for one in failed if one.agent == turn.agent and one.act not in _HARMLESS]
-            keys += [one.key for one in lost[-1:]]
+            lost = [
+                step for step in failed if step.agent == turn.agent and step.act not in _HARMLESS
+            ]
+            keys += [turn.key for turn in lost[-1:]]
     return list(dict.fromkeys(keys))

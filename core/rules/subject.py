@@ -12,13 +12,13 @@ _HANDED_IN = "[Handed in, changed: "
 def subject(debate: Debate) -> Sequence[Source]:
     """What is reviewed, as far as it was read: the sources that came with the question."""
     numbers = {int(turn.target or 0) for turn in with_question(debate)}
-    return [one for one in _read(debate) if one.number in numbers]
+    return [source for source in _read(debate) if source.number in numbers]
 
 
 def handed_in(debate: Debate) -> Sequence[Source]:
     """What came with notes since: changed texts."""
     first = subject(debate)
-    return [one for one in _read(debate) if one not in first]
+    return [source for source in _read(debate) if source not in first]
 
 
 def role_of(debate: Debate, source: Source) -> str:
@@ -30,9 +30,11 @@ def role_of(debate: Debate, source: Source) -> str:
         return "the subject"
     # Of a subject that is one source its changed text may have any title.
     changed = [
-        one.id for one in handed_in(debate) if len(read) == 1 or one.reference.title == title
+        source.id
+        for source in handed_in(debate)
+        if len(read) == 1 or source.reference.title == title
     ]
-    is_of_subject = len(read) == 1 or any(one.reference.title == title for one in read)
+    is_of_subject = len(read) == 1 or any(source.reference.title == title for source in read)
     if source.id not in changed or not is_of_subject:
         return ""
     is_newest = source.id == changed[-1]
@@ -41,8 +43,8 @@ def role_of(debate: Debate, source: Source) -> str:
 
 def left_to_text(debate: Debate, item: Clarification) -> bool:
     """Whether a finding was put to the author, who handed in a changed text and said no more."""
-    asked, answer = debate.clarifications.get(review.ASKING.key), debate.answers.get(item.number)
-    is_put = bool(debate.findings and asked and item in asked.items)
+    card, answer = debate.clarifications.get(review.ASKING.key), debate.answers.get(item.number)
+    is_put = bool(debate.findings and card and item in card.items)
     return is_put and not (answer and answer.text) and bool(handed_in(debate))
 
 
@@ -68,9 +70,9 @@ def unreadable(debate: Debate) -> str:
     ]
     if not references(debate) or subject(debate) or not faults:
         return ""
-    told = "; ".join(f"{fault.reference.title}: {fault.fault}" for fault in faults)
-    return f"What was to be reviewed could not be read ({told})."
+    text = "; ".join(f"{fault.reference.title}: {fault.fault}" for fault in faults)
+    return f"What was to be reviewed could not be read ({text})."
 
 
 def _read(debate: Debate) -> Sequence[Source]:
-    return [one for one in debate.evidence if one.reference.kind in KINDS]
+    return [source for source in debate.evidence if source.reference.kind in KINDS]

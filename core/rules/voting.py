@@ -92,7 +92,7 @@ def count_options(
         )
         for item in options.items
     ]
-    return tuple(sorted(scores, key=lambda one: (-one.first_choices, -one.mean_probability)))
+    return tuple(sorted(scores, key=lambda score: (-score.first_choices, -score.mean_probability)))
 
 
 def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
@@ -192,7 +192,9 @@ def is_uncounted(debate: Debate, agent: str) -> bool:
     tally = debate.tally
     if tally is None or not tally.options:
         return False
-    return all(one.voter != agent or not one.probabilities for one in counted(debate, tally))
+    return all(
+        ballot.voter != agent or not ballot.probabilities for ballot in counted(debate, tally)
+    )
 
 
 def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:

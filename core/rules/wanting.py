@@ -1,6 +1,6 @@
 """Whether a debate that was skipped can still be held (pure)."""
 
-from core.models import Debate, Status, Undebatable
+from core.models import Debate, NoDebateReason, Status
 from core.rules.gate import gate_after, undebatable
 from core.rules.schedule import is_cut_short
 from core.rules.voting import is_people_vote_closed
@@ -15,9 +15,9 @@ def was_skipped(debate: Debate) -> bool:
 def why_not_wanted(debate: Debate) -> str:
     """Why nobody can want the skipped debate; empty if somebody can."""
     match undebatable(debate):
-        case Undebatable.NO_MODEL:
+        case NoDebateReason.NO_MODEL:
             return "No model was asked. Set one up, and start a new debate."
-        case Undebatable.ALONE:
+        case NoDebateReason.ALONE:
             return "One agent has nobody to debate with. Start a new debate with at least two."
         case None:
             pass

@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeDecorator
 UNREADABLE = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Moment(TypeDecorator[datetime]):
+class UtcDateTime(TypeDecorator[datetime]):
     """A point in time. SQLite forgets the zone, so it is UTC on the way in and on the way out.
 
     What is none, which SQLite cannot prevent, is read as `UNREADABLE`.

@@ -19,7 +19,7 @@ from core.errors import ConfigurationBroken, StoreDown
 from core.store.engines import FILE_FORM, postgres_engine, sqlite_reader, sqlite_writer
 from core.store.failures import is_passing
 from core.store.lock import FileLock, check_no_log_is_left, check_there
-from core.store.writers import BatchingWriter, Repeating, RunsWork
+from core.store.writers import BatchingWriter, RepeatingWriter, TransactionRunner
 
 T = TypeVar("T")
 
@@ -58,8 +58,8 @@ class Database:
         self,
         *,
         place: str,
-        reader: RunsWork,
-        writer: RunsWork | None = None,
+        reader: TransactionRunner,
+        writer: TransactionRunner | None = None,
         lock: FileLock | None = None,
         file: Path | None = None,
     ) -> None:
@@ -77,7 +77,7 @@ class Database:
         self._lock = lock
         self._file = file
         self._identity = _identity_of(file) if file else None
-        self._writer: RunsWork = writer or self._file_writer(Path(file or place))
+        self._writer: TransactionRunner = writer or self._file_writer(Path(file or place))
 
     @classmethod
     async def open(cls, location: str) -> "Database":
@@ -97,7 +97,7 @@ class Database:
             check_no_log_is_left(path)  # a new database would take its place
             lock = FileLock(path)
             # What a disk refuses once it refuses again: nothing is repeated.
-            reader = Repeating(sqlite_reader(path), place, passes=lambda _error: False)
+            reader = RepeatingWriter(sqlite_reader(path), place, passes=lambda _error: False)
             database = cls(place=place, reader=reader, lock=lock, file=path)
         else:
             database = _on_server(url)
@@ -125,7 +125,9 @@ class Database:
             path = _file_of(url)
             check_there(path)
             # Another process may hold the file's lock, so nothing here writes: the reader refuses.
-            reader = Repeating(sqlite_reader(path, "ro"), str(path), passes=lambda _error: False)
+            reader = RepeatingWriter(
+                sqlite_reader(path, "ro"), str(path), passes=lambda _error: False
+            )
             database = cls(place=str(path), reader=reader, writer=reader)
         else:
             database = _on_server(url)
@@ -321,10 +323,10 @@ def _on_server(url: URL) -> Database:
             "PostgreSQL needs the package psycopg. Type `make extras` in a checkout; "
             "docs/deploy.md says how elsewhere."
         ) from error
-    writer = Repeating(engine, place, passes=is_passing)
+    writer = RepeatingWriter(engine, place, passes=is_passing)
     # Each statement that reads is a transaction of its own, which saves two round trips.
     reading = engine.execution_options(isolation_level="AUTOCOMMIT")
-    reader = Repeating(reading, place, passes=is_passing)
+    reader = RepeatingWriter(reading, place, passes=is_passing)
     return Database(place=place, reader=reader, writer=writer)
 
 

@@ -35,7 +35,7 @@ from core.events import (
     event_to_json,
 )
 from core.models import Cap, DaySpending, Status
-from core.ports import Appended, DebateEntry, DebateFilter, Reservation, RunToken
+from core.ports import AppendResult, DebateEntry, DebateFilter, Reservation, RunToken
 from core.recent import Recent
 from core.redaction import without_secrets
 from core.rules.sealing import as_shown
@@ -63,7 +63,7 @@ class SqlDebateStore:
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
-    ) -> Appended:
+    ) -> AppendResult:
         """Begin a debate, unless `origin` has begun one.
 
         Raises:
@@ -89,14 +89,14 @@ class SqlDebateStore:
             "published_seq": 0,
         }
 
-        def insert_or_find(connection: Connection) -> Appended:
+        def insert_or_find(connection: Connection) -> AppendResult:
             if insert_new(connection, DEBATES, values):
                 _insert(connection, first)
-                return Appended(first, fresh=True)
+                return AppendResult(first, fresh=True)
             row = connection.execute(_START, {"origin": origin}).first()
             if row is None:
                 raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
-            return Appended(_recorded(row), fresh=False)
+            return AppendResult(_recorded(row), fresh=False)
 
         return await self._database.write(insert_or_find)
 
@@ -106,10 +106,10 @@ class SqlDebateStore:
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
-    ) -> Appended:
+    ) -> AppendResult:
         """Write one event without secrets; the key's first writer wins."""
 
-        def write_or_find(connection: Connection) -> Appended:
+        def write_or_find(connection: Connection) -> AppendResult:
             # The run is checked first: who lost the debate must not be told that its work is done.
             head = _head(connection, debate_id, lock=True)
             if run is not None and run != RunToken(debate_id, head.run_number):
@@ -118,14 +118,14 @@ class SqlDebateStore:
             last, is_there, has_reserved = connection.execute(_PLACE, wanted).one()
             if is_there:
                 standing = connection.execute(_STANDING, wanted).one()
-                return Appended(_recorded(standing), fresh=False)
+                return AppendResult(_recorded(standing), fresh=False)
             recorded = Recorded(debate_id, (last or 0) + 1, at, without_secrets(event))
             _insert(connection, recorded)
             book(connection, recorded, head)
             if has_reserved:
                 reservations.release(connection, debate_id, event)
             _note_end(connection, recorded)
-            return Appended(recorded, fresh=True)
+            return AppendResult(recorded, fresh=True)
 
         return await self._database.write(write_or_find)
 
@@ -147,8 +147,8 @@ class SqlDebateStore:
             self._are_sealed[debate_id] = is_sealed
         if not self._are_sealed[debate_id]:
             return log
-        shown = as_shown(await self.all_events(debate_id))
-        return [recorded for recorded in shown if recorded.seq > after]
+        entries = as_shown(await self.all_events(debate_id))
+        return [recorded for recorded in entries if recorded.seq > after]
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
         """The log in order, from the first event with a greater `seq`.
@@ -327,7 +327,7 @@ def _fitting(
         query = query.where(_RUNS)
     if having:
         # Read from the index on keys alone.
-        begins = (EVENTS.c.key.startswith(one, autoescape=True) for one in having)
+        begins = (EVENTS.c.key.startswith(prefix, autoescape=True) for prefix in having)
         query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
     return query.limit(bindparam("most"))
 
@@ -367,8 +367,8 @@ def _note_end(connection: Connection, recorded: Recorded) -> None:
 
 def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
     """Ids of the debates that fit, oldest first."""
-    wanted = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
-    return list(connection.execute(wanted).scalars())
+    query = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
+    return list(connection.execute(query).scalars())
 
 
 def _head(

@@ -23,8 +23,8 @@ async def installation_secret(database: Transactions) -> bytes:
     def make_or_read(connection: Connection) -> bytes:
         made = {"name": _SECRET, "content": secrets.token_hex(_BYTES)}
         insert_new(connection, INSTALLATION, made)
-        wanted = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
-        return bytes.fromhex(str(connection.execute(wanted).scalar_one()))
+        query = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
+        return bytes.fromhex(str(connection.execute(query).scalar_one()))
 
     return await database.write(make_or_read)
 

@@ -48,7 +48,7 @@ async def migrate(
         if current is None:
             for table in metadata.tables.values():
                 # Where two serve as well SQLite takes the index made last: always the same one.
-                table.indexes = OrderedSet(sorted(table.indexes, key=lambda one: str(one.name)))
+                table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: str(index.name)))
             metadata.create_all(connection, checkfirst=False)
             version = Table(
                 version_table,

@@ -20,7 +20,7 @@ _AFTER_D = re.compile("d(?=([a-z2-7]{7}))")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Only:
+class PurgeFilter:
     """Narrows a deletion down; empty: not."""
 
     #: Who asked.
@@ -29,14 +29,14 @@ class Only:
     debate: str = ""
 
 
-EVERYTHING = Only()
+EVERYTHING = PurgeFilter()
 
 
 def purge_debates(
     connection: Connection,
     workspace: str | None,
     before: datetime | None,
-    only: Only = EVERYTHING,
+    only: PurgeFilter = EVERYTHING,
     *,
     most: int,
 ) -> Sequence[str]:
@@ -52,19 +52,19 @@ def purge_debates(
     Returns:
         Their ids; none: there are no more.
     """
-    wanted = select(DEBATES.c.id)
+    query = select(DEBATES.c.id)
     if workspace is not None:
-        wanted = wanted.where(DEBATES.c.workspace == workspace)
+        query = query.where(DEBATES.c.workspace == workspace)
     if before is not None:
-        wanted = wanted.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
+        query = query.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
     for column, value in (
         (DEBATES.c.asked_by, only.person),
         (DEBATES.c.channel, only.channel),
         (DEBATES.c.id, only.debate),
     ):
         if value:
-            wanted = wanted.where(column == value)
-    ids = list(connection.execute(wanted.limit(most)).scalars())
+            query = query.where(column == value)
+    ids = list(connection.execute(query.limit(most)).scalars())
     for debate_id in ids:  # one by one: databases bound the length of a list
         connection.execute(delete(EVENTS).where(EVENTS.c.debate_id == debate_id))
         connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.debate_id == debate_id))
@@ -103,7 +103,7 @@ def ids_in(body: str) -> Iterator[str]:
     Words have no bounds to go by: in an event's JSON a line begins with the letter of
     its escape.
     """
-    return (f"d{one[1]}" for one in _AFTER_D.finditer(body))
+    return (f"d{match[1]}" for match in _AFTER_D.finditer(body))
 
 
 def _sources_after(connection: Connection, last: tuple[str, int]) -> Sequence[tuple[str, int, str]]:

@@ -41,7 +41,7 @@ def reserve(
                 reserved.where(~RESERVATIONS.c.settled).scalar_subquery(),
             )
         ).one()
-        recorded, settled, held = (Decimal(int(one or 0)) / NANO for one in sums)
+        recorded, settled, held = (Decimal(int(total or 0)) / NANO for total in sums)
         spent.append(replace(cap, spent=recorded + settled))
         has_room &= replace(cap, spent=recorded + settled + held).has_room_for(wanted.amount)
     if not has_room:

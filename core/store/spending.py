@@ -47,11 +47,11 @@ def total(connection: Connection, whose: DaySpending) -> Decimal:
 
 def spending_on(whose: DaySpending) -> Select[Any]:
     """Return the statement that sums up a day's billionths."""
-    wanted = select(func.sum(SPENDING.c.nanodollars)).where(
+    query = select(func.sum(SPENDING.c.nanodollars)).where(
         SPENDING.c.workspace == whose.workspace, SPENDING.c.day == whose.day
     )
     if whose.person is not None:
-        wanted = wanted.where(SPENDING.c.person == whose.person)
+        query = query.where(SPENDING.c.person == whose.person)
     if whose.token is not None:
-        wanted = wanted.where(SPENDING.c.token_id == whose.token)
-    return wanted
+        query = query.where(SPENDING.c.token_id == whose.token)
+    return query

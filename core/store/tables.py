@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from core.store.columns import Moment
+from core.store.columns import UtcDateTime
 from core.store.database import Database
 from core.store.migrate import check_tables, migrate
 
@@ -33,8 +33,8 @@ DEBATES: Final = Table(
     Column("channel", Text, nullable=False),
     Column("asked_by", Text, nullable=False),
     Column("question", Text, nullable=False),
-    Column("started_at", Moment, nullable=False),
-    Column("ended_at", Moment),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("ended_at", UtcDateTime),
     Column("status", Text, nullable=False),
     Column("run_number", Integer, nullable=False),
     Column("published_seq", Integer, nullable=False),
@@ -52,7 +52,7 @@ EVENTS: Final = Table(
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("key", Text, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
     #: JSON as `core.events.event_to_json` writes it.
     Column("body", Text, nullable=False),
     UniqueConstraint("debate_id", "key", name="events_key"),
@@ -87,7 +87,7 @@ RESERVATIONS: Final = Table(
     Column("nanodollars", BigInteger, nullable=False),
     #: Whether the attempt has ended, so that the amount is what it did cost.
     Column("settled", Boolean, nullable=False),
-    Column("expires_at", Moment, nullable=False),
+    Column("expires_at", UtcDateTime, nullable=False),
     Index("reservations_cap", "cap"),
     Index("reservations_turn", "debate_id", "turn"),
 )

@@ -26,7 +26,7 @@ _RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
 _DISPOSE_SECONDS = 5.0
 
 
-class RunsWork(Protocol):
+class TransactionRunner(Protocol):
     """Runs work in transactions."""
 
     async def run(self, work: Callable[[Connection], T]) -> T:
@@ -38,7 +38,7 @@ class RunsWork(Protocol):
         ...
 
 
-class Repeating:
+class RepeatingWriter:
     """Each work is a transaction of its own, repeated when the failure is a passing one.
 
     A commit whose answer got lost is repeated too: work must be safe to do twice, which keys see
@@ -109,7 +109,7 @@ async def transact(engine: AsyncEngine, work: Callable[[Connection], T]) -> T:
 
 
 @dataclass(frozen=True)
-class _Waiting:
+class _QueuedWork:
     """Work that waits to be done, and who waits for it."""
 
     work: Callable[[Connection], Any]
@@ -148,7 +148,7 @@ class BatchingWriter:
         self._engine = engine
         self._place = place
         self._check = check
-        self._line = deque[_Waiting]()
+        self._line = deque[_QueuedWork]()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -164,7 +164,7 @@ class BatchingWriter:
         if self._task is None:
             self._task = asyncio.create_task(self._serve(), name="database writer")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._line.append(_Waiting(work, done))
+        self._line.append(_QueuedWork(work, done))
         self._news.set()
         return await done
 
@@ -191,7 +191,7 @@ class BatchingWriter:
                 for waiting in wanted:
                     await self._commit([waiting])
 
-    async def _commit(self, batch: Sequence[_Waiting]) -> bool:
+    async def _commit(self, batch: Sequence[_QueuedWork]) -> bool:
         """Do the batch in one transaction; whether everybody knows what came of it.
 
         They do not where one of several works failed: whose failure it is shows one by one.

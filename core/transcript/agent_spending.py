@@ -26,14 +26,16 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
     """What each agent has spent, in the order of the roster, then the others."""
     known = [agent.id for agent in debate.setup.agents]
     found: list[AgentSpending] = []
-    for agent in dict.fromkeys([*known, *(one.agent for one in debate.spent if one.agent)]):
-        own = [one for one in debate.spent if one.agent == agent]
-        calls = [one.call for one in own if one.call]
+    for agent in dict.fromkeys(
+        [*known, *(expense.agent for expense in debate.spent if expense.agent)]
+    ):
+        own = [expense for expense in debate.spent if expense.agent == agent]
+        calls = [expense.call for expense in own if expense.call]
         found.append(
             AgentSpending(
                 agent=agent,
                 name=name_of(debate, agent),
-                usage=sum((one.usage for one in own), start=Usage()),
+                usage=sum((expense.usage for expense in own), start=Usage()),
                 calls=len(calls),
                 latency_ms=sum(call.latency_ms for call in calls),
                 models=tuple(dict.fromkeys(f"{call.provider}/{call.model}" for call in calls)),
@@ -52,13 +54,13 @@ def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
     """
     if forecast is None or not forecast.calls:
         return ""  # no model was to be asked
-    said = (
+    text = (
         f"Estimated before: {counted(forecast.calls, 'call')}, {money(forecast.cost)}, "
         f"{roughly(forecast.seconds)}. It took {calls_words(debate)}, "
         f"{duration(seconds_taken(debate))}"
     )
     if not forecast.cost or debate.usage.cost is None:
-        return f"{said}."
+        return f"{text}."
     off = debate.usage.cost / forecast.cost - 1
     how = "more than" if off > 0 else "less than"
-    return f"{said}: {percent(float(abs(off)))} {how} the cost estimated."
+    return f"{text}: {percent(float(abs(off)))} {how} the cost estimated."

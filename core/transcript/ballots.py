@@ -28,7 +28,7 @@ def vote_words(debate: Debate) -> str:
     tally = debate.tally
     if tally is None or not tally.voters:
         return "There was no vote." if tally is None else "No ballot could be counted."
-    said = list[str]()
+    texts = list[str]()
     if tally.options:
         options = options_of(debate)
         first, *others = tally.options
@@ -40,8 +40,8 @@ def vote_words(debate: Debate) -> str:
             counts.append(
                 f"{name}: {number(other.first_choices)}, {percent(other.mean_probability)}"
             )
-        said += [f"{'; '.join(counts)}.", _close(tally)]
-    return " ".join(filter(None, (*said, _by_text(debate, tally))))
+        texts += [f"{'; '.join(counts)}.", _close(tally)]
+    return " ".join(filter(None, (*texts, _by_text(debate, tally))))
 
 
 def vote_lines(debate: Debate) -> Iterator[str]:
@@ -52,10 +52,10 @@ def vote_lines(debate: Debate) -> Iterator[str]:
     leads = winning_options(tally.options) if tally and tally.options else ()
     if decided and leads and decided not in leads:
         first = " and ".join(options.name(option) for option in leads)
-        said = f"The judge decided for {options.name(decided)}"
+        text = f"The judge decided for {options.name(decided)}"
         if debate.verdict and NOT_READY in debate.verdict.warnings:
-            said = f"Open findings make it {options.name(decided)}"
-        yield inert_line(f"{said}, the vote puts {first} first.")
+            text = f"Open findings make it {options.name(decided)}"
+        yield inert_line(f"{text}, the vote puts {first} first.")
     yield from filter(None, (cross_check_words(debate), gap_words(debate)))
 
 
@@ -110,8 +110,8 @@ def _by_text(debate: Debate, tally: Tally) -> str:
         other = behind != options_of(debate).name(tally.options[0].option)
         stands_for = f", for {inert_line(behind)}," if behind and other else ""
         how = "put first" if tie_break(debate) else "ranked best"
-        said = f"{names[0]}'s text{stands_for} was {how} (points: {points})."
-        return f"{said} {broken}".strip()
+        text = f"{names[0]}'s text{stands_for} was {how} (points: {points})."
+        return f"{text} {broken}".strip()
     close = "; the top two are within one point" if tally.controversial else ""
     if len(names) == 1:
         return f"{names[0]} won the vote ({points}{close})."

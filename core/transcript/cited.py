@@ -22,7 +22,7 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
         text: As it was recorded: what is not verified is struck out.
         citations: What its check showed.
     """
-    known = {(one.source, one.words): one for one in citations}
+    known = {(citation.source, citation.words): citation for citation in citations}
 
     def show(found: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
         citation = known.get((found.source, found.words))
@@ -116,7 +116,7 @@ def sources_section(debate: Debate) -> str:
 def earlier_words(verdict: Verdict) -> Sequence[str]:
     """How the verdict stands to earlier decisions, a line of Markdown each."""
     return [
-        f"{one.relation.value.capitalize()} {one.source}, `{one.debate}`, {one.title}"
-        + (f": {one.why}" if one.why else "")
-        for one in verdict.earlier
+        f"{decision.relation.value.capitalize()} {decision.source}, "
+        f"`{decision.debate}`, {decision.title}" + (f": {decision.why}" if decision.why else "")
+        for decision in verdict.earlier
     ]

@@ -98,7 +98,7 @@ class Comparison(Value):
     @property
     def has_sum(self) -> bool:
         """Whether preferences are counted together: they are of two makers at least."""
-        return len({one.maker for one in self.counting}) >= _MOST_MAKERS
+        return len({preferences.maker for preferences in self.counting}) >= _MOST_MAKERS
 
     @property
     def usage(self) -> Usage:
@@ -163,14 +163,14 @@ def comparison_json(comparison: Comparison) -> str:
 def comparison_markdown(comparison: Comparison) -> str:
     """The preferences for people; what lessens them stands above them, the finding last."""
     lengths = comparison.lengths
-    shown = (
+    text = (
         f"Shown: {counted(lengths[Side.DEBATE], 'word')} of the debate's verdict, "
         f"{counted(lengths[Side.SINGLE], 'word')} of the single answer."
     )
     parts = [
         f"# Debate {comparison.debate_id} and a single answer",
         quoted(comparison.question),
-        shown,
+        text,
     ]
     counting = comparison.counting
     if counting and not comparison.has_sum:
@@ -182,13 +182,20 @@ def comparison_markdown(comparison: Comparison) -> str:
         rows = [
             (
                 criterion.words,
-                *(one.sides[criterion] for one in counting),
+                *(preferences.sides[criterion] for preferences in counting),
                 *([_together(counting, criterion)] if sums else []),
             )
             for criterion in counting[0].sides
         ]
         parts.append(
-            table(("Better by", *(f"{one.name} ({one.maker})" for one in counting), *sums), rows)
+            table(
+                (
+                    "Better by",
+                    *(f"{preferences.name} ({preferences.maker})" for preferences in counting),
+                    *sums,
+                ),
+                rows,
+            )
         )
     if left := [
         f"{preference.name}: {preference.fault}"
@@ -203,7 +210,7 @@ def comparison_markdown(comparison: Comparison) -> str:
 def finding_words(comparison: Comparison) -> str:
     """What one question shows: a difference only where evaluators of two makers all agree."""
     counting = comparison.counting
-    sides = {one.sides[Criterion.OVERALL] for one in counting}
+    sides = {preferences.sides[Criterion.OVERALL] for preferences in counting}
     if not counting:
         return "No difference is shown: no evaluator counts."
     if not comparison.has_sum:
@@ -279,9 +286,9 @@ def _makers(debate: Debate) -> set[str]:
     """Who made the models that wrote either text."""
     setup = debate.setup
     alone = [setup.shadow_agent] if setup.shadow_agent else []
-    return {one.maker for one in (*setup.agents, setup.judge, *alone)}
+    return {agent.maker for agent in (*setup.agents, setup.judge, *alone)}
 
 
 def _together(counting: Sequence[Preferences], criterion: Criterion) -> str:
-    sides = [one.sides[criterion] for one in counting]
+    sides = [preferences.sides[criterion] for preferences in counting]
     return f"debate {sides.count(Side.DEBATE)}, single {sides.count(Side.SINGLE)}"

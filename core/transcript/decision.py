@@ -122,12 +122,12 @@ def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
 
 
 def _ending(debate: Debate) -> Iterator[str]:
-    for name, said in (
+    for name, texts in (
         ("Why it was debated", why_held(debate)),
         ("How it ended", how_it_ended(debate)),
     ):
-        if said:
-            yield inert_line(f"{name}: {' '.join(said)}")
+        if texts:
+            yield inert_line(f"{name}: {' '.join(texts)}")
 
 
 def _footnote(verdict: Verdict) -> Iterator[str]:

@@ -70,7 +70,7 @@ _OF_REVIEWS = (
     *(Criterion.FAULTS_FOUND, Criterion.FALSE_ALARMS, Criterion.USEFULNESS),
     Criterion.OVERALL,
 )
-_OF_DESIGNS = tuple(one for one in Criterion if one not in _OF_REVIEWS[:-1])
+_OF_DESIGNS = tuple(criterion for criterion in Criterion if criterion not in _OF_REVIEWS[:-1])
 
 
 def criteria_of(debate: Debate) -> Sequence[Criterion]:
@@ -111,7 +111,7 @@ class Marks(Value):
     call: Call
 
 
-class Unscored(Value):
+class EvaluatorFailure(Value):
     """An evaluator that failed. It gives no scores."""
 
     evaluator: str
@@ -126,7 +126,7 @@ class Evaluation(Value):
     debate_id: str
     question: str
     marks: tuple[Marks, ...]
-    failed: tuple[Unscored, ...] = ()
+    failed: tuple[EvaluatorFailure, ...] = ()
     #: What people thought of the decision; no part of the averages.
     feedback: tuple[Feedback, ...] = ()
     #: Spent by the debate itself, in US dollars; None: a price is unknown.
@@ -148,7 +148,9 @@ class Evaluation(Value):
     @property
     def usage(self) -> Usage:
         """What the evaluation has spent, failed evaluators included."""
-        spent = [mark.call.usage for mark in self.marks] + [one.usage for one in self.failed]
+        spent = [mark.call.usage for mark in self.marks] + [
+            failure.usage for failure in self.failed
+        ]
         return sum(spent, start=Usage())
 
 
@@ -168,10 +170,12 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
         debate_id=debate.id,
         question=debate.setup.question,
         marks=tuple(result for result in results if isinstance(result, Marks)),
-        failed=tuple(result for result in results if isinstance(result, Unscored)),
+        failed=tuple(result for result in results if isinstance(result, EvaluatorFailure)),
         feedback=tuple(debate.feedback.values()),
         debate_cost=debate.usage.cost,
-        written_by=tuple(sorted({one.maker for one in (*debate.setup.agents, debate.setup.judge)})),
+        written_by=tuple(
+            sorted({agent.maker for agent in (*debate.setup.agents, debate.setup.judge)})
+        ),
     )
 
 
@@ -240,12 +244,12 @@ def as_csv(evaluation: Evaluation) -> str:
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(("debate", "evaluator", "criterion", "score", "reason"))
-    for one in evaluation.marks:
-        for criterion, mark in one.marks.items():
+    for marks in evaluation.marks:
+        for criterion, mark in marks.marks.items():
             # A spreadsheet must not take the reason for a formula.
             formula = mark.reason.startswith(("=", "+", "-", "@", "\t", "\r"))
             reason = f"'{mark.reason}" if formula else mark.reason
-            rows.writerow((evaluation.debate_id, one.name, criterion, mark.score, reason))
+            rows.writerow((evaluation.debate_id, marks.name, criterion, mark.score, reason))
     for criterion, mean in evaluation.averages.items():
         rows.writerow((evaluation.debate_id, "average", criterion, f"{mean:.2f}", ""))
     return out.getvalue()
@@ -257,26 +261,26 @@ def as_markdown(evaluation: Evaluation) -> str:
     rows = [
         (
             criterion.words,
-            *(one.marks[criterion].score for one in marks),
+            *(item.marks[criterion].score for item in marks),
             *([number(averages[criterion])] if averages else []),
         )
         for criterion in (marks[0].marks if marks else ())
     ]
     parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]
     if rows:
-        names = [f"{one.name} ({one.model})" for one in marks]
+        names = [f"{item.name} ({item.model})" for item in marks]
         parts += [*_lessened(evaluation)]
         parts.append(table(("Criterion", *names, *(["Average"] if averages else [])), rows))
     else:
         parts.append("No evaluator could be heard: there are no scores.")
-    for one in marks:
-        reasons = [f"{c.words} ({mark.score}): {mark.reason}" for c, mark in one.marks.items()]
-        parts.append(f"## {one.name} ({one.model})\n\n{bullets(map(_line, reasons))}")
+    for item in marks:
+        reasons = [f"{c.words} ({mark.score}): {mark.reason}" for c, mark in item.marks.items()]
+        parts.append(f"## {item.name} ({item.model})\n\n{bullets(map(_line, reasons))}")
     if evaluation.feedback:
-        said = bullets(feedback_lines(evaluation.feedback))
-        parts.append(f"## What people thought of the decision\n\n{said}")
+        text = bullets(feedback_lines(evaluation.feedback))
+        parts.append(f"## What people thought of the decision\n\n{text}")
     if evaluation.failed:
-        failed = [f"{one.name}: {one.reason}" for one in evaluation.failed]
+        failed = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
         parts.append(f"## Evaluators that failed\n\n{bullets(failed)}")
     parts.append(cost_words(evaluation.usage, evaluation.debate_cost))
     return "\n\n".join(parts) + "\n"
@@ -284,7 +288,7 @@ def as_markdown(evaluation: Evaluation) -> str:
 
 def _lessened(evaluation: Evaluation) -> Iterator[str]:
     """What lessens the scores, a sentence each."""
-    makers = sorted({one.maker for one in evaluation.marks})
+    makers = sorted({marks.maker for marks in evaluation.marks})
     if len(makers) < _MOST_MAKERS:
         yield f"All evaluators are of {makers[0]}: one maker's taste, without an average."
     if own := [maker for maker in makers if maker in evaluation.written_by]:
@@ -296,7 +300,10 @@ def evaluation_request(
 ) -> ModelRequest:
     """What an evaluator is asked: the question, people's answers, the sources, the texts."""
     turn = Turn(act=act, round=0, agent=agent.id)
-    criteria = [{"name": one.value, "meaning": MEANINGS[one]} for one in criteria_of(debate)]
+    criteria = [
+        {"name": criterion.value, "meaning": MEANINGS[criterion]}
+        for criterion in criteria_of(debate)
+    ]
     task = f"Today is {day(debate.now)}.\n\n"
     task += render.task(act, agent, words=0, criteria=criteria)
     return ModelRequest(
@@ -324,7 +331,7 @@ def evaluation_options(debate: Debate, agent: Agent, act: Act) -> CallOptions:
     )
 
 
-async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Unscored:
+async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | EvaluatorFailure:
     """What one evaluator gives; a failure is reported, never filled in."""
     text = verdict_text(debate, debate.verdict) if debate.verdict else ""
     decision = Part(kind=PartKind.POSITION, label="The decision", text=text)
@@ -339,7 +346,9 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Uns
             options=evaluation_options(debate, agent, Act.EVALUATION),
         )
     except (ProviderError, ReplyUnreadable, LimitReached) as error:
-        return Unscored(evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage)
+        return EvaluatorFailure(
+            evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage
+        )
     given = {score.criterion: score for score in reply.scores}
     marks = {
         name: CriterionScore(score=given[name].score, reason=given[name].reason.strip())

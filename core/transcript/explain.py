@@ -32,7 +32,7 @@ _MOST_NAMED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explained:
+class TurnExplanation:
     """One turn, explained."""
 
     span: Span
@@ -44,7 +44,7 @@ class Explained:
     late: tuple[SummaryTiming, ...]
 
 
-def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
+def explain(log: Sequence[Recorded]) -> Sequence[TurnExplanation]:
     """Every turn that has an outcome or is ready now, in the order they could begin.
 
     Raises:
@@ -52,18 +52,18 @@ def explain(log: Sequence[Recorded]) -> Sequence[Explained]:
     """
     debate = fold(log)
     spans = timeline(log, debate)
-    calls = {one.event.key: one.event.spent.call for one in log if one.event.spent}
+    calls = {entry.event.key: entry.event.spent.call for entry in log if entry.event.spent}
     missed: dict[str, list[SummaryTiming]] = {}
     for timing in summary_metrics(log, spans=spans).timings:
         for key in timing.missed_by:
             missed.setdefault(key, []).append(timing)
 
-    def explained(span: Span) -> Explained:
+    def explained(span: Span) -> TurnExplanation:
         """The turn, with the call that led to its outcome."""
         call = calls.get(span.ended.key) if span.ended else None
         parts = () if span.ended else _to_see(debate, span.turn)
         late = tuple(missed.get(span.turn.key, ()))
-        return Explained(span=span, parts=call.sent if call else parts, call=call, late=late)
+        return TurnExplanation(span=span, parts=call.sent if call else parts, call=call, late=late)
 
     return [explained(span) for span in spans]
 
@@ -75,8 +75,8 @@ def explanation(log: Sequence[Recorded]) -> str:
     lines = [title, "=" * len(title), ""]
     if playbook := debate.setup.playbook:
         lines += [f"Playbook: {playbook.title} ({playbook.name})", ""]
-    for one in explain(log):
-        lines += [*_lines(debate, one, most=_MOST_LISTED), ""]
+    for step in explain(log):
+        lines += [*_lines(debate, step, most=_MOST_LISTED), ""]
     lines += ["How the rounds ended", *(f"  {line}" for line in how_rounds_ended(debate)), ""]
     lines.append(f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}.")
     return visible("\n".join(lines)) + "\n"
@@ -107,9 +107,9 @@ def turn_explanation(log: Sequence[Recorded], wanted: str) -> str:
 
 def how_rounds_ended(debate: Debate) -> Sequence[str]:
     """Why no further round was held, how many were, and what was skipped: a sentence each."""
-    said = [*(how_it_ended(debate) or ["The rounds go on."])]
+    texts = [*(how_it_ended(debate) or ["The rounds go on."])]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
-        return said
+        return texts
     left: dict[int, Counter[str]] = {}
     begun = max((made.turn.round for made in debate.contributions.values()), default=0)
     for turn in skipped(debate):
@@ -117,24 +117,24 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
             left.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
     for at, counts in left.items():
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
-        said.append(f"Round {at}: not taken: {turns}.")
+        texts.append(f"Round {at}: not taken: {turns}.")
     phases = {made.turn.act for made in (*debate.contributions.values(), *debate.failures.values())}
     is_older = not any(gate.skips for gate in debate.gates.values())
     may_rebut = Act.REBUTTAL in format_of(debate).phases and not left
     if is_older and may_rebut and Act.REBUTTAL not in phases:
-        said.append("Rebuttals were skipped: the adjusted positions agreed.")
-    return said
+        texts.append("Rebuttals were skipped: the adjusted positions agreed.")
+    return texts
 
 
-def _meant(debate: Debate, found: Sequence[Explained], wanted: str) -> Explained:
+def _meant(debate: Debate, found: Sequence[TurnExplanation], wanted: str) -> TurnExplanation:
     """The turn that is meant."""
-    by_key = {one.span.turn.key: one for one in found}
+    by_key = {step.span.turn.key: step for step in found}
     words = wanted.casefold().replace("/", " ").split()
     fitting = [
-        one
-        for one in found
+        step
+        for step in found
         if all(
-            word in f"{one.span.turn.key} {turn_words(debate, one.span.turn)}".casefold()
+            word in f"{step.span.turn.key} {turn_words(debate, step.span.turn)}".casefold()
             for word in words
         )
     ]
@@ -142,7 +142,7 @@ def _meant(debate: Debate, found: Sequence[Explained], wanted: str) -> Explained
         return by_key[wanted]
     if len(fitting) == 1:
         return fitting[0]
-    near = [one.span.turn.key for one in fitting] or get_close_matches(
+    near = [step.span.turn.key for step in fitting] or get_close_matches(
         wanted, by_key, n=_MOST_NAMED, cutoff=0.3
     )
     if not near:
@@ -169,7 +169,7 @@ def _to_see(debate: Debate, turn: Turn) -> tuple[SentPart, ...]:
     )
 
 
-def _lines(debate: Debate, one: Explained, *, most: int) -> Iterator[str]:
+def _lines(debate: Debate, one: TurnExplanation, *, most: int) -> Iterator[str]:
     span = one.span
     yield f"{turn_words(debate, span.turn)}  [{span.turn.key}]"
     yield f"  ready {after(debate, span.ready.at)}, after event {span.ready.seq}"
@@ -204,9 +204,9 @@ def _ending(debate: Debate, span: Span) -> str:
     if failure:
         used = "; the full text was used" if failure.turn.act is Act.SUMMARY else ""
         return f", failed: {failure.reason}{used}"
-    made = debate.contributions.get(key)
-    if made and made.carried_from:
-        return f", carried over from {made.carried_from}"
+    contribution = debate.contributions.get(key)
+    if contribution and contribution.carried_from:
+        return f", carried over from {contribution.carried_from}"
     if key in debate.abstentions:
         return f", {name_of(debate, span.turn.agent)} abstained"
     return ""

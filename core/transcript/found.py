@@ -46,15 +46,18 @@ def findings_table(debate: Debate) -> str:
     found = debate.verdict.findings if debate.verdict else standing(debate)
     rows = [
         (
-            one.number,
-            one.severity.value,
-            f"“{one.citation.words}” ({_place(one)})",
-            cited(one.wrong, ()),
-            cited(one.mend, ()),
-            cited(f"{one.status.value}: {one.why}" if one.why else one.status.value, ()),
-            ", ".join(name_of(debate, agent) for agent in one.raised_by),
+            finding.number,
+            finding.severity.value,
+            f"“{finding.citation.words}” ({_place(finding)})",
+            cited(finding.wrong, ()),
+            cited(finding.mend, ()),
+            cited(
+                f"{finding.status.value}: {finding.why}" if finding.why else finding.status.value,
+                (),
+            ),
+            ", ".join(name_of(debate, agent) for agent in finding.raised_by),
         )
-        for one in found
+        for finding in found
     ]
     head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
     listed = table(head, rows) if rows else ""
@@ -63,10 +66,10 @@ def findings_table(debate: Debate) -> str:
 
 def _changes(found: Sequence[ReviewFinding]) -> Iterator[str]:
     """What changed at the words of each finding, as lines of a diff."""
-    for one in found:
-        if one.changed:
-            lines = "\n".join(f"    {clean(line)}" for line in one.changed)
-            yield f"Changed at finding {one.number}:\n\n{lines}"
+    for finding in found:
+        if finding.changed:
+            lines = "\n".join(f"    {clean(line)}" for line in finding.changed)
+            yield f"Changed at finding {finding.number}:\n\n{lines}"
 
 
 def task_list(debate: Debate) -> str:
@@ -79,7 +82,10 @@ def task_list(debate: Debate) -> str:
     """
     if debate.setup.format != review.NAME:
         raise BadInput(f"Debate {debate.id} is no review: only reviews can be written so.")
-    verdict, names = debate.verdict, {one.id: one.reference.title for one in debate.evidence}
+    verdict, names = (
+        debate.verdict,
+        {source.id: source.reference.title for source in debate.evidence},
+    )
     running = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
     headline = verdict.decision if verdict else running
     found = verdict.findings if verdict else standing(debate)
@@ -92,8 +98,8 @@ def task_list(debate: Debate) -> str:
     ]
     text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
     tasks, left_out = list[str](), 0
-    for one in sorted(found, key=lambda one: not one.is_open):
-        task = "\n".join(_task(one, names))
+    for finding in sorted(found, key=lambda finding: not finding.is_open):
+        task = "\n".join(_task(finding, names))
         if len(text) + sum(map(len, tasks)) + len(task) < _COMMENT_MAX_CHARS:
             tasks.append(task)
         else:
@@ -102,7 +108,7 @@ def task_list(debate: Debate) -> str:
     is_read = verdict or review.FORMAT.positions(debate)
     none = "No findings." if is_read else "Nobody has reviewed it."
     listed, by = "\n".join(tasks) or none, _BY_MODELS
-    if all(one.provider == OFFLINE for one in (*debate.setup.agents, debate.setup.judge)):
+    if all(agent.provider == OFFLINE for agent in (*debate.setup.agents, debate.setup.judge)):
         listed, by = "\n".join(tasks), _BY_NOBODY
     foot = f"{by} Moot review `{debate.id}`."
     return "\n\n".join(filter(None, (text, listed, more, foot))) + "\n"

@@ -177,12 +177,12 @@ def inert_line(text: str) -> str:
 
 def misleads(label: str, url: str) -> bool:
     """Whether a link's label names an address that is not the link's."""
-    shown = unicodedata.normalize("NFKC", label).casefold().strip()
-    if "://" in shown:
-        return shown.rstrip("/") != url.casefold().rstrip("/")
+    text = unicodedata.normalize("NFKC", label).casefold().strip()
+    if "://" in text:
+        return text.rstrip("/") != url.casefold().rstrip("/")
     parts = urlsplit(url)
     host = parts.path.rpartition("@")[2] if parts.scheme == "mailto" else parts.hostname or ""
-    named = {name.removeprefix("www.") for name in _HOST.findall(shown)}
+    named = {name.removeprefix("www.") for name in _HOST.findall(text)}
     return bool(named - {host.casefold().removeprefix("www.")})
 
 
@@ -370,13 +370,13 @@ def _as_text(found: re.Match[str]) -> str:
 
 
 def _spans(nodes: Iterable[_Node]) -> str:
-    shown = ""
+    text = ""
     for node in nodes:
         piece = _span(node)
-        if shown.endswith("!") and piece.startswith("["):
-            shown = f"{shown[:-1]}&#33;"
-        shown += piece
-    return shown
+        if text.endswith("!") and piece.startswith("["):
+            text = f"{text[:-1]}&#33;"
+        text += piece
+    return text
 
 
 def _span(node: _Node) -> str:

@@ -20,22 +20,22 @@ def usual_models_words(settings: Settings) -> str:
     own = [agent for agent in settings.agents if agent.enabled]
     judges = settings.judge_models or (settings.judge or settings.judge_model,)
     agents = own or settings.mixed_models or (settings.agent_model,)
-    if all(one.provider == OFFLINE for one in (*agents, *judges)):
+    if all(choice.provider == OFFLINE for choice in (*agents, *judges)):
         return NO_MODEL
     names = _names(agents)
     # Who has which.
     who = "for every agent"
     if len(names) > 1:
         who = "as the settings give them to the agents" if own else "dealt to the agents in turn"
-    said = [f"{' and '.join(names)}, {who}"]
+    texts = [f"{' and '.join(names)}, {who}"]
     if settings.judge_models:
-        said.append("one whose maker's agents did not win judges")
+        texts.append("one whose maker's agents did not win judges")
     else:
-        said.append(f"{judges[0].full_name} judges")
-    background = settings.background_model({one.provider for one in (*agents, *judges)})
+        texts.append(f"{judges[0].full_name} judges")
+    background = settings.background_model({choice.provider for choice in (*agents, *judges)})
     if background:
-        said.append(f"{background.full_name} sums up and chooses agents")
-    return f"Models: {'; '.join(said)}."
+        texts.append(f"{background.full_name} sums up and chooses agents")
+    return f"Models: {'; '.join(texts)}."
 
 
 def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
@@ -45,9 +45,9 @@ def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
         setup: The debate as it was decided so far.
         to_be_cast: A model has still to choose the agents.
     """
-    if all(one.provider == OFFLINE for one in (*setup.agents, setup.judge)):
+    if all(agent.provider == OFFLINE for agent in (*setup.agents, setup.judge)):
         return NO_MODEL
-    if all(one.provider == EXAMPLE for one in setup.agents):
+    if all(agent.provider == EXAMPLE for agent in setup.agents):
         return EXAMPLE_WORDS
     judge = "of a maker whose agents did not win" if setup.judge_models else setup.judge.full_name
     parts = [f"judge: {judge}"]

@@ -42,7 +42,7 @@ def option_words(debate: Debate, score: OptionScore) -> str:
     name = options_of(debate).name(score.option) or score.option
     tally, weights = debate.tally, debate.setup.vote.weights
     counted = voting.counted(debate, tally) if tally else ()
-    voters = [one.voter for one in counted if one.probabilities]
+    voters = [ballot.voter for ballot in counted if ballot.probabilities]
     total = sum(weights.get(voter, 1.0) for voter in voters)
     unit = f" agent{'' if total == 1 else 's'}" if tally else ""
     if any(weights.get(voter, 1.0) != 1.0 for voter in voters):
@@ -80,7 +80,7 @@ def options_table(debate: Debate) -> str:
         return ""
     if debate.is_sealed:
         return bullets(item.name for item in options.items)
-    scores = {one.option: one for one in (debate.tally.options if debate.tally else ())}
+    scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
     holders: dict[str, list[str]] = {}
     for agent in debate.setup.agents:
         before = " (before the vote)" if voting.is_uncounted(debate, agent.id) else ""
@@ -88,7 +88,7 @@ def options_table(debate: Debate) -> str:
         holders.setdefault(held, []).append(f"{agent.name}{before}")
     stands = by_option(debate)
     people = count_people(debate)
-    first = {one.option: one.first_choices for one in people.scores}
+    first = {score.option: score.first_choices for score in people.scores}
     rows: list[Sequence[str]] = []
     places = {option: place for place, option in enumerate(scores)}
     for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
@@ -125,21 +125,21 @@ def gap_words(debate: Debate) -> str:
 
 def edits_words(debate: Debate) -> Sequence[str]:
     """What people changed about the options, a sentence each, with the names of that moment."""
-    named, said = as_named(debate), list[str]()
+    named, texts = as_named(debate), list[str]()
     for at, edit in enumerate(debate.option_edits):
         before = after_edits(named, debate.option_edits[:at])
         who = edit.by.name or edit.by.id
         old = before.name(edit.option)
         match edit.change:
             case OptionChange.ADD:
-                said.append(f'{who} added "{edit.name}".')
+                texts.append(f'{who} added "{edit.name}".')
             case OptionChange.RENAME if old:
-                said.append(f'{who} renamed "{old}" to "{edit.name}".')
+                texts.append(f'{who} renamed "{old}" to "{edit.name}".')
             case OptionChange.MERGE if old and before.name(edit.into):
-                said.append(f'{who} merged "{old}" into "{before.name(edit.into)}".')
+                texts.append(f'{who} merged "{old}" into "{before.name(edit.into)}".')
             case _:
                 pass  # it fitted nothing and changed nothing
-    return said
+    return texts
 
 
 def moves_section(debate: Debate, *, level: int = 3) -> str:
@@ -150,8 +150,8 @@ def moves_section(debate: Debate, *, level: int = 3) -> str:
     rounds = {ballot.turn.round > 0 for ballot in debate.ballots.values() if ballot.probabilities}
     if rounds != {False, True}:
         return ""
-    said = bullets(moves_words(debate)) or "Nobody holds another option best than before."
-    return f"{'#' * level} Who changed their mind\n\n{said}"
+    text = bullets(moves_words(debate)) or "Nobody holds another option best than before."
+    return f"{'#' * level} Who changed their mind\n\n{text}"
 
 
 def moves_words(debate: Debate) -> Sequence[str]:
@@ -205,8 +205,8 @@ def cross_check_words(debate: Debate) -> str:
         return ""
     name = options_of(debate).name(check.option) or "none of the options"
     reason = f" ({check.reason})" if check.reason else ""
-    said = f"The vote is close. Reading the positions in another order, the judge chose {name}"
-    return inert_line(f"{said}{reason}.")
+    text = f"The vote is close. Reading the positions in another order, the judge chose {name}"
+    return inert_line(f"{text}{reason}.")
 
 
 def positions_words(debate: Debate) -> Iterator[str]:

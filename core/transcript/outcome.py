@@ -124,7 +124,7 @@ def totals(debate: Debate) -> Mapping[str, Any]:
         "calls": len(debate.calls),
         **debate.usage.model_dump(mode="json"),
         "agents": {
-            one.agent: {"calls": one.calls, **one.usage.model_dump(mode="json")}
-            for one in spending(debate)
+            item.agent: {"calls": item.calls, **item.usage.model_dump(mode="json")}
+            for item in spending(debate)
         },
     }

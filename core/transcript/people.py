@@ -74,8 +74,8 @@ def team_section(debate: Debate) -> str:
     decided = table(("Who", "Decision", "Why"), rows) if rows else ""
     after = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
     turned = f"How it turned out: {after}" if after else ""
-    said = bullets(feedback_lines(debate.feedback.values()))
-    parts = [part for part in (decided, turned, said) if part]
+    text = bullets(feedback_lines(debate.feedback.values()))
+    parts = [part for part in (decided, turned, text) if part]
     return "\n\n".join(["## The team's decision", *parts]) if parts else ""
 
 
@@ -112,10 +112,10 @@ def asked_section(debate: Debate) -> str:
     parts = list[str]()
     for question in debate.follow_ups:
         answer = debate.follow_up_answers.get(question.number)
-        said = cited(answer.text, answer.citations) if answer else "Not answered yet."
+        text = cited(answer.text, answer.citations) if answer else "Not answered yet."
         why = f"{inert_line(answer.fault)}\n\n" if answer and answer.fault else ""
         parts.append(f"### {_name(question.by)} asked\n\n{quoted(question.text)}")
-        parts.append(why + nested(said, 3))
+        parts.append(why + nested(text, 3))
     return "\n\n".join(["## Asked after the verdict", *parts]) if parts else ""
 
 

@@ -45,15 +45,15 @@ def report(debate: Debate) -> str:
     """The debate, decision first: what was chosen between, who said what in short, what it cost."""
     # A summary that failed is no missing turn: agents saw the text it was to stand for. What the
     # notes on the decision tell is not told again.
-    told = " ".join(debate.verdict.warnings) if debate.verdict else ""
+    text = " ".join(debate.verdict.warnings) if debate.verdict else ""
     missing = [
-        one
-        for one in debate.failures.values()
-        if one.turn.act is not Act.SUMMARY and one.reason not in told
+        failure
+        for failure in debate.failures.values()
+        if failure.turn.act is not Act.SUMMARY and failure.reason not in text
     ]
-    warnings = [(turn_words(debate, one.turn), one.reason) for one in missing]
+    warnings = [(turn_words(debate, failure.turn), failure.reason) for failure in missing]
     failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
-    prompts = [(one.name, ", ".join(one.prompt_sources) or "none") for one in spending(debate)]
+    prompts = [(item.name, ", ".join(item.prompt_sources) or "none") for item in spending(debate)]
     sections = (
         "# Debate report",
         verdict_section(debate),
@@ -122,16 +122,16 @@ def clarifications_section(debate: Debate) -> str:
     for item in items:
         answer = debate.answers.get(item.number)
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-        by, said = "", f"{unanswered_words(debate, item)}."
+        by, text = "", f"{unanswered_words(debate, item)}."
         if not debate.verdict and not left_to_text(debate, item):
-            said += f" Assumed: {item.assumption}"
+            text += f" Assumed: {item.assumption}"
         if answer and answer.text:
-            by, said = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
+            by, text = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
         finding = review.finding_put(debate, item) if debate.verdict else None
         question = f"Finding {finding}." if finding else fenced(cited(item.question, ()))
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{question}\n\n"
-            f"Answer{by}:\n\n{fenced(said)}"
+            f"Answer{by}:\n\n{fenced(text)}"
         )
     return "## Clarifications\n\n" + "\n\n".join(blocks)
 
@@ -145,10 +145,12 @@ def _rounds(debate: Debate) -> str:
     blocks, said = list[str](), set[str]()
     for at, made in by_round(debate).items():
         lines = list[str]()
-        for one in made:
-            if not one.carried_from:
-                lines += _in_short(debate, one, said, with_points=one.turn.key in ends)
-        guided = [one for one in debate.guidance.values() if one.turn.round == at]
+        for contribution in made:
+            if not contribution.carried_from:
+                lines += _in_short(
+                    debate, contribution, said, with_points=contribution.turn.key in ends
+                )
+        guided = [guidance for guidance in debate.guidance.values() if guidance.turn.round == at]
         lines += [f"- **{who}:** {words}" for who, words in map(guidance_words, guided)]
         blocks += [f"### {round_name(at)}\n\n" + "\n".join(lines)] if lines else []
     return "\n\n".join(["## Rounds", _WHERE_WHOLE, *blocks]) if blocks else ""
@@ -178,7 +180,9 @@ def notes_section(debate: Debate) -> str:
     """What people added, and what became of it; empty if nobody added anything."""
     if not debate.notes:
         return ""
-    outcomes = {one.note: one for one in (debate.verdict.notes if debate.verdict else ())}
+    outcomes = {
+        outcome.note: outcome for outcome in (debate.verdict.notes if debate.verdict else ())
+    }
     rows: list[Sequence[str]] = []
     for note in debate.notes:
         outcome = outcomes.get(note.id)
@@ -199,7 +203,7 @@ def _warnings(debate: Debate) -> str:
         warnings += put.warnings
     warnings += debate.findings.warnings if debate.findings else ()
     warnings += fallback_words(debate.calls)
-    found = [one for one in dict.fromkeys(warnings) if one not in told]
+    found = [warning for warning in dict.fromkeys(warnings) if warning not in told]
     return f"## Warnings\n\n{bullets(found)}" if found else ""
 
 
@@ -223,7 +227,7 @@ def _summaries(debate: Debate) -> str:
     head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
     parts = ["## Summaries", *([table(head, rows)] if rows else [])]
     if failed:
-        reasons = [f"{turn_words(debate, one.turn)}: {one.reason}" for one in failed]
+        reasons = [f"{turn_words(debate, failure.turn)}: {failure.reason}" for failure in failed]
         parts += ["Not made (whoever was to read one saw the full text):", bullets(reasons)]
     return "\n\n".join(parts)
 
@@ -232,19 +236,19 @@ def spending_section(debate: Debate) -> str:
     """Tokens and money per agent and in all."""
     rows: list[Sequence[object]] = [
         (
-            one.name,
-            ", ".join(one.models) or ("no reply" if one.usage.attempts else "none"),
-            one.calls,
-            one.usage.attempts,
-            number(one.usage.input_tokens),
-            number(one.usage.cached_tokens),
-            number(one.usage.output_tokens),
-            duration(one.latency_ms / 1000),
-            money(one.usage.cost),
+            item.name,
+            ", ".join(item.models) or ("no reply" if item.usage.attempts else "none"),
+            item.calls,
+            item.usage.attempts,
+            number(item.usage.input_tokens),
+            number(item.usage.cached_tokens),
+            number(item.usage.output_tokens),
+            duration(item.latency_ms / 1000),
+            money(item.usage.cost),
         )
-        for one in spending(debate)
+        for item in spending(debate)
     ]
-    dropped = [one.lost for one in debate.spent if not one.agent]
+    dropped = [expense.lost for expense in debate.spent if not expense.agent]
     if dropped:  # of several agents at once
         lost = sum(dropped, start=Usage())
         figures = (lost.input_tokens, lost.cached_tokens, lost.output_tokens)

@@ -18,7 +18,10 @@ def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:
     rounds = dict[int, list[Contribution]]()
     for made in sorted(
         debate.contributions.values(),
-        key=lambda one: (one.turn.round, order.get(one.turn.act, len(order))),
+        key=lambda contribution: (
+            contribution.turn.round,
+            order.get(contribution.turn.act, len(order)),
+        ),
     ):
         rounds.setdefault(made.turn.round, []).append(made)
     return rounds

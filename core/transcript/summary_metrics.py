@@ -80,15 +80,17 @@ def summary_metrics(
     """
     debate = fold(log)
     spans = timeline(log, debate) if spans is None else spans
-    made = list(debate.summaries.values())
+    summaries = list(debate.summaries.values())
     timings, late, waits = _timed(debate, spans)
-    calls = [summary.call for summary in made if summary.call]
-    before = sum(summary.before_chars for summary in made)
-    after = sum(summary.after_chars for summary in made)
+    calls = [summary.call for summary in summaries if summary.call]
+    before = sum(summary.before_chars for summary in summaries)
+    after = sum(summary.after_chars for summary in summaries)
     failed = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
-    spent = [one.lost + (one.call.usage if one.call else Usage()) for one in made]
+    spent = [
+        summary.lost + (summary.call.usage if summary.call else Usage()) for summary in summaries
+    ]
     return SummaryMetrics(
-        generated=len(made),
+        generated=len(summaries),
         failed=len(failed),
         tokens=sum(call.usage.output_tokens for call in calls),
         chars_before=before,
@@ -103,7 +105,7 @@ def summary_metrics(
         late_seconds=_covered(late),
         blocked=len(waits),
         blocked_seconds=_covered(waits),
-        usage=sum([*spent, *(one.usage for one in failed)], start=Usage()),
+        usage=sum([*spent, *(failure.usage for failure in failed)], start=Usage()),
         timings=timings,
     )
 
@@ -125,7 +127,7 @@ def _timed(
     timings: list[SummaryTiming] = []
     late: list[tuple[float, float]] = []
     waits: dict[str, tuple[float, float]] = {}
-    for span in (one for one in spans if one.turn.act is Act.SUMMARY):
+    for span in (span for span in spans if span.turn.act is Act.SUMMARY):
         readers = wanted_by.get(span.turn.key, [])
         there = (span.ended.at if span.ended else debate.now).timestamp()
         missed = [reader for reader in readers if reader.ready.at.timestamp() < there]

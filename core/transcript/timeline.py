@@ -51,9 +51,9 @@ def timeline(log: Sequence[Recorded], debate: Debate | None = None) -> Sequence[
     def span(turn: Turn, ended: Outcome | None) -> Span:
         """The turn, from what is in the log so far."""
         found = (outcomes.get(key) for key in dependencies(debate, turn))
-        waited = sorted({one for one in found if one}, key=lambda one: one.seq)
+        waited = sorted({outcome for outcome in found if outcome}, key=lambda outcome: outcome.seq)
         start = waited[-1] if waited else outcomes["start"]
-        waited += [one for one in resumed[-1:] if one.seq > start.seq]
+        waited += [outcome for outcome in resumed[-1:] if outcome.seq > start.seq]
         ready = waited[-1] if waited else start
         return Span(turn=turn, needs=tuple(waited), ready=ready, ended=ended)
 

@@ -61,7 +61,7 @@ def name_of(debate: Debate, agent: str) -> str:
         return "Moot"
     if agent == PLAYBOOK:
         return "the playbook"
-    known = {one.id for one in debate.setup.agents} | RESERVED_IDS
+    known = {agent.id for agent in debate.setup.agents} | RESERVED_IDS
     return debate.setup.agent(agent).name if agent in known else agent
 
 
@@ -74,14 +74,14 @@ def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str
     said = [*said]
     named = "".join(
         found[1]
-        for one in said
-        if one.turn.act is Act.SUMMARY or reads_letters(debate, one.turn)
+        for text in said
+        if text.turn.act is Act.SUMMARY or reads_letters(debate, text.turn)
         for form in (_POSITION, _POSITIONS, _SPOKEN)
-        for found in form.finditer(_words_in(one))
+        for found in form.finditer(_words_in(text))
     )
-    for one in said:
-        if one.turn.act is Act.SUMMARY and _SUBJECT.search(one.text):
-            named += "".join(_ALONE.findall(one.text))
+    for text in said:
+        if text.turn.act is Act.SUMMARY and _SUBJECT.search(text.text):
+            named += "".join(_ALONE.findall(text.text))
     letters = {debate.setup.letter(agent.id): agent.name for agent in debate.setup.agents}
     used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
     return ", ".join(used) + "." if used else ""
@@ -125,8 +125,8 @@ def confidence(verdict: Verdict) -> str:
 def confidence_words(verdict: Verdict) -> str:
     """How sure the verdict is and what that rests on, in a sentence or two."""
     rests_on = "; ".join(verdict.rests_on) if verdict.confidence is not None else ""
-    said = f"Confidence: {confidence(verdict)}."
-    return f"{said} It rests on this: {inert_line(rests_on)}." if rests_on else said
+    text = f"Confidence: {confidence(verdict)}."
+    return f"{text} It rests on this: {inert_line(rests_on)}." if rests_on else text
 
 
 def turn_words(debate: Debate, turn: Turn) -> str:

@@ -127,8 +127,8 @@ class AnswerQuestions:
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
         noted = next((note for note in debate.all_notes if note.id == said.origin), None)
-        given, rest = _said_now(debate, said, parsed, note=noted.text if noted else "")
-        late = await self._correct(debate, said, given)
+        answers, rest = _said_now(debate, said, parsed, note=noted.text if noted else "")
+        late = await self._correct(debate, said, answers)
         words = [_about(debate, answer) for answer in late if answer.text]
         note = "\n".join(filter(None, (rest and f"{said.to}{rest}", *words)))
         debate = await self.facts.debate(said.debate_id)
@@ -138,7 +138,7 @@ class AnswerQuestions:
             await self._add_note(said, note)
         await self._remember_edit(said)
         # Whether it answers what is open by now, only its author knows.
-        return ReplyOutcome.UNCLEAR if parsed.is_unclear and not given else ReplyOutcome.TAKEN
+        return ReplyOutcome.UNCLEAR if parsed.is_unclear and not answers else ReplyOutcome.TAKEN
 
     async def _correct(
         self, debate: Debate, said: PersonsReply, given: Sequence[GivenAnswer]
@@ -175,8 +175,8 @@ class AnswerQuestions:
             await self._withdraw(debate, number, origin, f"{origin}/deleted")
         debate = await self.facts.debate(debate_id)
         # Files that it brought stay; what its words linked to is said no more.
-        said = [one.id for one in debate.notes if all(ref.in_words for ref in one.references)]
-        gone = [note for note in said if note == origin or note.startswith(f"{origin}/")]
+        texts = [note.id for note in debate.notes if all(ref.in_words for ref in note.references)]
+        gone = [note for note in texts if note == origin or note.startswith(f"{origin}/")]
         if origin not in gone and all(
             answer.origin != origin for answer in debate.answers.values()
         ):
@@ -196,13 +196,13 @@ class AnswerQuestions:
         debate = await self.facts.debate(debate_id)
         if number in _answered_by(debate, note):
             return  # clicked twice
-        found = next((one for one in debate.notes if one.id == note), None)
+        found = next((item for item in debate.notes if item.id == note), None)
         if found is None or number not in open_numbers(debate):
             raise BadInput(_CLOSED)
         # An edit may have left the note as it was, and taken back its answer to this question.
         edited = debate.edits.get(note, "")
-        said = PersonsReply(debate_id=debate_id, by=found.author, origin=note, edited=edited)
-        if not await self._record(debate, said, GivenAnswer(number, answer_in(found.text))):
+        reply = PersonsReply(debate_id=debate_id, by=found.author, origin=note, edited=edited)
+        if not await self._record(debate, reply, GivenAnswer(number, answer_in(found.text))):
             raise BadInput(_CLOSED)
 
     async def form(self, said: PersonsReply, answers: Sequence[GivenAnswer]) -> Sequence[int]:

@@ -50,7 +50,7 @@ class AskAboutDebate:
         """
         async with self._asking:
             debate = await self.facts.debate(debate_id)
-            if any(one.id == question_id for one in debate.follow_ups):
+            if any(follow_up.id == question_id for follow_up in debate.follow_ups):
                 return
             self.check(debate)
             check_size(text, self.bounds)

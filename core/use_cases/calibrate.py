@@ -50,9 +50,9 @@ class CountOutcomes:
         if channels is not None and not channels:
             return ()
         chosen = None if channels is None else tuple(channels)
-        wanted = DebateFilter(workspace=workspace, channels=chosen, having=_DECIDED, limit=limit)
+        filters = DebateFilter(workspace=workspace, channels=chosen, having=_DECIDED, limit=limit)
         found: list[Case] = []
-        for entry in await self.store.find(wanted):
+        for entry in await self.store.find(filters):
             try:
                 read, case = self._known.get(entry.debate_id, (0, None))
                 log = await self.store.events(entry.debate_id, after=read)

@@ -118,7 +118,7 @@ class DecideOnVerdict:
         async with self._deciding:
             debate = await self.facts.debate(debate.id)
             standing = debate.decision
-            is_repeated = any(one.origin == decision.origin for one in debate.decisions)
+            is_repeated = any(item.origin == decision.origin for item in debate.decisions)
             if standing and (is_repeated or says_the_same(standing, decision)):
                 return standing
             if standing and seen is not None and standing.origin != seen:
@@ -138,26 +138,26 @@ class DecideOnVerdict:
         """
         place, clock = debate.setup.place, self.facts.clock
         ends = clock.now() + _LOOKED_FOR
-        wanted = DebateFilter(
+        filters = DebateFilter(
             workspace=place.workspace,
             channels=(place.channel,),
             having=("verdict",),
             limit=_MOST_NEWER,
         )
-        entries = await self.facts.store.find(wanted)
+        entries = await self.facts.store.find(filters)
         newer = [entry for entry in entries if entry.started_at > debate.started_at]
         decided = list[DebateEntry]()
-        for one in newer:
-            if one.status != Status.CONCLUDED:
+        for row in newer:
+            if row.status != Status.CONCLUDED:
                 continue
             if decided and clock.now() >= ends:
                 break
             try:
-                found = await self.facts.debate(one.debate_id)
+                found = await self.facts.debate(row.debate_id)
             except (DebateUnknown, LogBroken):
                 continue
             if _can_stand_in(found):
-                decided.append(one)
+                decided.append(row)
         if not decided:
             raise BadInput(
                 "There is no newer debate with a verdict in this channel. Start one with "
@@ -233,11 +233,11 @@ class DecideOnVerdict:
         self.check_outcome(debate)
         accepted = debate.accepted
         update = {"why": redact(given.why), "decision": accepted.origin if accepted else ""}
-        kept, standing = given.model_copy(update=update), debate.outcome
-        if standing and (standing.kind, standing.why) == (kept.kind, kept.why):
+        outcome, standing = given.model_copy(update=update), debate.outcome
+        if standing and (standing.kind, standing.why) == (outcome.kind, outcome.why):
             return standing
-        await self.facts.record(debate.id, OutcomeGiven(outcome=kept))
-        return kept
+        await self.facts.record(debate.id, OutcomeGiven(outcome=outcome))
+        return outcome
 
     async def say_helpful(self, debate: Debate, given: Feedback) -> None:
         """Record whether the verdict was of use; saying it again takes no reason away."""
@@ -248,15 +248,15 @@ class DecideOnVerdict:
     async def give_feedback(self, debate: Debate, given: Feedback) -> None:
         """Record what a person thinks of the verdict, and why; the newest counts."""
         self.check_decision(debate)
-        kept = given.model_copy(update={"comment": redact(given.comment)})
-        await self.facts.record(debate.id, FeedbackGiven(feedback=kept))
+        feedback = given.model_copy(update={"comment": redact(given.comment)})
+        await self.facts.record(debate.id, FeedbackGiven(feedback=feedback))
 
     def feedback_of(self, debate: Debate, by: Person) -> Feedback:
         """Return what a person thinks of the verdict, as far as they have said."""
-        given = debate.feedback.get(by.id)
-        if given is None:
+        feedback = debate.feedback.get(by.id)
+        if feedback is None:
             raise BadInput("Say first whether the verdict was helpful: press one of its thumbs.")
-        return given
+        return feedback
 
     def today(self, zone: tzinfo = UTC) -> date:
         """Return the day it is there."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from core.events import Event
 from core.models import Debate
-from core.ports import Appended, Clock, DebateStore
+from core.ports import AppendResult, Clock, DebateStore
 from core.use_cases.debate_cache import DebateCache
 
 
@@ -25,7 +25,7 @@ class FactLog:
         """Begin with no debate known."""
         object.__setattr__(self, "debates", DebateCache(self.store))
 
-    async def record(self, debate_id: str, event: Event) -> Appended:
+    async def record(self, debate_id: str, event: Event) -> AppendResult:
         """Append the event and wake the debate's run; the first event with a key stands."""
         try:
             appended = await self.store.append(debate_id, event, at=self.clock.now())

@@ -113,17 +113,17 @@ class FindDebates:
         self, workspace: str, channels: Collection[str], limit: int, *, open_only: bool = False
     ) -> Sequence[FoundDebate]:
         """Return the newest debates of channels the caller knows the person to be in."""
-        wanted = DebateFilter(
+        filters = DebateFilter(
             workspace=workspace, channels=tuple(channels), limit=limit, open_only=open_only
         )
-        entries = await self.store.find(wanted) if channels else ()
+        entries = await self.store.find(filters) if channels else ()
         return await self._read(SearchHit(entry.debate_id, "") for entry in entries)
 
     async def _read(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
         # Together: somebody waits, and each wait of a busy bot takes its time.
         few = asyncio.Semaphore(_AT_ONCE)
         found = await asyncio.gather(*(self._found(hit, few) for hit in hits))
-        return [one for one in found if one]
+        return [hit for hit in found if hit]
 
     async def _found(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
         """What was found; None if it is not there any more, or cannot be read."""

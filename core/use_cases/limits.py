@@ -76,14 +76,14 @@ def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds:
             f"{bounds.debates_per_workspace} debates run in this workspace, as many as may at "
             "once. Try again in a few minutes."
         )
-    own = [one.debate_id for one in running if one.asked_by == by.id]
+    own = [entry.debate_id for entry in running if entry.asked_by == by.id]
     if len(own) >= bounds.debates_per_person:
         listed = ", ".join(f"`{debate_id}`" for debate_id in own)
         raise BadInput(
             f"You have {len(own)} debates running ({listed}), as many as one person may at once. "
             "Ask again when one has ended, or end one with `/debate stop ID`."
         )
-    here = [one for one in running if one.channel == place.channel]
+    here = [entry for entry in running if entry.channel == place.channel]
     if len(here) >= bounds.debates_per_channel:
         raise BadInput(
             f"{len(here)} debates run in this channel, as many as may at once. `/debate list` "

@@ -117,17 +117,17 @@ class AddNote:
             if debate.status is not Status.RUNNING or is_known:
                 return ()
             room = max(0, MOST_SOURCES - len(debate.references))
-            if taken := new[:room]:
+            if references := new[:room]:
                 check_notes(debate, self.bounds)
-                names = ", ".join(one.title for one in taken[:_MOST_NAMED])
-                more = len(taken) - _MOST_NAMED
+                names = ", ".join(reference.title for reference in references[:_MOST_NAMED])
+                more = len(references) - _MOST_NAMED
                 names += f" and {more} more" if more > 0 else ""
                 note = Note(
                     id=note_id,
                     author=author,
                     text=f"[Linked as evidence: {names}]",
                     after=len(debate.contributions),
-                    references=tuple(taken),
+                    references=tuple(references),
                 )
                 await self.facts.record(debate_id, NoteAdded(note=note))
         return new[room:]

@@ -183,31 +183,33 @@ class RecallDecisions:
         self, question: str, workspace: str | None, channels: Collection[str] | None
     ) -> Sequence[RecalledDecision]:
         question = redact(question)  # it may be sent to a server
-        wanted = DebateFilter(
+        filters = DebateFilter(
             workspace=workspace,
             channels=None if channels is None else tuple(channels),
             limit=_MOST_LOOKED_AT,
         )
-        entries = [one for one in await self.store.find(wanted) if one.status == Status.CONCLUDED]
+        entries = [
+            entry for entry in await self.store.find(filters) if entry.status == Status.CONCLUDED
+        ]
         texts = [await self._text(entry) for entry in entries]
         fits = await self._fits(question, texts)
         # Of those that hold as many of the words, the best hit of the search comes first.
         order = await asyncio.to_thread(best_of, texts, question)
         best = sorted(dict.fromkeys((*order, *range(len(entries)))), key=lambda at: -fits[at])
-        found = list[RecalledDecision]()
+        decisions = list[RecalledDecision]()
         for at in best:
-            if len(found) == _MOST_TOLD or fits[at] < ANSWERS_FROM:
+            if len(decisions) == _MOST_TOLD or fits[at] < ANSWERS_FROM:
                 break
             if debate := await self._debate(entries[at].debate_id):
-                found.append(RecalledDecision(debate=debate, likeness=fits[at]))
-        return found
+                decisions.append(RecalledDecision(debate=debate, likeness=fits[at]))
+        return decisions
 
     async def _fits(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """How well each text fits, by words, and by meaning where that is set up."""
         by_words = await asyncio.to_thread(words_held, question, texts)
         if self.embedder is None or not texts:
             return by_words
-        unseen = [one for one in dict.fromkeys(texts) if one and one not in self._vectors]
+        unseen = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
         try:
             asked, *vectors = await self.embedder.embed([question, *unseen])
         except ProviderError as error:

@@ -124,18 +124,18 @@ class RemindPeople:
 
 def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
     """What people are to be reminded of; None: nothing any more."""
-    stands, said = debate.decision, debate.outcome
+    stands, outcome = debate.decision, debate.outcome
     if stands is None or stands.origin != origin:
         return None
     if stands.kind is not DecisionKind.ACCEPT:
         return ReminderDue(decision=origin)
     if debate.verdict and not debate.decides:
         return None  # an older version let people accept what decided nothing
-    if said and said.kind is not OutcomeKind.TOO_EARLY:
+    if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         return None
     asked = debate.outcomes_asked.get(origin, 0)
     # Somebody said that it was too early, after they were asked: then it is asked again.
     newest = OutcomeAsked.key_of(origin, asked)
-    if asked and not (said and debate.came_first(newest, f"outcome/{said.origin}")):
+    if asked and not (outcome and debate.came_first(newest, f"outcome/{outcome.origin}")):
         return None
     return OutcomeAsked(decision=origin, number=asked + 1)

@@ -104,7 +104,7 @@ def parse_reply(text: str, asked: Mapping[int, str], unanswered: Sequence[int]) 
     numbered, rest = _numbered(said, asked)
     if numbered:
         given = [GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer]
-        referrals = [one for one in given if _is_referral(one.text, asked[one.number])]
+        referrals = [answer for answer in given if _is_referral(answer.text, asked[answer.number])]
         answers = [answer for answer in given if answer not in referrals]
         return ParsedReply(answers, rest, is_numbered=True, referrals=referrals)
     return ParsedReply(rest=said, is_unclear=True)

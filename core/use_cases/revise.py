@@ -42,8 +42,8 @@ class SubmitRevision:
                 references=references,
             )
         debate = await facts.debate(debate.id)
-        asked = debate.clarifications.get(review.ASKING.key)
-        put = {item.number for item in asked.items} if asked else set[int]()
+        card = debate.clarifications.get(review.ASKING.key)
+        put = {item.number for item in card.items} if card else set[int]()
         left = [item.number for item in open_questions(debate) if item.number in put]
         await self.answer.skip(debate.id, left, by, f"{origin}/skip")
         return await facts.debate(debate.id)

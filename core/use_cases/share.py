@@ -103,15 +103,15 @@ class ShareDebates:
         Raises:
             StoreError: The debate cannot be read.
         """
-        found = _NAME.fullmatch(name)
+        match = _NAME.fullmatch(name)
         # What is not ours costs no look into the database, and so tells nothing of what is there.
-        if not found or not hmac.compare_digest(self._mark(name.rpartition(".")[0]), found[4]):
+        if not match or not hmac.compare_digest(self._mark(name.rpartition(".")[0]), match[4]):
             return None
-        until = datetime.fromtimestamp(int(found[2]), UTC)
-        if until <= self.clock.now() or await self.grants.granted(found[1]) != found[3]:
+        until = datetime.fromtimestamp(int(match[2]), UTC)
+        if until <= self.clock.now() or await self.grants.granted(match[1]) != match[3]:
             return None
         try:
-            debate = await self.debates.debate(found[1])
+            debate = await self.debates.debate(match[1])
         except DebateUnknown:
             return None
         forbidden = (await self.channels.get(debate.setup.place)).no_pages

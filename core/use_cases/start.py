@@ -116,12 +116,12 @@ class StartDebate:
             playbook=playbook,
             warnings=(*request.warnings, *gone),
         )
-        given, place, by = list(request.references), request.place, request.asked_by
+        references, place, by = list(request.references), request.place, request.asked_by
         question, evidence = redact(request.question), settings.evidence
         if evidence.earlier_decisions and await has_earlier(self.facts.store, place):
-            given.append(earlier_decisions(question, by))
-        given += tool_references(evidence.mcp_servers, question, place, by)
-        whole = replace(whole, references=tuple(given))
+            references.append(earlier_decisions(question, by))
+        references += tool_references(evidence.mcp_servers, question, place, by)
+        whole = replace(whole, references=tuple(references))
         setup = open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
         # Where there are no channels nobody reads posts.
         quiet = self.channels is not None and not channel.every_turn
@@ -192,11 +192,11 @@ class StartDebate:
         """Return the debate that this would be a repetition of."""
         since = self.facts.clock.now() - REPEATED_WITHIN
         asked = (setup.place.channel, setup.asked_by.id, setup.question)
-        for one in running:
-            if (one.channel, one.asked_by, one.question) != asked or one.started_at < since:
+        for entry in running:
+            if (entry.channel, entry.asked_by, entry.question) != asked or entry.started_at < since:
                 continue
             with suppress(LogBroken):
-                first = (await self.facts.debate(one.debate_id)).setup
+                first = (await self.facts.debate(entry.debate_id)).setup
                 # Nobody chose these: what a token has left goes down while the first one runs, and
                 # an estimate may have come too late for one of the two.
                 same: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
@@ -204,7 +204,7 @@ class StartDebate:
                     cost = {"debate_cost": first.limits.debate_cost}
                     same["limits"] = setup.limits.model_copy(update=cost)
                 if setup.model_copy(update=same) == first:
-                    return StartedDebate(debate_id=one.debate_id, setup=first, fresh=False)
+                    return StartedDebate(debate_id=entry.debate_id, setup=first, fresh=False)
         return None
 
     def _check_asked(self, setup: Setup, running: Sequence[DebateEntry]) -> None:

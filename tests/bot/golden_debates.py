@@ -312,7 +312,7 @@ def as_made_now(stored: Event, made: Event) -> Event:
     if isinstance(stored, OptionsMerged) and isinstance(made, OptionsMerged):
         known = len(stored.options.items)
         added = made.options.items[known:]
-        assert {one.name for one in added} <= {NONE_OF_THESE}
+        assert {option.name for option in added} <= {NONE_OF_THESE}
         options = stored.options.model_copy(update={"items": (*stored.options.items, *added)})
         return stored.model_copy(update={"options": options})
     if isinstance(stored, GatePassed) and isinstance(made, GatePassed):

@@ -230,8 +230,8 @@ def _interference(debate: Debate, choose: Choose) -> Event | None:
     if debate.paused_by:
         return DebateResumed(by=DANA, origin=str(debate.seq))
     if choose(12) == 1:
-        said = f"C1:17000000{len(debate.notes):02}.000100"
-        return NoteAdded(note=Note(id=said, author=SAM, text="We have no Kafka people."))
+        text = f"C1:17000000{len(debate.notes):02}.000100"
+        return NoteAdded(note=Note(id=text, author=SAM, text="We have no Kafka people."))
     if choose(25) == 1:
         return DebatePaused(by=DANA, origin=str(debate.seq))
     if choose(60) == 1 and not debate.stop:

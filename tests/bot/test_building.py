@@ -29,7 +29,7 @@ def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_ke
     environment = BotSettings(_env_file=None)  # pyright: ignore[reportCallIssue]
     environment.take_variables({"GROQ_API_KEY": "gsk-0123456789abcdef"})
     found = model_sets(environment, settings)
-    assert [(one.id, one.words) for one in found[1:]] == [
+    assert [(models.id, models.words) for models in found[1:]] == [
         ("groq/llama-4", "groq: llama-4"),
         ("vllm/qwen", "vllm: qwen"),
         ("vllm/llama", "vllm: llama"),

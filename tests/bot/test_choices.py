@@ -8,7 +8,7 @@ from bot.listeners.channel_settings import checked_settings
 from bot.listeners.interactions import FieldWrong
 from bot.listeners.start import checked_draft
 from bot.slack.ids import FieldId
-from bot.slack.payloads import Filled
+from bot.slack.payloads import FormValues
 from core.errors import BadInput
 from core.models import USUAL_DEBATE_COST
 from core.settings import AllLimits, Settings
@@ -21,10 +21,10 @@ STORED = """{"choices": {"format": "panel", "rounds": 2, "agents": ["security", 
 "stewards": ["U2"], "unpin": true}"""
 
 
-def form(cap: str) -> Filled:
+def form(cap: str) -> FormValues:
     values = {"question": "Kafka or PostgreSQL?", "cost_cap": cap}
     state = {name: {name: {"value": value}} for name, value in values.items()}
-    return Filled.model_validate(
+    return FormValues.model_validate(
         {
             "team": {"id": "T1"},
             "user": {"id": "U1"},

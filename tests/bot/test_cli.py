@@ -49,11 +49,11 @@ def test_help_names_the_commands_and_loads_no_framework(outside: dict[str, str])
     )
     done = subprocess.run([sys.executable, "-c", code], env=outside, check=False)  # noqa: S603 - our own program
     assert done.returncode == 0
-    shown = subprocess.run(  # noqa: S603 - our own program
+    result = subprocess.run(  # noqa: S603 - our own program
         [*MOOT, "--help"], env=outside, capture_output=True, text=True, check=False
     )
-    assert shown.returncode == 0
-    assert all(name in shown.stdout for name in ("run", "demo", "health"))
+    assert result.returncode == 0
+    assert all(name in result.stdout for name in ("run", "demo", "health"))
 
 
 def test_the_version_is_shown(environment: dict[str, str], tmp_path: Path):
@@ -248,15 +248,15 @@ def test_moot_alone_shows_examples_of_commands_that_exist(tmp_path: Path):
 
 
 def test_help_lists_each_command_once_in_groups(tmp_path: Path):
-    shown = moot("--help", env={"COLUMNS": "80"}, folder=tmp_path).stdout
-    headings = re.findall(r"^(\w+):$", shown, re.MULTILINE)
+    text = moot("--help", env={"COLUMNS": "80"}, folder=tmp_path).stdout
+    headings = re.findall(r"^(\w+):$", text, re.MULTILINE)
     assert headings[:5] == ["Options", "Debate", "Decisions", "Run", "Settings"]
-    listed = re.findall(r"^  ([a-z]+)  ", shown, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z]+)  ", text, re.MULTILINE)
     assert len(listed) == len(set(listed)) > 20
 
 
 def test_the_shell_completes_ids_of_debates(tmp_path: Path):
-    said = moot("debate", "Kafka or SQS?", "--rounds", "1", folder=tmp_path).stderr
-    known = said.split()[-1]
+    text = moot("debate", "Kafka or SQS?", "--rounds", "1", folder=tmp_path).stderr
+    known = text.split()[-1]
     completing = {"_MOOT_COMPLETE": "complete_bash", "COMP_WORDS": "moot show d", "COMP_CWORD": "2"}
     assert moot(env=completing, folder=tmp_path).stdout.split() == [known]

@@ -107,7 +107,7 @@ class Naive:
         """Take one event in."""
         match event["kind"]:
             case "options_merged":
-                self.names |= {one["id"]: one["name"] for one in event["options"]["items"]}
+                self.names |= {item["id"]: item["name"] for item in event["options"]["items"]}
             case "option_edited":
                 self._edit(event["edit"])
             case "contribution_made":
@@ -129,7 +129,7 @@ class Naive:
             case "vote_tallied":
                 last = max(number for _, number in (*self.ballots, *self.missing))
                 cast = [(a, given) for (a, number), given in self.ballots.items() if number == last]
-                self.counted = [one for one in cast if one[0] in event["tally"]["voters"]]
+                self.counted = [text for text in cast if text[0] in event["tally"]["voters"]]
             case "cross_checked":
                 self.swap = event["check"]["option"]
             case "verdict_reached":
@@ -142,7 +142,7 @@ class Naive:
 
     def _edit(self, edit: Mapping[str, Any]) -> None:
         if edit["change"] == "add":
-            number = 1 + sum(one.startswith("t") for one in (*self.names, *self.into))
+            number = 1 + sum(text.startswith("t") for text in (*self.names, *self.into))
             self.names[f"t{number}"] = edit["name"]
         elif edit["option"] in self.names and edit["into"] in self.names:
             self.into[edit["option"]] = edit["into"]

@@ -290,7 +290,7 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
 async def test_an_end_that_was_overtaken_is_told_to_nobody():
     wanted = next(n for n, one in enumerate(SKIPPED) if isinstance(one.event, DebateWanted))
     verdict_at = wanted - 2
-    events = [one.event for one in SKIPPED[: wanted + 1]]
+    events = [entry.event for entry in SKIPPED[: wanted + 1]]
     # The judge, the end and the person came in another order.
     overtaken = [*events[:verdict_at], events[wanted], events[verdict_at], events[wanted - 1]]
     log, queue = a_log(overtaken), Queue()

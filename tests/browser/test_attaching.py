@@ -40,7 +40,7 @@ async def test_an_attached_file_is_quoted_in_the_thread(page: Page, team: Team) 
         lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
     debate = await team.wait_for_end(boards[0]["ts"])
-    assert [one.reference.title for one in debate.evidence] == ["load.csv"]
+    assert [source.reference.title for source in debate.evidence] == ["load.csv"]
     assert debate.evidence[0].text.splitlines()[2] == "April,2500"
 
     await (

@@ -75,10 +75,10 @@ async def test_axe_finds_nothing_that_is_moderate_or_worse(
         await page.evaluate(AXE)
         found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         grave = [
-            f"{one['impact']} {one['id']} {node['target']}"
-            for one in found["violations"]
-            if one["impact"] in GRAVE
-            for node in one["nodes"]
+            f"{violation['impact']} {violation['id']} {node['target']}"
+            for violation in found["violations"]
+            if violation["impact"] in GRAVE
+            for node in violation["nodes"]
         ]
         assert grave == []
     await context.close()
@@ -88,7 +88,7 @@ async def test_on_paper_is_everything(browser: Browser, served: Addresses) -> No
     page = await browser.new_page()
     await page.goto(served.page)
     reader = PdfReader(BytesIO(await page.pdf(format="A4")))
-    text = " ".join(" ".join(one.extract_text() for one in reader.pages).split())
+    text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
     await page.close()
     assert "April,9500" in text
     assert "Skip to the decision" not in text

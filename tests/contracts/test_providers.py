@@ -25,7 +25,7 @@ from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
 from core.models import Act
-from core.ports import LoadsSlowly, ModelProvider
+from core.ports import ModelProvider, SlowLoadingProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
 from core.settings import StallLimits
 from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
@@ -95,7 +95,7 @@ def loaded_sdks() -> None:
     async def load() -> None:
         for build in (_openai, _anthropic):
             provider = build("http://127.0.0.1:1", PATIENT)
-            assert isinstance(provider, LoadsSlowly)
+            assert isinstance(provider, SlowLoadingProvider)
             await provider.load()
             await provider.close()
 

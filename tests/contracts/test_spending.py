@@ -72,8 +72,8 @@ def turn(agent: str, act: Act = Act.PROPOSAL) -> Turn:
 
 
 def said(agent: str, cost: str | None) -> ContributionMade:
-    made = Contribution(turn=turn(agent), text="PostgreSQL.", call=call(cost))
-    return ContributionMade(contribution=made)
+    contribution = Contribution(turn=turn(agent), text="PostgreSQL.", call=call(cost))
+    return ContributionMade(contribution=contribution)
 
 
 #: Every kind of event that carries a cost, each with another one.

@@ -103,8 +103,8 @@ async def test_commands_repeated_at_the_same_time_begin_one_debate(store: Debate
         *(store.create(f"d{n}", start(), origin="trigger-1", at=NOON) for n in range(20))
     )
 
-    assert sum(one.fresh for one in made) == 1
-    assert len({one.recorded.debate_id for one in made}) == 1
+    assert sum(event.fresh for event in made) == 1
+    assert len({event.recorded.debate_id for event in made}) == 1
     assert len(await store.find(DebateFilter())) == 1
 
 
@@ -207,7 +207,7 @@ async def test_many_writers_of_one_debate_get_numbers_without_gaps(store: Debate
         *(store.append("d1", note(f"n{n % 30}"), at=NOON) for n in range(60))
     )
 
-    assert sum(one.fresh for one in made) == 30
+    assert sum(event.fresh for event in made) == 30
     log = await store.events("d1")
     assert [recorded.seq for recorded in log] == list(range(1, 32))
     assert len({recorded.event.key for recorded in log}) == 31
@@ -390,9 +390,9 @@ async def test_the_list_is_newest_first_and_as_long_as_asked(store: DebateStore)
         at = NOON + timedelta(minutes=number)
         await store.create(f"d{number}", start(), origin=f"o{number}", at=at)
 
-    found = await store.find(DebateFilter(limit=3))
+    entries = await store.find(DebateFilter(limit=3))
 
-    assert [entry.debate_id for entry in found] == ["d4", "d3", "d2"]
+    assert [entry.debate_id for entry in entries] == ["d4", "d3", "d2"]
 
 
 async def test_the_list_can_be_of_debates_with_an_event_whose_key_begins_so(
@@ -404,7 +404,7 @@ async def test_the_list_can_be_of_debates_with_an_event_whose_key_begins_so(
     await store.append("c", StopRequested(stop=Stop(by=Person(id="U1"))), at=NOON)
 
     async def ids(*having: str) -> set[str]:
-        return {one.debate_id for one in await store.find(DebateFilter(having=having))}
+        return {entry.debate_id for entry in await store.find(DebateFilter(having=having))}
 
     assert await ids("en", "%top") == {"b"}
     assert await ids("end", "stop") == {"b", "c"}

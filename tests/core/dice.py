@@ -171,18 +171,18 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             return OptionsMerged(options=some_options(debate, turn, dice))
         case Act.REVIEW:
             said = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
-            made = Contribution(turn=turn, text="review", findings=said, stance={"o2": 1.0})
-            return ContributionMade(contribution=made)
+            contribution = Contribution(turn=turn, text="review", findings=said, stance={"o2": 1.0})
+            return ContributionMade(contribution=contribution)
         case Act.FINDINGS:
             items = findings.merged(findings.raised(debate))
             return FindingsMerged(findings=Findings(turn=turn, items=items))
         case Act.SECOND_LOOK:
             again = tuple(
-                one.model_copy(update={"status": dice.choice(list(FindingStatus)[:2])})
-                for one in findings.own(debate, turn.agent)
+                finding.model_copy(update={"status": dice.choice(list(FindingStatus)[:2])})
+                for finding in findings.own(debate, turn.agent)
             )
-            made = Contribution(turn=turn, text="second look", findings=again)
-            return ContributionMade(contribution=made)
+            contribution = Contribution(turn=turn, text="second look", findings=again)
+            return ContributionMade(contribution=contribution)
         case Act.GATE:
             weighed = gate.weighed(debate, turn)
             assert weighed
@@ -201,8 +201,8 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
         case _:
             text = f"{turn.act} {dice.choice(['one', 'two'])} " * 4
             stance = some_shares(debate, dice) if ACTS[turn.act].states_stance else {}
-            made = Contribution(turn=turn, text=text, stance=stance)
-            return ContributionMade(contribution=made)
+            contribution = Contribution(turn=turn, text=text, stance=stance)
+            return ContributionMade(contribution=contribution)
 
 
 def a_finding(dice: random.Random) -> ReviewFinding:

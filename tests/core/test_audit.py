@@ -48,7 +48,7 @@ PLANTED: list[Planted] = [
 
 def on_two_vendors(**changes: object) -> Setup:
     setup = a_setup(rounds=1)
-    agents = [one.model_copy(update={"model": "alpha/large"}) for one in setup.agents[:-1]]
+    agents = [agent.model_copy(update={"model": "alpha/large"}) for agent in setup.agents[:-1]]
     agents.append(setup.agents[-1].model_copy(update={"model": OTHER_VENDOR}))
     judge = setup.judge.model_copy(update={"model": "alpha/large"})
     return setup.model_copy(update={"agents": tuple(agents), "judge": judge, **changes})
@@ -86,18 +86,20 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
     debate, bench = await audited(planted)
     assert debate.audit
     assert debate.verdict
-    assert [(one.kind, one.words.lower()) for one in debate.audit.faults] == [(kind, words.lower())]
+    assert [(fault.kind, fault.words.lower()) for fault in debate.audit.faults] == [
+        (kind, words.lower())
+    ]
     assert debate.audit.invented == 1, "words that stand nowhere are no fault"
-    warnings = [one for one in debate.verdict.warnings if one.startswith("An audit by")]
+    warnings = [warning for warning in debate.verdict.warnings if warning.startswith("An audit by")]
     assert bool(warnings) == (mended is None)
     text = decision_text(debate)
     assert f"scripted/{OTHER_VENDOR}" in text
     assert f"found 1 fault, of which the judge mended {'none' if mended is None else 1}" in text
     # It is asked for twice, paid for once each, and recorded.
-    asked = bench.provider.asked(Act.SYNTHESIS)
-    assert (len(asked), len(bench.provider.asked(Act.AUDIT))) == (2, 1)
+    requests = bench.provider.asked(Act.SYNTHESIS)
+    assert (len(requests), len(bench.provider.asked(Act.AUDIT))) == (2, 1)
     assert debate.usage.attempts == len(bench.provider.requests)
-    kinds = [type(one.event) for one in await bench.store.events(DEBATE)]
+    kinds = [type(entry.event) for entry in await bench.store.events(DEBATE)]
     assert (kinds.count(VerdictDrafted), kinds.count(Audited)) == (1, 1)
     assert "audit" in explanation(await bench.store.events(DEBATE))
 
@@ -108,12 +110,12 @@ async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_los
     def refusing(request: ModelRequest) -> str | RequestRejected:
         return RequestRejected("No.") if request.act is Act.AUDIT else plausible_reply(request)
 
-    for script, said in ((plausible_reply, "found no fault"), (refusing, "could not")):
+    for script, text in ((plausible_reply, "found no fault"), (refusing, "could not")):
         bench = Bench(provider=ScriptedProvider(script))
         debate = await bench.run(on_two_vendors())
         assert debate.verdict
         assert len(bench.provider.asked(Act.SYNTHESIS)) == 1
-        assert said in decision_text(debate)
+        assert text in decision_text(debate)
         assert not debate.failures
         assert debate.usage.attempts == len(bench.provider.requests)
 
@@ -122,9 +124,9 @@ async def test_it_takes_a_second_vendor_and_can_be_switched_off() -> None:
     bench = Bench()
     for setup in (a_setup(rounds=1), on_two_vendors(audit=False)):
         estimated = estimate(setup)
-        assert Act.AUDIT not in {one.turn.act for one in estimated.planned}
-    planned = [one for one in estimate(on_two_vendors()).planned if one.turn.act is Act.AUDIT]
-    assert [one.model for one in planned] == [OTHER_VENDOR], "its cost is in the estimate"
+        assert Act.AUDIT not in {call.turn.act for call in estimated.planned}
+    planned = [call for call in estimate(on_two_vendors()).planned if call.turn.act is Act.AUDIT]
+    assert [call.model for call in planned] == [OTHER_VENDOR], "its cost is in the estimate"
     debate = await bench.run(on_two_vendors(audit=False))
     assert debate.verdict
     assert auditor_of(debate) is None

@@ -31,7 +31,7 @@ from core.models import (
     Stop,
     VerdictSource,
 )
-from core.ports import Appended, RunToken
+from core.ports import AppendResult, RunToken
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule, voting
 from core.rules.formats.registry import format_of
@@ -70,9 +70,9 @@ PLAIN_WORDS = (
 async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed() -> None:
     bench = Bench()
     ended = await bench.run(a_setup(rounds=1))
-    asked = FollowUp(id="f1", by=DANA, text="What does the architect say of the question?")
+    follow_up = FollowUp(id="f1", by=DANA, text="What does the architect say of the question?")
     since = (
-        FollowUpAsked(question=asked),
+        FollowUpAsked(question=follow_up),
         DebateWanted(by=DANA),
         DebateFailed(reason="No model could be asked.", edition=2),
     )
@@ -185,9 +185,11 @@ async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
 
     bench = Bench(ScriptedProvider(script))
     debate = await bench.run(a_setup(rounds=1))
-    asked = [one for one in bench.provider.asked(Act.BALLOT) if one.role == "security"]
+    requests = [
+        request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
+    ]
 
-    assert len(asked) == 2, "one for the blind ballot, one for the final one"
+    assert len(requests) == 2, "one for the blind ballot, one for the final one"
     assert debate.tally
     assert debate.tally.abstained == ("security",)
     said = {(abstention.reason, abstention.declared) for abstention in debate.abstentions.values()}
@@ -222,9 +224,11 @@ async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repa
 ) -> None:
     bench = Bench(ScriptedProvider(a_ballot_script(changes, mended=mended)))
     debate = await bench.run(a_setup(rounds=1))
-    asked = [one for one in bench.provider.asked(Act.BALLOT) if one.role == "security"]
+    requests = [
+        request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
+    ]
 
-    assert len(asked) == 4, "two for the blind ballot, two for the final one"
+    assert len(requests) == 4, "two for the blind ballot, two for the final one"
     assert debate.tally
     assert debate.tally.abstained == (() if mended else ("security",))
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
@@ -239,7 +243,7 @@ class Line(InMemoryStore):
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
-    ) -> Appended:
+    ) -> AppendResult:
         """Write it, or fail."""
         if isinstance(event, ContributionMade):
             await asyncio.sleep(0.5)

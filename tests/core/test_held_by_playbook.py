@@ -112,15 +112,15 @@ async def test_nobody_is_asked_about_a_proposal_that_cannot_be_read() -> None:
     assert bench.provider.requests == []
 
 
-@pytest.mark.parametrize("playbook", built_in().values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("playbook", built_in().values(), ids=lambda playbook: playbook.name)
 def test_a_dry_run_shows_what_the_playbook_has_models_told(playbook: Playbook) -> None:
     setup = opened(playbook.model_copy(update={"rounds": 1}))
 
-    shown = "\n".join(dry_run_lines(setup, estimate(setup)))
+    text = "\n".join(dry_run_lines(setup, estimate(setup)))
 
-    assert all(f"{criterion.name}: {criterion.meaning}" in shown for criterion in playbook.criteria)
-    assert all(f"{one.title}: {one.asks}" in shown for one in playbook.verdict)
-    assert all(question.question in shown for question in playbook.questions)
+    assert all(f"{criterion.name}: {criterion.meaning}" in text for criterion in playbook.criteria)
+    assert all(f"{part.title}: {part.asks}" in text for part in playbook.verdict)
+    assert all(question.question in text for question in playbook.questions)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_evidence_is_there_where_a_source_of_its_kind_holds_one_of_its_words(
 
     debate = with_source(opened(built_in()["vendor-choice"]), title, text)
 
-    found = [names.get(one.name, "trial") for one in missing_evidence(debate)]
+    found = [names.get(evidence.name, "trial") for evidence in missing_evidence(debate)]
     assert found == missing
 
 

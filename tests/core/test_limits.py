@@ -89,7 +89,7 @@ async def test_calls_given_up_are_booked(end: Event) -> None:
     engine.wake(DEBATE)
     debate = await running
 
-    dropped = sum((one.usage for one in debate.spent if not one.agent), start=Usage())
+    dropped = sum((expense.usage for expense in debate.spent if not expense.agent), start=Usage())
     assert dropped.attempts >= 6
     assert debate.usage.attempts == len(bench.provider.requests)
     again = fold(await bench.store.events(DEBATE))
@@ -161,9 +161,11 @@ class Thinking(ScriptedProvider):
 
 def a_question_whose_time_is_over() -> ClarificationsOpened:
     turn = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
-    asked = Clarification(number=1, question="How many?", assumption="Few", asked_by=("engine",))
+    clarification = Clarification(
+        number=1, question="How many?", assumption="Few", asked_by=("engine",)
+    )
     return ClarificationsOpened(
-        clarifications=Clarifications(turn=turn, items=(asked,), until=START)
+        clarifications=Clarifications(turn=turn, items=(clarification,), until=START)
     )
 
 

@@ -75,9 +75,9 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
     assert "Let each tenant" in window
     assert "moot.invalid" not in window, "in a window no address is filled in"
     # Other agents never read it: positions stay without it.
-    asked = [r for r in provider.requests if r.act is Act.REFINEMENT]
-    assert asked
-    assert not any("Vacuum stalls" in part.text for r in asked for part in r.parts)
+    requests = [r for r in provider.requests if r.act is Act.REFINEMENT]
+    assert requests
+    assert not any("Vacuum stalls" in part.text for r in requests for part in r.parts)
 
 
 async def test_facts_are_asked_for_before_positions_and_count_as_raised() -> None:

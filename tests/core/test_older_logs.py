@@ -73,11 +73,11 @@ def log(written: Mapping[str, Any]) -> list[Recorded]:
     return [
         Recorded(
             debate_id=written["debate_id"],
-            seq=one["seq"],
-            at=datetime.fromisoformat(one["at"]),
-            event=event_from_json(json.dumps(one["event"])),
+            seq=event["seq"],
+            at=datetime.fromisoformat(event["at"]),
+            event=event_from_json(json.dumps(event["event"])),
         )
-        for one in written["events"]
+        for event in written["events"]
     ]
 
 
@@ -115,7 +115,9 @@ def test_an_older_log_adds_up_to_what_it_added_up_to(path: Path) -> None:
     now["notes"] = now["all_notes"]  # those that say nothing any more are kept since
     dropped = was.pop("dropped")  # calls given up are booked with all others since
     assert differing(was, now) == []
-    without_call = sum((one.usage for one in debate.spent if not one.call), start=Usage())
+    without_call = sum(
+        (expense.usage for expense in debate.spent if not expense.call), start=Usage()
+    )
     assert without_call.attempts >= dropped["attempts"]
 
 
@@ -131,7 +133,7 @@ def test_an_older_event_keeps_its_key_and_is_written_as_it_was(path: Path) -> No
 def test_there_is_an_older_event_of_every_kind() -> None:
     union, *_ = get_args(Event)
     kinds = {model.model_fields["kind"].default for model in get_args(union)}
-    found = {one["event"]["kind"] for path in LOGS for one in record(path)["events"]}
+    found = {entry["event"]["kind"] for path in LOGS for entry in record(path)["events"]}
 
     assert kinds - NEWER <= found
 
@@ -167,14 +169,14 @@ async def test_a_debate_that_an_older_version_began_is_brought_to_its_end(
     # Long enough ago that answers are waited for no more, and no limit on time is reached.
     then, started = SystemClock().now() - timedelta(minutes=10), old[0].event
     await store.create(old[0].debate_id, started, origin="older", at=then)
-    for one in old[1:]:
-        await store.append(one.debate_id, one.event, at=then)
+    for entry in old[1:]:
+        await store.append(entry.debate_id, entry.event, at=then)
 
     debate = await engine.run(old[0].debate_id)
 
     whole = await store.events(debate.id)
     assert debate.status is Status.CONCLUDED, debate.failure
     assert debate.verdict
-    assert [one.event for one in whole[:cut]] == [one.event for one in old]
-    failed = [one.event for one in whole[cut:] if isinstance(one.event, TurnFailed)]
+    assert [entry.event for entry in whole[:cut]] == [entry.event for entry in old]
+    failed = [entry.event for entry in whole[cut:] if isinstance(entry.event, TurnFailed)]
     assert failed == []

@@ -88,12 +88,12 @@ def test_what_cannot_be_used_is_named(wish: DebateRequest, words: str) -> None:
 def test_question_and_context_are_kept_without_secrets_and_the_person_is_told() -> None:
     secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
-    asked = open_debate(replace(WISH, question=f"Why is {secret} bad?"), Settings(), delimiter="ab")
+    setup = open_debate(replace(WISH, question=f"Why is {secret} bad?"), Settings(), delimiter="ab")
     told = open_debate(replace(WISH, context=f"We use {secret}."), Settings(), delimiter="ab")
 
-    assert asked.question == "Why is [redacted] bad?"
+    assert setup.question == "Why is [redacted] bad?"
     assert told.context == "We use [redacted]."
-    assert TAKEN_OUT in asked.warnings
+    assert TAKEN_OUT in setup.warnings
     assert TAKEN_OUT in told.warnings
 
 

@@ -110,7 +110,9 @@ def heart_of(secret: str) -> str:
     return "CAQEAtest" if secret == PEM else secret.removesuffix("@")[-12:]
 
 
-@given(st.sampled_from(ANYWHERE), st.sampled_from(ANYWHERE), EDGES.filter(lambda one: len(one) < 3))
+@given(
+    st.sampled_from(ANYWHERE), st.sampled_from(ANYWHERE), EDGES.filter(lambda text: len(text) < 3)
+)
 @example("sk_live_abcdefghij0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "")
 @example(JWT, JWT, "")
 def test_no_secret_saves_the_one_that_follows_it(first: str, second: str, between: str) -> None:

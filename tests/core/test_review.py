@@ -133,8 +133,8 @@ class Held:
 
     async def run(self) -> Debate:
         """Start it; it is advanced until it waits or has ended."""
-        given = (a_file(self.subject),)
-        changes = {"format": "review", "references": given, "when": self.when}
+        references = (a_file(self.subject),)
+        changes = {"format": "review", "references": references, "when": self.when}
         setup = a_setup(rounds=1).model_copy(update=changes)
         await self.store.create(
             REVIEW, DebateStarted(setup=setup), origin="o", at=SystemClock().now()
@@ -190,9 +190,13 @@ async def test_a_finding_about_words_that_are_not_there_is_struck_out_and_said_s
     held = Held(scripted({"architect": a_review(invented), "security": a_review(DEAR)}))
     debate = await held.run()
 
-    made = debate.contributions["r1/review/architect"]
-    assert "Struck out, because the words they are about are not in the subject" in made.text
-    assert '~~[e1: "All passwords are mailed in clear text"]~~ (not found in e1)' in made.text
+    contribution = debate.contributions["r1/review/architect"]
+    assert (
+        "Struck out, because the words they are about are not in the subject" in contribution.text
+    )
+    assert (
+        '~~[e1: "All passwords are mailed in clear text"]~~ (not found in e1)' in contribution.text
+    )
     assert debate.verdict
     assert [finding.wrong for finding in debate.verdict.findings] == ["Nobody asked for the money."]
     assert "1 finding struck out: not about words of the subject." in decision_text(debate)

@@ -98,8 +98,8 @@ async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> N
 async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it() -> None:
     bench, debate = await held()
     log = await bench.store.events(DEBATE)
-    ends = next(one.seq for one in log if isinstance(one.event, VerdictReached))
-    came = next(one.seq for one in log if isinstance(one.event, ShadowAnswered))
+    ends = next(entry.seq for entry in log if isinstance(entry.event, VerdictReached))
+    came = next(entry.seq for entry in log if isinstance(entry.event, ShadowAnswered))
     assert came < ends
 
     for then, one in zip(bench.sink.debates, bench.sink.events, strict=True):

@@ -16,7 +16,7 @@ from core.events import (
 from core.models import Act, Debate, FollowUp, Person, Turn
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
-from core.telling import MOST_AGAIN, News, Telling
+from core.telling import MOST_AGAIN, FoldedEvent, SinkFeed
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 
@@ -199,14 +199,14 @@ async def test_how_far_it_has_come_is_written_down_now_and_then_and_at_the_end()
     await store.create(DEBATE, log[0].event, origin="trigger-1", at=log[0].at)
     for recorded in log[1:]:
         await store.append(DEBATE, recorded.event, at=recorded.at)
-    telling = Telling(store=store, sink=sink, prove=_hold, published=2, on_end=_nothing)
+    telling = SinkFeed(store=store, sink=sink, prove=_hold, published=2, on_end=_nothing)
 
     for number, recorded in zip(count(1), log, strict=False):
         then = fold(log[:number])
-        telling.tell([News(then, recorded)], then, _in_hand(then))
+        telling.tell([FoldedEvent(then, recorded)], then, _in_hand(then))
     assert await telling.done(unless=asyncio.Event())
 
-    assert [event.seq for event in sink.events] == [one.seq for one in log[2:]]
+    assert [event.seq for event in sink.events] == [entry.seq for entry in log[2:]]
     assert store.marks == [*range(2 + MOST_AGAIN, log[-1].seq, MOST_AGAIN), log[-1].seq]
     assert await store.published(DEBATE) == log[-1].seq
 

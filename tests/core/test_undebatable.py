@@ -136,7 +136,7 @@ async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> No
     """It knows no such field, which it leaves out, and would fail at a reason it does not know."""
     _, store = await held(without_a_model(CHOIR, "critique"))
     log = await store.events("dabc2345")
-    gates = [one.event for one in log if isinstance(one.event, GatePassed)]
+    gates = [entry.event for entry in log if isinstance(entry.event, GatePassed)]
 
     told = json.loads(event_to_json(gates[0]))
     assert told["gate"].pop("undebatable") == "no model"
@@ -150,9 +150,9 @@ async def test_what_an_older_version_held_all_the_same_stays_as_it_was() -> None
     """It held all rounds of an undecided debate, or of one agent, and weighed nothing first."""
     for setup in (without_a_model(CHOIR, "critique", When.ALWAYS), alone("critique")):
         debate, _ = await held(setup)
-        made = next(iter(debate.contributions.values()))
-        late = made.turn.model_copy(update={"round": 3, "act": Act.REFINEMENT})
-        later = {late.key: made.model_copy(update={"turn": late})}
+        contribution = next(iter(debate.contributions.values()))
+        late = contribution.turn.model_copy(update={"round": 3, "act": Act.REFINEMENT})
+        later = {late.key: contribution.model_copy(update={"turn": late})}
         older = replace(debate, gates={}, contributions={**debate.contributions, **later})
 
         assert rounds_held(older) == 3
@@ -171,9 +171,9 @@ async def test_rounds_that_an_older_version_began_go_on(
 ) -> None:
     """Updated in the middle of a debate, it is not told that no round was held."""
     debate, _ = await held(setup)
-    made = next(iter(debate.contributions.values()))
-    later = made.turn.model_copy(update={"round": number, "act": act})
-    both = {**debate.contributions, later.key: made.model_copy(update={"turn": later})}
+    contribution = next(iter(debate.contributions.values()))
+    later = contribution.turn.model_copy(update={"round": number, "act": act})
+    both = {**debate.contributions, later.key: contribution.model_copy(update={"turn": later})}
     begun = replace(debate, options=None, ballots={}, gates={}, tally=None, verdict=None)
     older = replace(begun, status=Status.RUNNING, contributions=both)
 

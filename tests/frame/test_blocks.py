@@ -16,7 +16,7 @@ import yaml
 from typer.main import get_command
 
 from bot.cli import app
-from core.config.load import Known, check
+from core.config.load import FileDefaults, check
 from core.config.playbooks import read_playbook
 from core.settings import Settings
 from tests.command_line import moot
@@ -62,21 +62,21 @@ class Block:
             return []
         lines = self.text.replace("\\\n", " ").splitlines()
         called = (CALL.match(line.strip()) for line in lines)
-        made = (re.match(r"make debate ARGS='(.*)'$", line.strip()) for line in lines)
+        matches = (re.match(r"make debate ARGS='(.*)'$", line.strip()) for line in lines)
         return [
             *((found[1] or found[2]).partition("  #")[0] for found in called if found),
-            *(f"debate {found[1]}" for found in made if found),
+            *(f"debate {found[1]}" for found in matches if found),
         ]
 
 
 def blocks() -> Iterator[Block]:
     for document in DOCUMENTS:
         whole = read(document)
-        for found in FENCED.finditer(whole):
-            dent, text = found["dent"], found["text"]
+        for match in FENCED.finditer(whole):
+            dent, text = match["dent"], match["text"]
             plain = "".join(line.removeprefix(dent) for line in text.splitlines(keepends=True))
-            line = whole.count("\n", 0, found.start("text")) + 1
-            yield Block(document, line, found["kind"], plain)
+            line = whole.count("\n", 0, match.start("text")) + 1
+            yield Block(document, line, match["kind"], plain)
 
 
 COMMANDS: Any = get_command(app)
@@ -90,7 +90,7 @@ def test_settings_and_playbooks_are_accepted(block: Block) -> None:
     if "title" in values and "name" in values:
         read_playbook(block.text, block.document, Settings())
     else:
-        check(block.text, block.document, Known())
+        check(block.text, block.document, FileDefaults())
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.kind == "json"], ids=str)

@@ -162,8 +162,8 @@ def test_the_entry_point_passes_words_on_and_leaves_no_shell_behind() -> None:
     # Who is started by a shell that waits is not process 1, and never told to stop.
     command = [*entry_point(), "sh", "-c", 'echo $$; echo "$1"', "sh", "two words"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - the image's own
-        said, _ = process.communicate(timeout=300)
-    assert said.splitlines() == [str(process.pid), "two words"]
+        text, _ = process.communicate(timeout=300)
+    assert text.splitlines() == [str(process.pid), "two words"]
 
 
 def test_compose_opens_the_port_to_this_machine_only() -> None:
@@ -239,6 +239,6 @@ def test_the_proxy_of_the_page_passes_on_what_slack_and_browsers_ask() -> None:
 
 
 def test_nobody_is_sent_to_a_package_of_another_moot() -> None:
-    told = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *modules("bot", "core")]
+    paths = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *modules("bot", "core")]
     sent = r"pip install ['\"]?moot"
-    assert [str(one) for one in told if re.search(sent, one.read_text(encoding="utf-8"))] == []
+    assert [str(item) for item in paths if re.search(sent, item.read_text(encoding="utf-8"))] == []

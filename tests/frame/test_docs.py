@@ -15,7 +15,7 @@ from bot.operations.metrics import Metrics
 from bot.settings import variables
 from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
-from core.config.load import Known, check
+from core.config.load import FileDefaults, check
 from core.llm.providers.factory import PROVIDER_NAMES
 from core.rules.formats.registry import FORMATS
 from core.rules.history.strategies import STRATEGIES
@@ -132,7 +132,9 @@ def test_commands_variables_and_metrics_in_documents_exist() -> None:
 
 @pytest.mark.parametrize("command", ["run", "demo", "debate", "list", "show", "config", "purge"])
 def test_options_of_the_terminal_in_documents_exist(command: str) -> None:
-    options = {option for one in tree_of(command) for param in one.params for option in param.opts}
+    options = {
+        option for item in tree_of(command) for param in item.params for option in param.opts
+    }
     typed = {
         option
         for document in DOCUMENTS
@@ -229,4 +231,4 @@ def test_settings_in_examples_are_settings(document: str) -> None:
     blocks = re.findall(r"^```yaml\n(.*?)^```", read(document), re.DOTALL | re.MULTILINE)
     assert blocks
     for block in blocks:
-        check(block, document, Known())
+        check(block, document, FileDefaults())

@@ -154,8 +154,8 @@ def installed(folder: Path, *sources: Path) -> Path:
         built = run(*command, cwd=source)
         assert built.returncode == 0, built.stderr
     environment = folder / "venv"
-    made = run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=folder)
-    assert made.returncode == 0, made.stderr
+    result = run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=folder)
+    assert result.returncode == 0, result.stderr
     # The packages that are installed here, without those that are installed from this checkout:
     # the `.pth` files of a folder that a `.pth` file names are not read.
     paths = {"base": str(environment), "platbase": str(environment)}
@@ -186,9 +186,9 @@ def test_the_installed_bot_is_the_wheels(moot: Path, tmp_path: Path) -> None:
 
 
 def test_the_installed_bot_says_its_version(moot: Path, tmp_path: Path) -> None:
-    said = run(moot, "--version", cwd=tmp_path)
-    assert (said.returncode, said.stderr) == (0, "")
-    assert re.fullmatch(r"moot \d+\.\d+\.\d+\n", said.stdout)
+    result = run(moot, "--version", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert re.fullmatch(r"moot \d+\.\d+\.\d+\n", result.stdout)
 
 
 def test_the_installed_bot_has_its_manifest(moot: Path, tmp_path: Path) -> None:
@@ -196,31 +196,31 @@ def test_the_installed_bot_has_its_manifest(moot: Path, tmp_path: Path) -> None:
     code = (
         "from bot.slack.manifest import manifest; print(manifest()['display_information']['name'])"
     )
-    said = run(python, "-c", code, cwd=tmp_path)
-    assert said.stdout == "Moot\n", said.stderr
+    result = run(python, "-c", code, cwd=tmp_path)
+    assert result.stdout == "Moot\n", result.stderr
 
 
 def test_health_of_the_image_says_in_words_that_nothing_runs(moot: Path, tmp_path: Path) -> None:
-    said = run(moot, "health", cwd=tmp_path)
-    assert said.returncode == 1
-    assert "Traceback" not in said.stderr
-    assert said.stdout.strip()
+    result = run(moot, "health", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert result.stdout.strip()
 
 
 def test_doctor_of_the_image_looks_at_everything(moot: Path, tmp_path: Path) -> None:
-    said = run(moot, "doctor", cwd=tmp_path)
-    assert "Traceback" not in said.stderr
-    assert "database" in said.stdout
+    result = run(moot, "doctor", cwd=tmp_path)
+    assert "Traceback" not in result.stderr
+    assert "database" in result.stdout
 
 
 def test_the_image_has_no_demonstration_and_says_what_is_missing(
     moot: Path, tmp_path: Path
 ) -> None:
-    said = run(moot, "demo", "--once", cwd=tmp_path)
-    assert said.returncode == 4
-    assert said.stdout == ""
-    assert said.stderr.startswith("Error: `moot demo` needs the local Slack")
-    assert said.stderr.count("\n") == 1
+    result = run(moot, "demo", "--once", cwd=tmp_path)
+    assert result.returncode == 4
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: `moot demo` needs the local Slack")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.slow
@@ -240,11 +240,11 @@ def test_the_image_has_no_demonstration_and_says_what_is_missing(
 def test_the_wheels_alone_work_in_an_empty_folder(
     moot_with_demo: Path, tmp_path: Path, call: tuple[str, int, str]
 ) -> None:
-    line, code, shown = call
-    said = run(moot_with_demo, *line.split(), cwd=tmp_path)
-    assert said.returncode == code, said.stderr
-    assert shown in said.stdout + said.stderr
-    assert "Traceback" not in said.stderr
+    line, code, text = call
+    result = run(moot_with_demo, *line.split(), cwd=tmp_path)
+    assert result.returncode == code, result.stderr
+    assert text in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.slow

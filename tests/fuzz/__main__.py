@@ -22,7 +22,7 @@ from hypothesis import seed as with_seed
 from bench.patterns import FUNCTIONS, texts
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import release_all
-from core.config.load import Known, check
+from core.config.load import FileDefaults, check
 from core.config.playbooks import built_in_text, read_playbook
 from core.errors import ConfigurationBroken, LogBroken, ReplyUnreadable
 from core.events import Recorded, fold
@@ -90,7 +90,7 @@ def _all_of(*prefixes: str) -> Callable[[str], None]:
 
 TARGETS: Mapping[str, Callable[[str], None]] = {
     "replies": _tried(_all_of("core.llm", "core.acts"), ReplyUnreadable),
-    "config": _tried(lambda text: check(text, "moot.yaml", Known()), ConfigurationBroken),
+    "config": _tried(lambda text: check(text, "moot.yaml", FileDefaults()), ConfigurationBroken),
     "playbooks": _tried(
         lambda text: read_playbook(text, "a.yaml", Settings()), ConfigurationBroken
     ),

@@ -48,14 +48,14 @@ async def test_a_mention_in_the_thread_is_answered_from_the_record_with_checked_
         (answer,) = await answers(team, board)
         await team.wait_until_sent()
         debate = await log_of(team, ended)
-        seen = next(one for one in team.thread(board) if one["ts"] == asked["ts"])
+        seen = next(message for message in team.thread(board) if message["ts"] == asked["ts"])
         headline = team.verdict(board)
         text = str(answer["text"])
     assert f"“{ASKED}”" in text
     assert "“More than 50,000 jobs per second” (r1)" in text
     assert "~“Kafka is cheaper than ever”~" in text
     assert headline.replace(".", "") in str(answer["blocks"])  # r1 leads to the verdict
-    assert [one["name"] for one in seen["reactions"]] == ["eyes"]
+    assert [reaction["name"] for reaction in seen["reactions"]] == ["eyes"]
     assert not team.told("alex")
     (request,) = provider.asked(Act.FOLLOW_UP)
     told = "\n".join(f"{part.label}\n{part.text}" for part in request.parts)
@@ -79,8 +79,8 @@ async def test_a_question_reaches_the_judge_though_it_begins_like_a_command() ->
         await answers(team, board)
         await team.say("@Moot Would you accept this?", board)
         await answers(team, board, 2)
-        told = team.told("alex")
-    assert "Mention me with a question" in told[-1]
+        texts = team.told("alex")
+    assert "Mention me with a question" in texts[-1]
     prompts = [str(request.parts) for request in provider.asked(Act.FOLLOW_UP)]
     assert len(prompts) == 2
     assert asked in prompts[0]

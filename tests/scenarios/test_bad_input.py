@@ -59,9 +59,9 @@ async def test_rounds_can_be_asked_for_where_all_may_agree_at_once(team: Team):
 async def test_a_question_that_is_too_long_is_given_back(team: Team):
     question = "Should we " + "really " * 1400 + "do it?"
     await team.type(question)
-    told = team.told()[-1]
-    assert "Nothing was started" in told
-    assert question in told
+    text = team.told()[-1]
+    assert "Nothing was started" in text
+    assert question in text
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,14 @@ async def test_nothing_typed_or_written_by_a_model_pings_anybody():
     async with team_at_work(spec=BotSpec(provider=provider)) as team:
         board = await team.debate(f"Kafka or PostgreSQL? {NASTY}")
         await team.wait_for_end(board)
-        ours = [one for one in team.thread(board) if key_of(one)]
-        shown = "\n".join(f"{one['text']}{one.get('blocks')}" for one in ours)
-        shares = [one for one in ours if "/r" in key_of(one)]
+        ours = [message for message in team.thread(board) if key_of(message)]
+        text = "\n".join(f"{message['text']}{message.get('blocks')}" for message in ours)
+        shares = [message for message in ours if "/r" in key_of(message)]
         assert len(shares) == 6
         assert all("&lt;!channel&gt;" in str(share["blocks"]) for share in shares)
         assert "&lt;!channel&gt;" in str(ours[-1]["blocks"])
         for ping in ("<!channel>", "<!here>", "<@U0AXB9RZQF>", "@channel", "<script>"):
-            assert ping not in shown
+            assert ping not in text
 
 
 async def test_show_and_list_tell_where_a_debate_stands(team: Team):

@@ -30,7 +30,7 @@ async def team(provider: ScriptedProvider) -> AsyncGenerator[Team]:
 def buttons(team: Team, board: str) -> Sequence[str]:
     """What can be pressed on the board now."""
     root = team.thread(board)[0]
-    found = (one["elements"] for one in root["blocks"] if one["type"] == "actions")
+    found = (block["elements"] for block in root["blocks"] if block["type"] == "actions")
     return [element["text"]["text"] for elements in found for element in elements]
 
 
@@ -114,12 +114,14 @@ async def test_the_board_links_to_the_end(team: Team):
     board = await team.debate(QUESTION)
     await team.wait_for_end(board)
     root = team.thread(board)[0]
-    shown = json.dumps(root["blocks"])
-    assert f"/archives/{team.workspace.channel(team.channel).id}/p" in shown
-    assert "moot.invalid" not in shown
-    assert "*Summary up to round 3*" in shown, "the last one stands"
-    headline = next(one for one in team.thread(board) if one.get("subtype") == "thread_broadcast")
-    assert headline["ts"].replace(".", "") in shown
+    text = json.dumps(root["blocks"])
+    assert f"/archives/{team.workspace.channel(team.channel).id}/p" in text
+    assert "moot.invalid" not in text
+    assert "*Summary up to round 3*" in text, "the last one stands"
+    headline = next(
+        message for message in team.thread(board) if message.get("subtype") == "thread_broadcast"
+    )
+    assert headline["ts"].replace(".", "") in text
     assert buttons(team, board) == []  # the team's are below the verdict
 
 

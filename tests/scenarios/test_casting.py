@@ -58,8 +58,8 @@ class HeldBack(ScriptedProvider):
 
 async def board_saying(team: Team, board: str, words: str) -> str:
     def found() -> str:
-        shown = json.dumps(team.thread(board)[0], ensure_ascii=False)
-        return shown if words in shown else ""
+        text = json.dumps(team.thread(board)[0], ensure_ascii=False)
+        return text if words in text else ""
 
     return await team.workspace.wait_for(found)
 
@@ -71,10 +71,10 @@ async def test_a_slow_choice_of_agents_keeps_nobody_waiting_for_the_board() -> N
         await board_saying(team, board, "Being chosen for this question")
         assert not provider.asked(Act.PROPOSAL)
         provider.go.set()
-        shown = await board_saying(team, board, "Agents, chosen for this question")
-        assert ":wrench: Operations: Jobs must not be lost." in shown
-        assert "Sceptic: Looks for what is wrong with the favourite answer." in shown
-        assert "3 points of view, 1 model" in shown
+        text = await board_saying(team, board, "Agents, chosen for this question")
+        assert ":wrench: Operations: Jobs must not be lost." in text
+        assert "Sceptic: Looks for what is wrong with the favourite answer." in text
+        assert "3 points of view, 1 model" in text
         debate = await team.wait_for_end(board)
 
     assert [agent.id for agent in debate.setup.agents] == ["operations", "finance", "sceptic"]
@@ -95,7 +95,7 @@ async def test_a_choice_that_was_made_is_not_made_again_after_a_restart(tmp_path
             log = await team.moot.store.events(debate.id)
 
     assert len(provider.asked(Act.CASTING)) == 1
-    assert sum(isinstance(one.event, AgentsCast) for one in log) == 1
+    assert sum(isinstance(entry.event, AgentsCast) for entry in log) == 1
     assert fold(log).setup.reasons["finance"] == "Somebody has to pay for it."
 
 
@@ -103,7 +103,7 @@ async def test_the_form_shows_who_would_be_chosen_and_takes_other_agents() -> No
     async with team_at_work(spec=BotSpec(casting=True)) as team:
         await team.type("")
         view = await form_saying(team, "else three to five chosen for the question")
-        agents = next(one for one in view["blocks"] if one["block_id"] == "agents")
+        agents = next(block for block in view["blocks"] if block["block_id"] == "agents")
         assert agents["optional"]
         # Choosing something brings the form up to date with the question that was typed.
         values = {"question": {"question": {"value": QUESTION}}}
@@ -115,7 +115,7 @@ async def test_the_form_shows_who_would_be_chosen_and_takes_other_agents() -> No
         )
         shown = await form_saying(team, "by its words Performance, Architect, Operations")
         assert "initial_options" not in json.dumps(
-            next(one for one in shown["blocks"] if one["block_id"] == "agents")
+            next(block for block in shown["blocks"] if block["block_id"] == "agents")
         )
         named = {"agents": {"agents": {"selected_options": [{"value": v} for v in AGENTS]}}}
         await team.workspace.submit("dana", shown["id"], {**values, **named})
@@ -143,11 +143,11 @@ async def test_agents_gone_from_a_channels_settings_are_left_out_and_told() -> N
         chosen = ChannelChoices(choices=Choices(agents=("wizard", "security")))
         await team.moot.context.channels.put(first.setup.place, chosen)
         board = await team.debate(QUESTION)
-        shown = await board_saying(team, board, "wizard")
+        text = await board_saying(team, board, "wizard")
         debate = await team.wait_for_end(board)
 
-    assert "is left out: it is gone, or disabled." in shown
-    assert "One agent alone is no debate" in shown
+    assert "is left out: it is gone, or disabled." in text
+    assert "One agent alone is no debate" in text
     assert [agent.id for agent in debate.setup.agents] == ["security"]
 
 
@@ -184,12 +184,12 @@ async def test_the_bot_says_at_its_start_which_models_serve(
         )
         assert started.stdout
         assert started.stderr
-        said = (await started.stdout.readline()).decode()
+        text = (await started.stdout.readline()).decode()
         logged = (await started.stderr.readline()).decode()
         started.terminate()
         await started.communicate()
 
-    assert words in said
+    assert words in text
     assert words in logged
 
 
@@ -271,7 +271,9 @@ async def test_an_agent_asked_for_by_name_that_is_not_there_starts_nothing(name:
         view = await form_saying(team, "Estimated:")
         values = {
             "question": {"question": {"value": QUESTION}},
-            "agents": {"agents": {"selected_options": [{"value": one} for one in ("legal", name)]}},
+            "agents": {
+                "agents": {"selected_options": [{"value": text} for text in ("legal", name)]}
+            },
         }
         await team.workspace.submit("dana", view["id"], values)
         told = await team.workspace.wait_for(

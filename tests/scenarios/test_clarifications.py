@@ -74,8 +74,8 @@ async def debate_at(team: Team, board: str) -> Debate:
 
 
 def reactions(team: Team, board: str, said: Message) -> Sequence[str]:
-    message = next(one for one in team.thread(board) if one["ts"] == said["ts"])
-    return [one["name"] for one in message.get("reactions", ())]
+    message = next(message for message in team.thread(board) if message["ts"] == said["ts"])
+    return [reaction["name"] for reaction in message.get("reactions", ())]
 
 
 def filled(**answers: str) -> dict[str, Any]:
@@ -89,7 +89,9 @@ async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_
     card = await card_of(team, board)
     assert f"<@{team.workspace.user('dana').id}>" in card["text"]
     await board_saying(team, board, "Waiting for answers")
-    controls = next(one for one in team.thread(board)[0]["blocks"] if one["type"] == "actions")
+    controls = next(
+        message for message in team.thread(board)[0]["blocks"] if message["type"] == "actions"
+    )
     labels = [button["text"]["text"] for button in controls["elements"]]
     assert labels[0] == "Answer 3 questions"
     await team.workspace.click("alex", team.channel, board, ActionId.ANSWER.value)
@@ -98,8 +100,8 @@ async def test_the_card_mentions_who_asked_and_the_board_begins_with_the_way_to_
     await card_saying(team, board, "ten")
 
     def fewer() -> Any:
-        shown = json.dumps(team.thread(board)[0]["blocks"])
-        return "Answer 2 questions" in shown
+        text = json.dumps(team.thread(board)[0]["blocks"])
+        return "Answer 2 questions" in text
 
     await team.workspace.wait_for(fewer)
 
@@ -113,7 +115,7 @@ async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_questi
     await card_saying(team, board, "two of us, part time")
     plain = await team.say("note to all: budget was cut", board)
     asked = await asked_which(team)
-    assert [one["text"]["text"] for one in asked["blocks"][-1]["elements"]] == [
+    assert [element["text"]["text"] for element in asked["blocks"][-1]["elements"]] == [
         "Use it as the answer to 1"
     ]
     debate = await debate_at(team, board)
@@ -136,7 +138,7 @@ async def asked_which(team: Team, user: str = "") -> Message:
 
     def found() -> Sequence[Message]:
         seen = team.workspace.ephemeral(user or team.user, team.channel)
-        return [one for one in seen if "Which question" in one["text"]]
+        return [message for message in seen if "Which question" in message["text"]]
 
     return (await team.workspace.wait_for(found))[-1]
 
@@ -165,7 +167,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     assert debate.answers[1].by.id == team.workspace.user("dana").id
     assert sorted(reactions(team, board, plain)) == ["eyes", "white_check_mark"]
     # What asked is replaced by what came of it.
-    left = [one for one in team.told() if "Which question" in one]
+    left = [text for text in team.told() if "Which question" in text]
     assert (left, team.told()[-1]) == (
         [],
         ":white_check_mark: Taken as the answer to question 1.",
@@ -177,7 +179,7 @@ async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
     await card_of(team, board)
     await team.say("@alex 2: Three people\n1: ten", board)
     await team.say("@alex thanks!", board)
-    await team.workspace.wait_for(lambda: [one for one in team.told() if "thanks!" in one])
+    await team.workspace.wait_for(lambda: [text for text in team.told() if "thanks!" in text])
     debate = await team.wait_for_log(
         board, lambda debate: len(debate.answers) == 2 and debate.notes
     )
@@ -238,7 +240,7 @@ async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(tea
     board = await team.debate(QUESTION)
     await card_of(team, board)
     await team.say("42: what", board)
-    await team.workspace.wait_for(lambda: any("no question 42" in one for one in team.told()))
+    await team.workspace.wait_for(lambda: any("no question 42" in text for text in team.told()))
     assert "Still open: 1, 2, 3." in team.told()[-1]
     debate = await debate_at(team, board)
     assert not debate.answers
@@ -284,7 +286,7 @@ async def test_the_form_shows_all_questions_and_takes_all_answers(team: Team):
 async def test_skip_lets_one_assumption_hold_and_skip_all_the_rest(team: Team):
     board = await team.debate(QUESTION)
     card = await card_of(team, board)
-    block = next(one["block_id"] for one in card["blocks"] if one.get("accessory"))
+    block = next(block["block_id"] for block in card["blocks"] if block.get("accessory"))
     await team.workspace.click(
         "dana", team.channel, card["ts"], ActionId.SKIP.value, block_id=block
     )
@@ -331,8 +333,8 @@ async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_
     debate = await debate_at(team, board)
     assert (debate.answers[1].text, debate.answers[2].text) == ("10k", "Us")
     assert [note.text for note in debate.notes] == ["On question 1 (How many jobs a second?): 20k"]
-    told = team.workspace.views("alex")[-1]
-    assert "Somebody answered question 1 before you" in json.dumps(told)
+    message = team.workspace.views("alex")[-1]
+    assert "Somebody answered question 1 before you" in json.dumps(message)
 
 
 async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is_back():
@@ -362,13 +364,13 @@ async def test_a_debate_that_is_stopped_while_it_waits_closes_its_card(team: Tea
     await team.click(board)
     await team.wait_for_end(board)
     await card_saying(team, board, "closed")
-    edited = next(one for one in team.thread(board) if one["ts"] == card["ts"])
+    edited = next(message for message in team.thread(board) if message["ts"] == card["ts"])
     assert not any(block["type"] == "actions" for block in edited["blocks"])
     assert "read no answers any more" in edited["text"]
     assert "go on" not in edited["text"]
-    said = "\n".join(reply["text"] for reply in team.replies(board))
-    assert said.count("stopped the debate") == 1
-    assert said.count("ended without a decision") == 1
-    assert "before any agent had taken a position" in said
-    assert "partial decision" not in said
+    text = "\n".join(reply["text"] for reply in team.replies(board))
+    assert text.count("stopped the debate") == 1
+    assert text.count("ended without a decision") == 1
+    assert "before any agent had taken a position" in text
+    assert "partial decision" not in text
     assert not team.workspace.pins(team.channel)

@@ -104,7 +104,7 @@ async def household(tmp_path: Path) -> AsyncGenerator[Household]:
 
 def reports(household: Household) -> Sequence[Message]:
     """The posts with the report: it comes after the decision."""
-    return [one for one in household.thread() if one.get("files")]
+    return [message for message in household.thread() if message.get("files")]
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ async def test_a_bot_killed_four_times_finishes_its_debate(household: Household)
     for answered, before in deaths:
         assert not answered & set(household.calls()[before:])
     assert household.debate().status is Status.CONCLUDED
-    posted = [key for one in household.thread() if (key := key_of(one))]
+    posted = [key for message in household.thread() if (key := key_of(message))]
     assert posted == household.post_keys()
     assert len(set(posted)) == len(posted)
     assert len(reports(household)) == 1
@@ -154,13 +154,15 @@ async def test_killed_while_a_file_is_read_it_reads_it_again_and_the_debate_has_
     await work.wait_for(lambda: reports(household), timeout=300)
     assert await household.end_life(signal.SIGTERM) == 0
 
-    assert [one.reference.title for one in before if one.reference.title == "offer.pdf"] == []
+    assert [
+        source.reference.title for source in before if source.reference.title == "offer.pdf"
+    ] == []
     debate = household.debate()
     assert debate.status is Status.CONCLUDED
     titles = [source.reference.title for source in household.sources()]
     assert titles == ["the thread in which the debate was asked for", "offer.pdf"]
     assert "costs $1,840 per month" in debate.evidence[1].text
-    posted = [key for one in household.thread() if (key := key_of(one))]
+    posted = [key for message in household.thread() if (key := key_of(message))]
     assert len(set(posted)) == len(posted)
 
 
@@ -173,4 +175,4 @@ async def test_sigterm_ends_the_process_cleanly(household: Household):
 
 
 def decided(household: Household) -> bool:
-    return any(one.get("subtype") == "thread_broadcast" for one in household.thread())
+    return any(message.get("subtype") == "thread_broadcast" for message in household.thread())

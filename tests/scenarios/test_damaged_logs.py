@@ -90,9 +90,9 @@ async def test_other_debates_are_held_and_found(scene: Scene) -> None:
 
     assert debate.status is Status.CONCLUDED
     assert not debate.evidence
-    for said in (*team.told()[-2:], str(team.workspace.home(team.user))):
-        assert "Tabs or spaces" in said
-        assert "Kafka or" not in said
+    for text in (*team.told()[-2:], str(team.workspace.home(team.user))):
+        assert "Tabs or spaces" in text
+        assert "Kafka or" not in text
     assert (await team.moot.health.report()).healthy
 
 
@@ -117,8 +117,8 @@ async def test_a_mention_about_it_is_answered_once_and_acknowledged(scene: Scene
     await team.workspace.wait_for(lambda: len(team.told("alex")) == before + 2)
     await team.wait_until_sent()
     assert len(team.told("alex")) == before + 2
-    for said in team.told("alex")[before:]:
-        assert "log cannot be read: it is damaged" in said
+    for text in team.told("alex")[before:]:
+        assert "log cannot be read: it is damaged" in text
 
 
 async def test_whoever_may_not_see_it_does_not_learn_that_it_is_there(scene: Scene) -> None:

@@ -127,7 +127,9 @@ async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_l
     alex = team.workspace.user("alex").id
     assert {who: one.options for who, one in debate.people_ballots.items()} == {alex: last}
     log = await team.moot.store.events(debate.id)
-    cast = [one.event.ballot.options for one in log if isinstance(one.event, PeopleBallotCast)]
+    cast = [
+        entry.event.ballot.options for entry in log if isinstance(entry.event, PeopleBallotCast)
+    ]
     assert cast == [first, last]
 
 
@@ -166,7 +168,7 @@ async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team
     debate = await debate_at(team, board)
     kept = debate.people_ballots[team.workspace.user("alex").id]
     log = await team.moot.store.events(debate.id)
-    assert len([one for one in log if isinstance(one.event, PeopleBallotCast)]) == 1
+    assert len([entry for entry in log if isinstance(entry.event, PeopleBallotCast)]) == 1
     await ballot(team, board, "alex", *reversed(order))
     await post_saying(team, board, "headline", "1 changed")
     await team.moot.context.decide.facts.record(debate.id, PeopleBallotCast(ballot=kept))
@@ -258,7 +260,7 @@ async def test_who_changed_their_mind_is_shown_with_a_link_to_what_moved_them():
 
 
 def files_of(team: Team, board: str) -> Sequence[Message]:
-    return [file for one in team.thread(board) for file in one.get("files", ())]
+    return [file for message in team.thread(board) for file in message.get("files", ())]
 
 
 async def test_the_report_the_decision_record_and_the_whole_record_are_attached_once(team: Team):
@@ -282,9 +284,9 @@ async def test_the_decision_record_is_renewed_at_accept_with_who_when_and_why(te
     name = f"moot-{debate.id}-"
     renewed = await team.workspace.wait_for(
         lambda: [
-            one
-            for one in files_of(team, board)
-            if one["name"].startswith(name) and one["name"][len(name)].isdigit()
+            file
+            for file in files_of(team, board)
+            if file["name"].startswith(name) and file["name"][len(name)].isdigit()
         ]
     )
     text = team.workspace.file(renewed[0]["id"]).decode()
@@ -370,11 +372,11 @@ async def test_of_two_who_decide_at_once_the_second_is_told_and_confirms(team: T
     await submit("dana", accepts, chosen_why("We know it."))
     answer = await submit("alex", rejects, chosen_why("Too slow."))
     assert answer["response_action"] == "update"
-    told = json.dumps(team.workspace.views("alex")[-1])
+    text = json.dumps(team.workspace.views("alex")[-1])
     dana = team.workspace.user("dana").id
-    assert f"*Accepted* by <@{dana}>" in told
-    assert "That was decided just now. Nothing of yours was recorded yet." in told
-    assert "Too slow." in told
+    assert f"*Accepted* by <@{dana}>" in text
+    assert "That was decided just now. Nothing of yours was recorded yet." in text
+    assert "Too slow." in text
     assert [decision.kind for decision in (await debate_at(team, board)).decisions] == [
         DecisionKind.ACCEPT
     ]
@@ -391,9 +393,9 @@ async def test_the_same_decision_of_two_is_one_post_and_one_record(team: Team):
     await team.workspace.submit("dana", first, chosen_why("We know it."))
     await board_saying(team, board, "*Accepted*")
     await team.workspace.submit("alex", second, chosen_why("It is cheap."))
-    told = json.dumps(team.workspace.views("alex")[-1])
-    assert "already: nothing more was recorded" in told
-    assert "It is cheap." in told
+    text = json.dumps(team.workspace.views("alex")[-1])
+    assert "already: nothing more was recorded" in text
+    assert "It is cheap." in text
     await team.wait_until_sent()
     assert len((await debate_at(team, board)).decisions) == 1
     lines = [reply for reply in team.replies(board) if ":classical_building:" in reply["text"]]
@@ -412,7 +414,9 @@ async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
     long_after = datetime(2100, 1, 1, tzinfo=UTC)
 
     async def kept() -> Sequence[datetime]:
-        return [one.due_at for one in await team.moot.context.remind.reminders.due(long_after)]
+        return [
+            reminder.due_at for reminder in await team.moot.context.remind.reminders.due(long_after)
+        ]
 
     try:
         async with asyncio.timeout(WAIT_SECONDS):
@@ -517,8 +521,8 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
     ):
         (_, broken), (board, debate) = await ended(team), await ended(team)
         await team.moot.reminders.close()
-        for one in (broken, debate):
-            await team.moot.context.decide.facts.record(one.id, revisit(one, f"V-{one.id}"))
+        for item in (broken, debate):
+            await team.moot.context.decide.facts.record(item.id, revisit(item, f"V-{item.id}"))
         await planned(team, 2)
         await damage(path, broken.id)
         await team.moot.context.remind.look()
@@ -533,7 +537,7 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
 async def judge(team: Team, board: str, user: str, thumb: str) -> Message:
     """Press a thumb under the verdict; return what only this person is told."""
     headline = post(team, board, "headline")
-    button = next(one for one in headline["blocks"] if one["type"] == "context_actions")
+    button = next(block for block in headline["blocks"] if block["type"] == "context_actions")
     value = button["elements"][0][f"{thumb}_button"]["value"]
     told = len(team.told(user))
     await team.workspace.click(
@@ -550,7 +554,7 @@ async def why_form(team: Team, user: str, thanks: Message) -> Any:
 
 async def feedback_in(team: Team, board: str) -> Sequence[tuple[bool, str]]:
     given = (await debate_at(team, board)).feedback
-    return [(one.helpful, one.comment) for one in given.values()]
+    return [(feedback.helpful, feedback.comment) for feedback in given.values()]
 
 
 async def test_feedback_is_kept_at_once_and_thanked_for(team: Team):
@@ -568,7 +572,7 @@ async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(
     said = "Nothing on\ncost. See https://bob:hunter2@wiki.example"
     await team.workspace.submit("alex", form["id"], chosen_why(said))
     debate = await debate_at(team, board)
-    assert [one.helpful for one in debate.feedback.values()] == [False]
+    assert [feedback.helpful for feedback in debate.feedback.values()] == [False]
     line = "found it not helpful: Nothing on cost. See https://[redacted]@&#8203;wiki.example"
     assert line in report(debate)
 
@@ -582,5 +586,5 @@ async def test_closing_the_form_takes_nothing_back(team: Team):
     form = await why_form(team, "alex", thanks)
     await team.workspace.submit("alex", form["id"], chosen_why("Too long."))
     log = await team.moot.store.events(debate.id)
-    kept = [one.event for one in log if isinstance(one.event, FeedbackGiven)]
-    assert [one.feedback.comment for one in kept] == ["", "Too long."]
+    kept = [entry.event for entry in log if isinstance(entry.event, FeedbackGiven)]
+    assert [event.feedback.comment for event in kept] == ["", "Too long."]

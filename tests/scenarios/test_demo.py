@@ -45,7 +45,9 @@ async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     await stage.workspace.command(USER, CHANNEL, "/debate", "doctor")
 
     def told() -> str:
-        return "\n".join(str(one["text"]) for one in stage.workspace.ephemeral(USER, CHANNEL))
+        return "\n".join(
+            str(message["text"]) for message in stage.workspace.ephemeral(USER, CHANNEL)
+        )
 
     await stage.workspace.wait_for(lambda: "see ✗" in told(), timeout=300)
     assert "accepted by Riverside" in told()
@@ -95,7 +97,7 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
         for post in workspace.thread(CHANNEL, root["ts"]):
             if post.get("bot_id"):
                 assert EXAMPLE_NOTE in str(post["text"]), post["text"]
-    said = [one["text"] for root in roots for one in workspace.thread(CHANNEL, root["ts"])]
+    said = [message["text"] for root in roots for message in workspace.thread(CHANNEL, root["ts"])]
     # A quote that stands in the file somebody brought, and one that does not.
     shown = "\n".join(
         line
@@ -106,8 +108,8 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
     assert "~“processor 22 % busy”~ (not found in e1)" in shown
     for written in written_examples().values():
         assert any(written.verdict["decision"].strip() in text for text in said)
-        for one in written.answers:
-            assert any(one.answer.split(".")[0] in text for text in said)
+        for item in written.answers:
+            assert any(item.answer.split(".")[0] in text for text in said)
 
 
 async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps(tmp_path: Path):
@@ -188,7 +190,7 @@ async def test_the_decision_fits_the_screen_of_a_small_terminal(playing: Stage):
         terminal = StringIO()
         screen = Console(file=terminal, force_terminal=True, width=80, height=height)
         print_decision(debate, screen)
-        shown = terminal.getvalue()
-        assert len(shown.splitlines()) < height
-        assert "→ Export only what changed since the last good night" in shown
-        assert "What would overturn it" in shown
+        text = terminal.getvalue()
+        assert len(text.splitlines()) < height
+        assert "→ Export only what changed since the last good night" in text
+        assert "What would overturn it" in text

@@ -72,13 +72,13 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
         async with running_bot(workspace, spec=BotSpec(examine=examine)) as team:
             await team.type("doctor")
             await workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
-            said = next(words for words in team.told() if words != LOOKING)
+            text = next(words for words in team.told() if words != LOOKING)
 
-    assert said.count("✓") == 5  # both tokens, the needed scopes, the optional one, and pinning
-    assert "✓ optional scope files:read" in said
-    assert "All is well." in said
-    assert workspace.bot_token not in said
-    assert workspace.app_token not in said
+    assert text.count("✓") == 5  # both tokens, the needed scopes, the optional one, and pinning
+    assert "✓ optional scope files:read" in text
+    assert "All is well." in text
+    assert workspace.bot_token not in text
+    assert workspace.app_token not in text
 
 
 #: A model is set up; nothing answers there.

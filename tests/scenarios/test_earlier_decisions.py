@@ -16,8 +16,8 @@ CITED = '[d1: "Decision: Use PostgreSQL."]'
 def quoting(request: ModelRequest) -> str:
     """Quotes the earlier decision wherever there is a source."""
     has_source = any(part.kind is PartKind.SOURCE for part in request.parts)
-    said = plausible_reply(request)
-    return f"{said} {CITED}" if has_source and not said.startswith("{") else said
+    text = plausible_reply(request)
+    return f"{text} {CITED}" if has_source and not text.startswith("{") else text
 
 
 async def decided(team: Team, question: str) -> Debate:
@@ -38,13 +38,13 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
         assert not first.sources
         board = await team.debate("Where do queued tasks live from now on?")
         second = await team.wait_for_end(board)
-        said = str(team.thread(board)[0]["blocks"])
+        text = str(team.thread(board)[0]["blocks"])
         assert "Decided here earlier" not in str(team.replies(board))
     (source,) = second.evidence
     assert source.reference.kind is SourceKind.DECISION
     assert source.id == "d1"
     assert source.reference.fetch == first.id
-    told = said.partition("Decided here earlier")[2]
+    told = text.partition("Decided here earlier")[2]
     assert "d1: <http" in told
     assert "decided on" in told
     assert "Which database should keep our job queue?" in source.text
@@ -75,7 +75,7 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
         )
         await team.click(str(headline["ts"]), f"{ActionId.SUPERSEDE_EARLIER.value}-d1")
         view = await team.workspace.wait_for(
-            lambda: [one for one in team.workspace.views(team.user) if "newer" in str(one)]
+            lambda: [view for view in team.workspace.views(team.user) if "newer" in str(view)]
         )
         chosen = {"newer": {"newer": {"selected_option": {"value": second.id}}}}
         await team.workspace.submit(team.user, view[-1]["id"], chosen)
@@ -113,7 +113,7 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
         )
         second = await team.wait_for_end(newer[0]["ts"])
         old = fold(await team.moot.store.events(first.id))
-        said = [str(reply["text"]) for reply in team.replies(board)]
+        texts = [str(reply["text"]) for reply in team.replies(board)]
         shown = str(team.thread(newer[0]["ts"])[0]["blocks"])
     assert second.setup.continues == first.id
     assert second.setup.question == first.setup.question
@@ -122,7 +122,7 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
     assert source.id == "d1"
     assert "Nobody has accepted or rejected it yet." in source.text
     assert old.continued_in == (second.id,)
-    told = [text for text in said if "has it debated on: <http" in text]
+    told = [text for text in texts if "has it debated on: <http" in text]
     assert len(told) == 1
     assert f"/p{newer[0]['ts'].replace('.', '')}|" in told[0]
     assert "Goes on from <http" in shown
@@ -133,9 +133,9 @@ async def test_a_verdict_nobody_decided_on_is_no_earlier_decision() -> None:
         await team.wait_for_end(await team.debate("Kafka or PostgreSQL for our jobs?"))
         board = await team.debate("Redis or PostgreSQL for our jobs?")
         second = await team.wait_for_end(board)
-        said = "\n".join(str(reply["text"]) for reply in team.replies(board))
+        text = "\n".join(str(reply["text"]) for reply in team.replies(board))
     assert not second.evidence
-    assert "could not read" not in said
+    assert "could not read" not in text
 
 
 async def test_decisions_of_another_channel_stay_there() -> None:

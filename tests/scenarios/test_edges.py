@@ -87,7 +87,7 @@ async def test_two_clicks_on_vote_now_are_one_vote(team: Team, models: ScriptedP
     models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
-    assert len([one for one in log if isinstance(one.event, VoteCalled)]) == 1
+    assert len([entry for entry in log if isinstance(entry.event, VoteCalled)]) == 1
 
 
 async def test_two_clicks_on_pause_are_one_pause(team: Team, models: ScriptedProvider):
@@ -99,7 +99,7 @@ async def test_two_clicks_on_pause_are_one_pause(team: Team, models: ScriptedPro
     await team.click(board, ActionId.RESUME.value)
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
-    kinds = [type(one.event) for one in log]
+    kinds = [type(entry.event) for entry in log]
     assert (kinds.count(DebatePaused), kinds.count(DebateResumed)) == (1, 1)
 
 
@@ -135,7 +135,7 @@ async def test_a_decision_sent_twice_is_one_decision(team: Team, models: Scripte
     await team.workspace.submit("dana", view["id"], chosen_why("Yes."))
     await submit_again(team, view, chosen_why("Yes."))
     log = await team.moot.store.events((await debate_at(team, board)).id)
-    assert len([one for one in log if isinstance(one.event, DecisionRecorded)]) == 1
+    assert len([entry for entry in log if isinstance(entry.event, DecisionRecorded)]) == 1
 
 
 async def test_context_sent_twice_is_one_note(team: Team, models: ScriptedProvider):
@@ -147,7 +147,7 @@ async def test_context_sent_twice_is_one_note(team: Team, models: ScriptedProvid
     models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
-    assert len([one for one in log if isinstance(one.event, NoteAdded)]) == 1
+    assert len([entry for entry in log if isinstance(entry.event, NoteAdded)]) == 1
 
 
 async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(
@@ -160,7 +160,7 @@ async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(
     now = "We are four people."
     await team.workspace.edit(team.user, team.channel, edited["ts"], now)
     await team.workspace.delete(team.user, team.channel, deleted["ts"])
-    await team.wait_for_log(board, lambda debate: [one.text for one in debate.notes] == [now])
+    await team.wait_for_log(board, lambda debate: [note.text for note in debate.notes] == [now])
     models.let_go()
     debate = await team.wait_for_end(board)
     report = [team.workspace.file(reply["id"]) for reply in team.replies(board)[-1]["files"]]
@@ -172,7 +172,7 @@ async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(
         part for part in judged.parts if "three people" in part.text or "lilac" in part.text
     ]
     assert b"four people" in report[0]
-    assert not [one for one in report if b"lilac" in one]
+    assert not [body for body in report if b"lilac" in body]
 
 
 async def test_context_for_a_debate_that_ended_meanwhile_is_answered_with_a_clear_word(team: Team):
@@ -234,8 +234,8 @@ async def there_again(team: Team, board: str) -> Message:
     """Wait until the board says that the debate is over, without a button to steer it."""
 
     def is_true() -> bool:
-        shown = str(team.thread(board)[0])
-        return "ended without a decision" in shown and ActionId.STOP.value not in shown
+        text = str(team.thread(board)[0])
+        return "ended without a decision" in text and ActionId.STOP.value not in text
 
     await team.workspace.wait_for(is_true, timeout=300)
     return team.thread(board)[0]

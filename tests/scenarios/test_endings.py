@@ -114,7 +114,7 @@ async def test_a_close_vote_is_judged_twice_and_a_judge_that_changes_its_mind_is
         assert debate.cross_check.option == "o1"
         assert debate.verdict
         assert debate.verdict.option == "o2"
-        (lowered,) = [one for one in debate.verdict.rests_on if "order" in one]
+        (lowered,) = [text for text in debate.verdict.rests_on if "order" in text]
         assert lowered in words_in(team.thread(board))
 
 
@@ -135,12 +135,12 @@ async def test_a_panel_closes_with_statements_that_are_voted_on(minds: Minds) ->
         debate = await team.wait_for_end(board)
 
         called: list[Guidance] = [
-            one for one in debate.guidance.values() if one.next_step is NextStep.VOTE
+            guidance for guidance in debate.guidance.values() if guidance.next_step is NextStep.VOTE
         ]
-        assert [one.turn.round for one in called] == [2]
+        assert [guidance.turn.round for guidance in called] == [2]
         voted_on = panel.FORMAT.positions(debate)
-        assert [one.turn.round for one in voted_on.values()] == [3, 3, 3]
-        assert all("To close" in one.text for one in voted_on.values())
+        assert [contribution.turn.round for contribution in voted_on.values()] == [3, 3, 3]
+        assert all("To close" in contribution.text for contribution in voted_on.values())
         said = words_in(team.replies(board))
         assert all(f"To close, says {agent}" in said for agent in voted_on)
         await told_everywhere(team, board, debate)

@@ -39,9 +39,9 @@ def quoting(*citations: str) -> ScriptedProvider:
             return json.dumps(
                 a_verdict_reply(reasons=[f"So it is {citation}." for citation in citations])
             )
-        said = plausible_reply(request)
+        text = plausible_reply(request)
         is_speech = request.act in {Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT}
-        return f"{said}\n\n{' '.join(citations)}" if is_speech else said
+        return f"{text}\n\n{' '.join(citations)}" if is_speech else text
 
     return ScriptedProvider(script)
 
@@ -76,10 +76,10 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
         await share("dana", team.channel, "load.csv", CSV, text="the load", thread_ts=root["ts"])
         board = await asked_in_thread(team, root)
         debate = await team.wait_for_end(board)
-        said = "\n".join(seen_in(team.replies(board), opened=True))
+        text = "\n".join(seen_in(team.replies(board), opened=True))
 
     assert debate.status is Status.CONCLUDED
-    assert [one.reference.title for one in debate.evidence] == [
+    assert [source.reference.title for source in debate.evidence] == [
         "the thread in which the debate was asked for",
         "offer.pdf",
         "load.csv",
@@ -96,12 +96,12 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
     link = debate.verdict.citations[0]
     assert f"/archives/{lost['channel']}/p{lost['ts'].replace('.', '')}" in link.address
     # In Slack: a link to the message and to the file, and the fake struck out.
-    assert link.address.replace("&", "&amp;") in said
-    assert "|e2, page 2>" in said
-    assert "~“costs $1,480 per month”~ (not found in e2)" in said
+    assert link.address.replace("&", "&amp;") in text
+    assert "|e2, page 2>" in text
+    assert "~“costs $1,480 per month”~ (not found in e2)" in text
     # A reason is whole, with its quotes in place, and is never called verified itself.
-    assert "Only quotes were checked" in said
-    assert "verified*" not in said
+    assert "Only quotes were checked" in text
+    assert "verified*" not in text
 
 
 async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
@@ -121,12 +121,16 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
         await team.wait_for_log(board, lambda debate: len(debate.evidence) == 2)
         models.let_go()
         debate = await team.wait_for_end(board)
-        marked = [one for one in team.thread(board) if one.get("files") and one.get("user")]
-        said = texts(team.replies(board))
-    assert [one.reference.title for one in debate.evidence] == ["load.xlsx", "load.csv"]
+        marked = [
+            message
+            for message in team.thread(board)
+            if message.get("files") and message.get("user")
+        ]
+        text = texts(team.replies(board))
+    assert [source.reference.title for source in debate.evidence] == ["load.xlsx", "load.csv"]
     assert [note.text for note in debate.notes] == ["[Attached as evidence: load.csv]"]
-    assert "eyes" in [one["name"] for one in marked[0].get("reactions", [])]
-    assert "as `e1`: " in said
+    assert "eyes" in [item["name"] for item in marked[0].get("reactions", [])]
+    assert "as `e1`: " in text
 
 
 async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
@@ -146,7 +150,7 @@ async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
             ]
         )
         debate = await team.wait_for_end(boards[0]["ts"])
-    titles = [one.reference.title for one in debate.evidence]
+    titles = [source.reference.title for source in debate.evidence]
     assert titles == ["the thread in which the debate was asked for", "load.csv"]
     assert debate.setup.question == QUESTION
 
@@ -159,8 +163,8 @@ async def test_links_pasted_into_the_form_become_sources() -> None:
         root = await team.say("Redis restarts too often.", user="alex")
         lost = await team.say("We lose about 20 jobs a week.", root["ts"], user="alex")
         shared = await work.share_file("alex", team.channel, "load.csv", CSV)
-        asked = await session.chat_getPermalink(channel=lost["channel"], message_ts=lost["ts"])
-        reply = Permalink.model_validate(asked.data).permalink
+        response = await session.chat_getPermalink(channel=lost["channel"], message_ts=lost["ts"])
+        reply = Permalink.model_validate(response.data).permalink
         await team.type("")
         (view,) = await work.wait_for(lambda: work.views(team.user))
 
@@ -178,7 +182,7 @@ async def test_links_pasted_into_the_form_become_sources() -> None:
 
     assert "Pages of docs.example.com are not read here" in str(refused)
     # The whole thread, though the link leads to its second message.
-    titles = [one.reference.title for one in debate.evidence]
+    titles = [source.reference.title for source in debate.evidence]
     assert titles == ["a thread of this channel", "load.csv"]
     assert "Redis restarts too often." in debate.evidence[0].text
     assert debate.verdict
@@ -193,15 +197,15 @@ async def test_what_cannot_be_read_is_said_to_who_brought_it() -> None:
         )
         board = await asked_in_thread(team, root)
         debate = await team.wait_for_end(board)
-        said = texts(team.replies(board))
+        text = texts(team.replies(board))
         alex = team.workspace.user("alex").id
     assert debate.status is Status.CONCLUDED
-    assert f"<@{alex}>, I could not read plan.png: it is a picture" in said
+    assert f"<@{alex}>, I could not read plan.png: it is a picture" in text
 
 
 def without_files_read() -> WorkspaceConfig:
     base = quick_workspace()
-    scopes = [one for one in manifest()["oauth_config"]["scopes"]["bot"] if one != "files:read"]
+    scopes = [item for item in manifest()["oauth_config"]["scopes"]["bot"] if item != "files:read"]
     return replace(base, manifest={**base.manifest, "oauth_config": {"scopes": {"bot": scopes}}})
 
 
@@ -211,11 +215,11 @@ async def test_without_the_permission_the_bot_says_what_it_could_not_read() -> N
         await team.workspace.share_file("alex", team.channel, "load.csv", CSV, thread_ts=root["ts"])
         board = await asked_in_thread(team, root)
         debate = await team.wait_for_end(board)
-        said = texts(team.replies(board))
+        text = texts(team.replies(board))
         decided = texts(team.workspace.messages(team.channel))
     assert [source.fault == "" for source in debate.sources] == [True, False]
     assert "A source that was given could not be read: load.csv" in decided
-    assert "I could not read load.csv: Moot lacks the permission files:read" in said
+    assert "I could not read load.csv: Moot lacks the permission files:read" in text
 
 
 SECRET = b"The salaries are 100 and 200."
@@ -259,9 +263,9 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
             (sources.fetch_thread, thread),
             (sources.fetch_thread, moved),
         ):
-            with pytest.raises(BadInput) as told:
+            with pytest.raises(BadInput) as error:
                 await fetch(wanted, here, 10**6)
-            refused.append(str(told.value))
+            refused.append(str(error.value))
         elsewhere = here.model_copy(update={"channel": board})
         found = await sources.fetch_file(reference, elsewhere, 10**6)
     read = [(source.text, source.fault) for source in debate.sources]

@@ -25,7 +25,7 @@ async def assert_nothing_lost_or_doubled(team: Team, board: str) -> None:
     debate = await team.wait_for_end(board)
     rows = await team.moot.posts.rows_of_debate(debate.id)
     queued = [row.key for row in rows if row.method == "post"]
-    posted = [key_of(one) for one in team.thread(board) if key_of(one)]
+    posted = [key_of(message) for message in team.thread(board) if key_of(message)]
     assert posted == queued
     assert len(set(posted)) == len(posted)
 
@@ -145,8 +145,8 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
         )
         await team.moot.outbox.post([odd])
         await team.wait_for_end(board)
-        found = [one for one in team.thread(board) if key_of(one) == f"{debate_id}/odd"]
-        assert [one["text"] for one in found] == ["the words"]
+        found = [message for message in team.thread(board) if key_of(message) == f"{debate_id}/odd"]
+        assert [message["text"] for message in found] == ["the words"]
         assert await team.status(board) is Status.CONCLUDED
 
 

@@ -87,11 +87,11 @@ async def test_the_list_shows_where_debates_stand_and_leads_to_them(team: Team):
     await decide(team, board, ActionId.ACCEPT, chosen_why("Yes."))
     await board_saying(team, board, "*Accepted*")
     await team.type("list")
-    told = team.told()[-1]
-    assert f"`{debate.id}`" in told
-    assert ":white_check_mark: accepted" in told
-    assert "> Use PostgreSQL." in told
-    assert f"/p{board.replace('.', '')}|{PUBLIC}>" in told
+    text = team.told()[-1]
+    assert f"`{debate.id}`" in text
+    assert ":white_check_mark: accepted" in text
+    assert "> Use PostgreSQL." in text
+    assert f"/p{board.replace('.', '')}|{PUBLIC}>" in text
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ async def test_an_empty_list_and_an_empty_home_teach(team: Team):
     await team.type("list")
     assert "No debates in this channel yet" in team.told()[-1]
     assert "`/debate` opens a form" in team.told()[-1]
-    shown = await home_of(team, "dana", "Nothing here yet")
-    assert "/invite @Moot" in shown
+    text = await home_of(team, "dana", "Nothing here yet")
+    assert "/invite @Moot" in text
 
 
 async def test_home_shows_the_channels_debates_by_where_they_stand(team: Team):
@@ -175,8 +175,8 @@ async def test_an_open_home_follows_debates_as_they_begin_end_and_are_decided_on
     board = await team.debate(PUBLIC)
     await home_saying(team, "alex", PUBLIC)
     # By then its board has an address.
-    shown = await home_saying(team, "alex", "Waiting for your team's decision")
-    assert f"/p{board.replace('.', '')}|{PUBLIC}" in shown
+    text = await home_saying(team, "alex", "Waiting for your team's decision")
+    assert f"/p{board.replace('.', '')}|{PUBLIC}" in text
     await team.wait_for_end(board)
     await decide(team, board, ActionId.ACCEPT, chosen_why(""))
     await home_saying(team, "alex", ":white_check_mark: accepted")
@@ -301,9 +301,9 @@ async def test_a_made_up_form_changes_nothing_and_says_no_more_than_an_unknown_i
 ):
     team, debate = guarded
     receipt = await forged_form(team, callback, {"debate": debate.id, **more})
-    shown = json.dumps(child(receipt.body, "view"))
-    assert f"There is no debate `{debate.id}`" in shown
-    assert "Globex" not in shown
+    text = json.dumps(child(receipt.body, "view"))
+    assert f"There is no debate `{debate.id}`" in text
+    assert "Globex" not in text
     assert fold(await team.moot.store.events(debate.id)).seq == debate.seq
 
 

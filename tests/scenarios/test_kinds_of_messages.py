@@ -60,7 +60,7 @@ async def reply(team: Team, board: str, text: str, **changes: Any) -> None:
 
 
 async def started(team: Team) -> list[str]:
-    return [one.question for one in await team.moot.store.find(DebateFilter(limit=9))]
+    return [entry.question for entry in await team.moot.store.find(DebateFilter(limit=9))]
 
 
 async def running(team: Team, models: ScriptedProvider) -> str:
@@ -187,7 +187,9 @@ async def test_debate_this_on_a_board_debates_its_question(team: Team) -> None:
     await team.wait_for_end(board)
     await team.workspace.shortcut("dana", "debate_this", team.channel, board)
     (form,) = await team.workspace.wait_for(lambda: team.workspace.views("dana"))
-    initial = [one["element"].get("initial_value") for one in form["blocks"] if "element" in one]
+    initial = [
+        block["element"].get("initial_value") for block in form["blocks"] if "element" in block
+    ]
     assert initial[0] == QUESTION
 
 

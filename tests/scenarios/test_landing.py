@@ -57,7 +57,7 @@ async def test_the_thread_says_where_an_accepted_decision_landed_and_webhooks_ca
     path = re.findall(r"`(docs/[^`]+)`", where)[0]
     assert "- Why: We know it." in server.show(f"{branch}:{path}")
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
-    links = {one["data"]["link"] for one in shop.taken}
+    links = {message["data"]["link"] for message in shop.taken}
     assert [link for link in links if not link.endswith(board.replace(".", ""))] == []
     assert shop.taken[2]["data"]["decided_by"]["id"] == mine
 
@@ -74,10 +74,10 @@ async def test_who_accepted_is_told_why_the_record_is_not_there_and_admins_try_a
             await team.moot.landing.clock.sleep(0.02)
         await team.type("doctor retry", user="alex")
         await team.type("doctor retry")
-        told = team.told()[-1]
+        text = team.told()[-1]
         figures = await figures_of(team)
 
-    assert told.startswith("1 landing sent again now.")
+    assert text.startswith("1 landing sent again now.")
     assert team.told("alex") == [ADMINS_ONLY]
     assert f"<@{team.workspace.user('dana').id}>" in why
     assert "refused the token in ADR_TOKEN" in why

@@ -30,13 +30,15 @@ def asking_first() -> BotSpec:
 async def link_to(team: Team, said: Message) -> str:
     work = team.workspace
     session = slack_client(work.bot_token, work.api_url)
-    asked = await session.chat_getPermalink(channel=said["channel"], message_ts=said["ts"])
-    return Permalink.model_validate(asked.data).permalink
+    response = await session.chat_getPermalink(channel=said["channel"], message_ts=said["ts"])
+    return Permalink.model_validate(response.data).permalink
 
 
 async def told_why(team: Team) -> str:
     """Wait until the person is told why a link is not read."""
-    found = await team.workspace.wait_for(lambda: [one for one in team.told() if NOT_READ in one])
+    found = await team.workspace.wait_for(
+        lambda: [text for text in team.told() if NOT_READ in text]
+    )
     return found[-1]
 
 
@@ -57,7 +59,7 @@ async def test_links_in_a_mention_are_sources_or_their_author_is_told() -> None:
         )
         why = await told_why(team)
         debate = await team.wait_for_end(boards[0]["ts"])
-    assert [one.reference.title for one in debate.evidence] == ["a thread of this channel"]
+    assert [source.reference.title for source in debate.evidence] == ["a thread of this channel"]
     assert "Redis restarts too often." in debate.evidence[0].text
     assert "whoever runs Moot can allow the host" in why
     assert "https://docs.example.com/q" in debate.setup.question
@@ -115,11 +117,11 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
         await told_why(team)
         await team.say("3: https://docs.example.com/other", board)  # the same reason
         debate = await team.wait_for_end(board)
-        assert len([one for one in team.told() if NOT_READ in one]) == 1
+        assert len([text for text in team.told() if NOT_READ in text]) == 1
     assert len(linked(debate)) == 2
-    told = [note.text for note in debate.notes]
-    assert told == ["[Linked as evidence: a thread of this channel]"] * 2
-    marked = next(one for one in team.thread(board) if one["ts"] == said["ts"])
+    texts = [note.text for note in debate.notes]
+    assert texts == ["[Linked as evidence: a thread of this channel]"] * 2
+    marked = next(message for message in team.thread(board) if message["ts"] == said["ts"])
     assert "eyes" in json.dumps(marked.get("reactions", []))
     assert "Linked as evidence" not in json.dumps(team.replies(board)[:3])
 
@@ -142,9 +144,9 @@ async def test_a_debates_own_thread_is_no_source_of_it_wherever_it_is_linked() -
         answer = f"As in {text}, and {await link_to(team, first)}"
         (view,) = await team.workspace.wait_for(
             lambda: [
-                one
-                for one in team.workspace.views(team.user)
-                if one["callback_id"] == CallbackId.ANSWER_FORM
+                view
+                for view in team.workspace.views(team.user)
+                if view["callback_id"] == CallbackId.ANSWER_FORM
             ]
         )
         await team.workspace.submit(team.user, view["id"], typed({question_field(1): answer}))
@@ -169,12 +171,12 @@ async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_
         await team.say("2: us, see https://docs.example.com/q", board)
         await told_why(team)
         debate = await debate_at(team, board)
-        told = team.told()
+        texts = team.told()
     assert [note.text for note in debate.notes] == [f"Ten, see {link}"]
     assert set(debate.answers) == {1, 2}
     assert not linked(debate)
-    assert len([one for one in told if "takes no more notes" in one]) == 1
-    assert not [one for one in told if "did not get yours" in one]
+    assert len([text for text in texts if "takes no more notes" in text]) == 1
+    assert not [text for text in texts if "did not get yours" in text]
 
 
 async def test_each_reason_is_told_once_and_none_is_left_out() -> None:
@@ -206,8 +208,8 @@ async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -
         )
         debate = await debate_at(team, boards[0]["ts"])
         await team.wait_until_sent()
-        told = [one for one in team.told() if "In a review only" in one]
-    assert (linked(debate), told) == (["a thread of this channel"], [])
+        texts = [text for text in team.told() if "In a review only" in text]
+    assert (linked(debate), texts) == (["a thread of this channel"], [])
 
 
 async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -> None:
@@ -225,7 +227,7 @@ async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -
         )
         debate = await team.wait_for_end(boards[0]["ts"])
     assert debate.status is Status.FAILED
-    assert [one.reference.title for one in debate.evidence] == [
+    assert [source.reference.title for source in debate.evidence] == [
         "a thread of this channel",
         "load.csv",
     ]

@@ -13,8 +13,8 @@ QUESTION = "Kafka or PostgreSQL for our jobs?"
 
 
 async def debates(team: Team) -> Sequence[Debate]:
-    found = await team.moot.store.find(DebateFilter(limit=100))
-    return [fold(await team.moot.store.events(one.debate_id)) for one in found]
+    entries = await team.moot.store.find(DebateFilter(limit=100))
+    return [fold(await team.moot.store.events(entry.debate_id)) for entry in entries]
 
 
 async def acknowledged(team: Team, count: int) -> None:
@@ -32,17 +32,18 @@ async def acknowledged(team: Team, count: int) -> None:
 async def said_in(team: Team, root: Message, key: str) -> Message:
     """Wait for the bot's post with this key in people's thread."""
     found = await team.workspace.wait_for(
-        lambda: [one for one in team.thread(root["ts"]) if key_of(one) == key], timeout=45
+        lambda: [message for message in team.thread(root["ts"]) if key_of(message) == key],
+        timeout=45,
     )
     return found[0]
 
 
 async def test_an_edited_mention_starts_nothing_more():
     async with team_at_work() as team:
-        said = await team.say(f"@Moot {QUESTION}")
+        message = await team.say(f"@Moot {QUESTION}")
         await acknowledged(team, 1)
         edited = f"@Moot {QUESTION} Or Redis?"
-        await team.workspace.edit(team.user, team.channel, said["ts"], edited)
+        await team.workspace.edit(team.user, team.channel, message["ts"], edited)
         await acknowledged(team, 2)
         assert [debate.setup.question for debate in await debates(team)] == [QUESTION]
 
@@ -107,11 +108,11 @@ async def test_a_stop_in_the_thread_ends_the_debate_once():
         await team.wait_for_log(board, lambda debate: debate.stop)
         models.let_go()
         debate = await team.wait_for_end(board)
-        told = team.told()
+        texts = team.told()
     assert debate.verdict
     assert debate.verdict.partial
     assert debate.notes == ()
-    assert told[1:] == ["The debate stops; the judge decides on what is there."]
+    assert texts[1:] == ["The debate stops; the judge decides on what is there."]
 
 
 async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
@@ -138,7 +139,9 @@ async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
 async def press(team: Team, label: str) -> None:
     """Press a button of the newest message that only this person sees."""
     asked = team.workspace.ephemeral(team.user, team.channel)[-1]
-    buttons = {one["text"]["text"]: one["action_id"] for one in asked["blocks"][-1]["elements"]}
+    buttons = {
+        element["text"]["text"]: element["action_id"] for element in asked["blocks"][-1]["elements"]
+    }
     await team.workspace.click(team.user, team.channel, asked["ts"], buttons[label])
 
 
@@ -150,10 +153,10 @@ async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_cli
         assert await debates(team) == []
         await press(team, "Debate it")
         (debate,) = await debates(team)
-        told = team.told()
+        texts = team.told()
     assert "Shall the agents debate this? Nothing was started yet." in shown[-1]
     assert debate.setup.question == remark
-    assert told[-1].startswith(f"Debate `{debate.id}` begins.")
+    assert texts[-1].startswith(f"Debate `{debate.id}` begins.")
 
 
 async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing():
@@ -186,9 +189,9 @@ async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click()
 
 async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
     async with team_at_work() as team:
-        said = await team.say("@Moot")
+        message = await team.say("@Moot")
         await team.workspace.wait_for(team.told)
-        await team.workspace.edit(team.user, team.channel, said["ts"], f"@Moot {QUESTION}")
+        await team.workspace.edit(team.user, team.channel, message["ts"], f"@Moot {QUESTION}")
         await acknowledged(team, 2)
         assert await debates(team) == []
         assert len(team.told()) == 1
@@ -207,8 +210,8 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
         debate = await team.wait_for_end(board[0]["ts"])
         link = await said_in(team, root, asked_key(debate.id, "link"))
         verdict = await said_in(team, root, asked_key(debate.id, "verdict"))
-        mine = next(one for one in team.thread(root["ts"]) if one["ts"] == asked["ts"])
-    assert [one["name"] for one in mine["reactions"]] == ["eyes"]
+        mine = next(message for message in team.thread(root["ts"]) if message["ts"] == asked["ts"])
+    assert [reaction["name"] for reaction in mine["reactions"]] == ["eyes"]
     assert board[0]["ts"].replace(".", "") in link["text"]
     assert debate.verdict
     assert debate.verdict.decision[:40] in verdict["text"]

@@ -164,7 +164,9 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
         note = await team.say("We are three. Or four.", board)
         other = await team.say("Nobody knows Kafka here.", board)
         await team.workspace.wait_for(
-            lambda: sum("eyes" in str(one.get("reactions")) for one in team.thread(board)) == 2
+            lambda: (
+                sum("eyes" in str(message.get("reactions")) for message in team.thread(board)) == 2
+            )
         )
         first = await team.say("1: ten", board)
         second = await team.say("2: none", board)
@@ -242,9 +244,9 @@ async def test_a_mention_that_the_database_did_not_take_is_read_again_as_soon_as
         await at_rest()
         async with locked_until("channel not looked through", database):
             await team.say(f"@Moot {QUESTION}")
-        while not (found := await team.moot.store.find(DebateFilter())):
+        while not (entries := await team.moot.store.find(DebateFilter())):
             await team.moot.outbox.clock.sleep(0.05)
-    assert [one.question for one in found] == [QUESTION]
+    assert [entry.question for entry in entries] == [QUESTION]
 
 
 async def test_a_thread_that_slack_does_not_show_hides_no_message_of_another(

@@ -39,9 +39,9 @@ async def debates(team: Team) -> Sequence[DebateEntry]:
 
 
 async def until_debates(team: Team, count: int) -> Sequence[DebateEntry]:
-    while len(found := await debates(team)) < count:
+    while len(entries := await debates(team)) < count:
         await team.moot.outbox.clock.sleep(0.02)
-    return found
+    return entries
 
 
 async def look_again(team: Team) -> None:
@@ -57,19 +57,19 @@ async def test_mentions_in_channel_and_thread_are_taken_at_the_next_start_each_o
     asked = await team.say(f"@Moot {QUESTION}")
     await team.say("@Moot Redis or PostgreSQL, then?", root["ts"])
     await team.say("@Moot")
-    found: Sequence[DebateEntry] = []
+    entries: Sequence[DebateEntry] = []
     for _ in range(2):
         async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
-            found = await until_debates(team, 2)
+            entries = await until_debates(team, 2)
             await workspace.wait_for(team.told)
             await look_again(team)
             assert len(await debates(team)) == 2
-            for one in found:
-                await team.wait_for_end(await team.board_of(one.debate_id))
-    assert {one.question for one in found} == {QUESTION, "Redis or PostgreSQL, then?"}
-    assert found[-1].asked_by == asked["user"]
+            for entry in entries:
+                await team.wait_for_end(await team.board_of(entry.debate_id))
+    assert {entry.question for entry in entries} == {QUESTION, "Redis or PostgreSQL, then?"}
+    assert entries[-1].asked_by == asked["user"]
     assert len(team.told()) == 1
-    links = [one for one in team.thread(root["ts"]) if "/asked/" in key_of(one)]
+    links = [message for message in team.thread(root["ts"]) if "/asked/" in key_of(message)]
     assert len(links) == 2  # the way to the board, and the verdict
 
 
@@ -80,8 +80,8 @@ async def test_mentions_between_two_connections_are_taken(
         await workspace.cut_sockets()
         await workspace.wait_for(lambda: not workspace.connected)
         await team.say(f"@Moot {QUESTION}")
-        (found,) = await until_debates(team, 1)
-        await team.wait_for_end(await team.board_of(found.debate_id))
+        (entry,) = await until_debates(team, 1)
+        await team.wait_for_end(await team.board_of(entry.debate_id))
 
 
 async def test_an_old_mention_is_left_alone(workspace: Workspace, tmp_path: Path) -> None:
@@ -120,12 +120,12 @@ async def test_a_mention_about_a_debate_that_cannot_be_read_hides_no_other(
     await team.say(f"@Moot {QUESTION}")
     async with running_bot(workspace, database=database, spec=SPEC) as team:
         while not (
-            found := [debate for debate in await debates(team) if debate.question == QUESTION]
+            entries := [debate for debate in await debates(team) if debate.question == QUESTION]
         ):
             await team.moot.outbox.clock.sleep(0.02)
         deliveries, origin = team.moot.context.deliveries, note_id(about["channel"], about["ts"])
         assert await deliveries.knows(MENTION, origin)
-        await team.wait_for_end(await team.board_of(found[0].debate_id))
+        await team.wait_for_end(await team.board_of(entries[0].debate_id))
 
 
 async def test_a_debate_that_was_deleted_does_not_begin_again(
@@ -133,8 +133,8 @@ async def test_a_debate_that_was_deleted_does_not_begin_again(
 ) -> None:
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
         await team.say(f"@Moot {QUESTION}")
-        (found,) = await until_debates(team, 1)
-        await team.wait_for_end(await team.board_of(found.debate_id))
+        (entry,) = await until_debates(team, 1)
+        await team.wait_for_end(await team.board_of(entry.debate_id))
     database = await Database.open(database_url(str(tmp_path / "moot.db")))
     await EndedDebates(database).purge(SystemClock().now())
     await database.close()

@@ -219,7 +219,7 @@ async def test_a_failed_debate_logs_why_and_nothing_else(logs: tuple[io.StringIO
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
 
-    said = stream.getvalue() + "\n".join(raw.lines)
-    assert "Anthropic refuses the API key" in said
-    assert CLAUDE_KEY not in said
-    assert "zebra" not in said
+    text = stream.getvalue() + "\n".join(raw.lines)
+    assert "Anthropic refuses the API key" in text
+    assert CLAUDE_KEY not in text
+    assert "zebra" not in text

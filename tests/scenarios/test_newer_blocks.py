@@ -59,7 +59,11 @@ async def test_the_board_shows_the_way_as_a_plan_and_the_vote_as_a_chart():
         await team.wait_for_end(board)
         assert blocks(team.thread(board)[0], "plan") == []
         (chart,) = blocks(vote_of(team, board), "data_visualization")
-        assert sum(one["value"] for one in chart["chart"]["series"][0]["data"]) in {99, 100, 101}
+        assert sum(point["value"] for point in chart["chart"]["series"][0]["data"]) in {
+            99,
+            100,
+            101,
+        }
         assert len(blocks(vote_of(team, board), "table")) == 1
         assert team.workspace.calls.of("chat.postMessage", "invalid_blocks") == []
         assert team.workspace.calls.of("chat.update", "invalid_blocks") == []
@@ -110,4 +114,4 @@ async def test_a_workspace_without_any_of_them_gets_the_whole_debate(
 def refused(team: Team) -> Sequence[Any]:
     calls = team.workspace.calls
     methods = ("chat.postMessage", "chat.update")
-    return [one for method in methods for one in calls.of(method, "invalid_blocks")]
+    return [call for method in methods for call in calls.of(method, "invalid_blocks")]

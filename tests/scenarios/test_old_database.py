@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import bot.store.tables
 import core.store.tables
-from bot.landing.receivers import Landed, Landing
+from bot.landing.receivers import LandedRecord, Landing
 from bot.slack.ids import board_key
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.install.tokens import token_tables
@@ -138,10 +138,10 @@ class Records:
         """It is there."""
         return "It is there."
 
-    async def deliver(self, landing: Landing) -> Landed:
+    async def deliver(self, landing: Landing) -> LandedRecord:
         """Remember which event came."""
         self.taken.append(landing.recorded.seq)
-        return Landed()
+        return LandedRecord()
 
 
 async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
@@ -160,7 +160,7 @@ async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
         await team.wait_until_sent()
 
         thread = team.thread(note["running_board"])
-        texts = [str(one["text"]) for one in every_message(team)]
+        texts = [str(message["text"]) for message in every_message(team)]
         assert [running.verdict is not None, parked.verdict is not None] == [True, True]
         assert [answer.text for answer in parked.answers.values()] == ["About a thousand a day."]
         # Each unsent post is there once, what may have been there already, too.
@@ -181,7 +181,7 @@ async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
         keys = keys_in(team)
         assert len(set(keys)) == len(keys)
         assert set(there) <= set(keys)
-        assert [one["name"] for one in thread[0].get("reactions", ())] == ["eyes"]
+        assert [reaction["name"] for reaction in thread[0].get("reactions", ())] == ["eyes"]
         assert "Unsent: word." in team.told()
         assert board_of(team, note["ended"])["ts"] in workspace.pins(team.channel)
         # What was landing is landed again, what had landed or died is not.
@@ -193,15 +193,17 @@ def every_message(team: Team) -> list[Message]:
     """All messages of the channel and its threads."""
     roots = team.workspace.messages(team.channel)
     threads = [team.thread(str(root["ts"])) for root in roots]
-    found = {str(one["ts"]): one for thread in threads for one in thread}
+    found = {str(message["ts"]): message for thread in threads for message in thread}
     return [found[ts] for ts in sorted(found)]
 
 
 def keys_in(team: Team) -> list[str]:
     """Keys of all posts of the bot."""
-    return [key for one in every_message(team) if (key := key_of(one))]
+    return [key for message in every_message(team) if (key := key_of(message))]
 
 
 def board_of(team: Team, debate_id: str) -> Message:
     """A debate's board."""
-    return next(one for one in every_message(team) if key_of(one) == board_key(debate_id))
+    return next(
+        message for message in every_message(team) if key_of(message) == board_key(debate_id)
+    )

@@ -119,11 +119,11 @@ async def test_health_notices_that_the_database_file_is_another_one(
         answer = await fetch(f"{team.moot.http.address}/health")
         figures = (await fetch(figures_of(team))).text
         environment = BotSettings(moot_port=team.moot.http.port)
-        said = as_text(await running_findings(environment))
+        text = as_text(await running_findings(environment))
     assert (answer.status_code, answer.json()["database"]) == (503, "down")
     assert value(figures, 'moot_health{part="database"}') == 0
     assert value(figures, 'moot_health{part="slack"}') == 1
-    assert said.startswith("✗ running bot: says: database down\n")
+    assert text.startswith("✗ running bot: says: database down\n")
     assert "deleted or replaced" in "".join(capfd.readouterr())
 
 

@@ -49,7 +49,7 @@ async def the_post(team: Team, board: str, name: str, words: str = "") -> Messag
 
 
 def buttons_of(message: Message) -> Sequence[str]:
-    found = (one["elements"] for one in message["blocks"] if one["type"] == "actions")
+    found = (block["elements"] for block in message["blocks"] if block["type"] == "actions")
     return [element["text"]["text"] for elements in found for element in elements]
 
 
@@ -88,7 +88,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert (debate.status, debate.edition) == (Status.CONCLUDED, 2)
         assert rounds_held(debate) == 2
         log = await team.moot.store.events(debate.id)
-        assert sum(isinstance(one.event, DebateWanted) for one in log) == 1
+        assert sum(isinstance(entry.event, DebateWanted) for entry in log) == 1
         # The board is edited after the verdict is posted: both stand there once it is up to date.
         text = "wanted the debate all the same"
         root = await board_saying(team, board, "The agents' verdict", text)
@@ -100,7 +100,9 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert buttons_of(second) == [*DECIDING, BALLOT, *AFTER]
         assert "*PostgreSQL*: 3 of 3 agents" in old["text"]
         assert len(posts(team, board, "report/2")) <= 1
-        names = [file["name"] for one in team.thread(board) for file in one.get("files", ())]
+        names = [
+            file["name"] for message in team.thread(board) for file in message.get("files", ())
+        ]
         # Each edition has names of its own: a file in doubt is looked for by its name.
         assert names.count(f"moot-{debate.id}-report.md") == 1
         assert names.count(f"moot-{debate.id}-edition-2-report.md") == 1
@@ -166,7 +168,7 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
 
         await team.click(board, ActionId.OPTIONS.value, user="alex")
         await team.workspace.wait_for(
-            lambda: [one for one in team.told("alex") if "can change its options" in one],
+            lambda: [text for text in team.told("alex") if "can change its options" in text],
             timeout=300,
         )
 
@@ -196,8 +198,12 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         named = {"o1": "PostgreSQL", "o2": "Kafka, managed", "t1": "Redis streams"}
         assert names == named | {"o3": NONE_OF_THESE}
         log = await team.moot.store.events(debate.id)
-        assert sum(isinstance(one.event, OptionEdited) for one in log) == 2
-        final = [one for one in models.asked(Act.BALLOT) if len(options_in(one)) == len(names)]
+        assert sum(isinstance(entry.event, OptionEdited) for entry in log) == 2
+        final = [
+            request
+            for request in models.asked(Act.BALLOT)
+            if len(options_in(request)) == len(names)
+        ]
         assert len(final) == 3
         assert all("Redis streams" in str(request.parts) for request in final)
         assert debate.tally is not None
@@ -260,9 +266,9 @@ async def test_show_tells_the_verdict_and_search_finds_an_option():
         board = await team.debate("Where do our jobs wait?")
         debate = await team.wait_for_end(board)
         await team.type(f"show {debate.id}")
-        told = team.told()[-1]
-        assert "*Use PostgreSQL.*" in told
-        assert "The team runs PostgreSQL already." in told
-        assert "What would overturn it" in told
+        text = team.told()[-1]
+        assert "*Use PostgreSQL.*" in text
+        assert "The team runs PostgreSQL already." in text
+        assert "What would overturn it" in text
         await team.type("search kafka")
         assert debate.id in team.told()[-1]

@@ -109,7 +109,7 @@ async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: 
     assert asking(team, board) == []  # the question became the answer
 
     debate = await debate_at(team, board)
-    assert [one.kind for one in debate.outcomes] == [
+    assert [item.kind for item in debate.outcomes] == [
         OutcomeKind.PARTLY,
         OutcomeKind.PARTLY,
         OutcomeKind.REVERSED,
@@ -134,7 +134,7 @@ async def test_a_double_click_is_one_answer(team: Team):
     await board_saying(team, board, "*It held*, says")
     await team.wait_until_sent()
     log = await team.moot.store.events(debate.id)
-    assert sum(isinstance(one.event, OutcomeGiven) for one in log) == 1
+    assert sum(isinstance(entry.event, OutcomeGiven) for entry in log) == 1
 
 
 async def test_too_early_is_asked_again_and_every_question_shows_the_answer(team: Team):
@@ -237,14 +237,14 @@ async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
     await home_saying(team, "alex", "No evidence yet: 1 outcome is too few.")
     await team.workspace.channel_action("sam", "leave", channel=team.channel)
     await team.workspace.open_home("sam")
-    shown = await home_saying(team, "sam", "Nothing here yet")
-    assert "How decisions turned out" not in shown
+    text = await home_saying(team, "sam", "Nothing here yet")
+    assert "How decisions turned out" not in text
 
 
 async def home_saying(team: Team, user: str, words: str) -> str:
     def found() -> Any:
-        shown = str(team.workspace.home(user))
-        return shown if words in shown else None
+        text = str(team.workspace.home(user))
+        return text if words in text else None
 
     return await team.workspace.wait_for(found, timeout=300)
 
@@ -298,5 +298,5 @@ async def calibration_of(folder: Path, env: dict[str, str]) -> tuple[str, str, s
         await asyncio.to_thread(moot, "calibration", *more, folder=folder, env=env)
         for more in words
     ]
-    assert [one.returncode for one in ended] == [0, 0]
+    assert [end.returncode for end in ended] == [0, 0]
     return ended[0].stdout, ended[1].stdout, (folder / "held.svg").read_text()

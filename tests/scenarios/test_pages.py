@@ -63,9 +63,9 @@ async def ended() -> AsyncGenerator[Ended]:
 
 
 def path_in(words: str) -> str:
-    found = SHOWN.search(words)
-    assert found, words
-    return found[1]
+    match = SHOWN.search(words)
+    assert match, words
+    return match[1]
 
 
 async def shared(team: Team, board: str) -> str:
@@ -145,18 +145,21 @@ async def test_a_link_that_is_not_ours_ended_or_was_taken_back_shows_the_same_no
         over.address.rpartition("/")[2],
         foreign.address.rpartition("/")[2],
     ]
-    found = [await fetched(team, f"/pages/{one}") for one in nothing]
+    answers = [await fetched(team, f"/pages/{path}") for path in nothing]
     assert (await fetched(team, path)).status == 200  # the link they were made from is good
     await team.type(f"export {debate_id} page off")
     assert "leads anywhere any more" in team.told()[-1]
-    found.append(await fetched(team, path))
+    answers.append(await fetched(team, path))
     again = await shared(team, board)
     assert (await fetched(team, again)).status == 200
-    found.append(await fetched(team, path))  # a new link does not bring an old one back
-    assert {one.status for one in found} == {404}
-    assert len({one.text for one in found}) == 1
-    assert "There is nothing to read here" in found[0].text
-    same = {tuple(sorted((k, v) for k, v in one.headers.items() if k != "Date")) for one in found}
+    answers.append(await fetched(team, path))  # a new link does not bring an old one back
+    assert {answer.status for answer in answers} == {404}
+    assert len({answer.text for answer in answers}) == 1
+    assert "There is nothing to read here" in answers[0].text
+    same = {
+        tuple(sorted((k, v) for k, v in answer.headers.items() if k != "Date"))
+        for answer in answers
+    }
     assert len(same) == 1
 
 

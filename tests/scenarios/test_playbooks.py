@@ -57,7 +57,7 @@ async def test_a_playbook_chosen_in_the_form_fills_it_and_holds_but_for_what_is_
             values=typed(question=QUESTION),
         )
         view = await shown(team, "~vendor-choice")
-        agents = [one["value"] for one in state_of(view, "agents")["selected_options"]]
+        agents = [item["value"] for item in state_of(view, "agents")["selected_options"]]
         assert tuple(agents) == QUIET["vendor-choice"].agents
         assert state_of(view, "rounds")["selected_option"]["value"] == "1"
         assert state_of(view, "question")["value"] == QUESTION
@@ -81,12 +81,12 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
         await team.type(f"—playbook “incident-follow-up” {QUESTION}")
 
         def asked() -> Any:
-            told = str(team.workspace.messages(team.channel))
+            text = str(team.workspace.messages(team.channel))
             threads = [
                 str(team.workspace.thread(team.channel, message["ts"]))
                 for message in team.workspace.messages(team.channel)
             ]
-            return [one for one in (told, *threads) if "questions from the playbook" in one]
+            return [item for item in (text, *threads) if "questions from the playbook" in item]
 
         card = (await team.workspace.wait_for(asked))[0]
 
@@ -165,6 +165,6 @@ async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
         debate = await team.wait_for_end(board)
 
     assert debate.setup.playbook == QUIET["rfc-review"]
-    (subject,) = [one for one in debate.evidence if one.reference.kind is SourceKind.TEXT]
+    (subject,) = [source for source in debate.evidence if source.reference.kind is SourceKind.TEXT]
     assert "Jobs that are in it are lost." in subject.text
     assert debate.verdict

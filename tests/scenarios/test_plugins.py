@@ -167,10 +167,10 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     assert held.returncode == 0, held.stderr
     # Its role debated in its format, and its provider was asked, with its key.
     said = [load["event"] for load in json.loads(held.stdout)["events"]]
-    made = [one["contribution"] for one in said if one["kind"] == "contribution_made"]
-    acts = {one["turn"]["act"] for one in made if one["turn"]["agent"] == "accessibility"}
+    made = [item["contribution"] for item in said if item["kind"] == "contribution_made"]
+    acts = {item["turn"]["act"] for item in made if item["turn"]["agent"] == "accessibility"}
     assert acts == {"proposal", "debate", "refinement"}
-    prompts = [one["prompt"] for one in house.asked]
+    prompts = [item["prompt"] for item in house.asked]
     assert all("who see, hear, move or read" in prompt for prompt in prompts)
     assert any("each failed" in prompt for prompt in prompts)
     assert house.keys == {"a-house-key"}

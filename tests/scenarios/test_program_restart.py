@@ -70,7 +70,7 @@ async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_c
         found = await site.audited()
     assert code == -signal.SIGKILL
     assert verdict["decision"]
-    assert [one["debate_id"] for one in listed["debates"]] == [debate_id]
+    assert [debate["debate_id"] for debate in listed["debates"]] == [debate_id]
     assert (found.faults, found.debates) == ({}, 1)
     assert found.posts > POSTED
     # Only what had no answer, or none that was recorded, was asked again.

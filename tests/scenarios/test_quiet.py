@@ -107,7 +107,7 @@ async def test_a_default_debate_is_at_most_twelve_posts_and_1500_words(form: str
                 share for share in shares(team, board) if share["username"].startswith(agent.name)
             ]
             assert own
-            assert all(one["icons"]["emoji"] == agent.icon for one in own)
+            assert all(message["icons"]["emoji"] == agent.icon for message in own)
         for share in shares(team, board):
             assert "*PostgreSQL, with one row per job and a lease, says " in share["text"]
             assert "• Nothing new has to be run by two people." in share["text"]
@@ -130,11 +130,13 @@ async def test_everything_an_agent_wrote_and_was_told_is_there_folded_or_behind_
         assert len(texts) == 12
         own = shares(team, board)
         assert len(own) == 3
-        folds = [block for one in own for block in one["blocks"] if block["type"] == "container"]
+        folds = [
+            block for message in own for block in message["blocks"] if block["type"] == "container"
+        ]
         assert len(folds) == 3
         for fold in folds:
             assert (fold["is_collapsible"], fold["default_collapsed"]) == (True, True)
-        assert not [one for one in own if ActionId.READ_ALL.value in buttons_of(one)]
+        assert not [message for message in own if ActionId.READ_ALL.value in buttons_of(message)]
         check_share("\n".join(texts_of(own[0]["blocks"], opened=True)))
 
 
@@ -187,7 +189,7 @@ async def test_a_workspace_that_takes_no_folds_gets_buttons_and_is_asked_once(tm
             await team.wait_for_end(board)
             own = shares(team, board)
             assert len(own) == 3
-            assert all(buttons_of(one).count(ActionId.READ_ALL.value) == 1 for one in own)
+            assert all(buttons_of(message).count(ActionId.READ_ALL.value) == 1 for message in own)
             verdict = team.verdict(board)
             await team.workspace.click("alex", team.channel, verdict, ActionId.READ_ALL.value)
             read = "\n".join(texts_of((await form_of(team, "alex"))["blocks"], opened=True))

@@ -60,7 +60,7 @@ async def test_in_a_thread_that_takes_no_replies_who_asked_learns_where_the_deba
             lambda: [text for text in team.told() if "verdict" in text and "Read it" in text],
             timeout=60,
         )
-        boards = [one for one in team.workspace.messages(team.channel) if key_of(one)]
+        boards = [message for message in team.workspace.messages(team.channel) if key_of(message)]
         assert any("the agents debate this now" in text for text in team.told())
         assert str(boards[0]["ts"]) in told[0]
 
@@ -81,7 +81,9 @@ async def test_a_post_that_always_fails_is_given_up_with_a_line_and_the_rest_goe
         team.workspace.faults.refuse("chat.postMessage", "fatal_error", containing='/headline"')
         board = await team.debate(QUESTION)
         await team.workspace.wait_for(
-            lambda: [one for one in team.thread(board) if key_of(one).endswith("/refused")],
+            lambda: [
+                message for message in team.thread(board) if key_of(message).endswith("/refused")
+            ],
             timeout=60,
         )
         second = await team.debate("Go or Rust for the gateway?")
@@ -98,7 +100,11 @@ async def test_where_nothing_can_be_edited_one_line_says_so_and_the_verdict_come
         team.workspace.faults.refuse("chat.update", code)
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board, seconds=60)
-        lines = [one["text"] for one in team.replies(board) if "brought up to date" in one["text"]]
+        lines = [
+            message["text"]
+            for message in team.replies(board)
+            if "brought up to date" in message["text"]
+        ]
         assert debate.status is Status.CONCLUDED
         assert len(lines) == 1
         assert "`stop`" in lines[0]

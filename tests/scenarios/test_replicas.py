@@ -37,8 +37,8 @@ async def test_the_debates_of_a_dead_replica_go_on_elsewhere(site: Site) -> None
     await ask(site, *QUESTIONS)
     await site.machine.stop(signal.SIGKILL)
     await site.decided(3)
-    found = await site.at_rest(3)
-    assert (found.faults, found.debates) == ({}, 3)
+    audit = await site.at_rest(3)
+    assert (audit.faults, audit.debates) == ({}, 3)
 
 
 async def test_a_frozen_replica_that_comes_back_writes_and_posts_nothing(site: Site) -> None:
@@ -83,8 +83,8 @@ async def test_a_restart_of_the_database_fails_no_debate(
     await ask(site, *QUESTIONS)
     await asyncio.to_thread(postgres.restart)
     await site.decided(3)
-    found = await site.at_rest(3)
-    assert found.faults == {}
+    audit = await site.at_rest(3)
+    assert audit.faults == {}
     assert not any(debate.failures for debate in await site.debates())
 
 
@@ -112,7 +112,7 @@ async def test_replicas_together_do_not_pass_a_cap_on_the_day(
         async with asyncio.timeout(PATIENCE):
             while any(debate.status is Status.RUNNING for debate in await site.debates()):  # noqa: ASYNC110 - other processes
                 await asyncio.sleep(0.1)
-        found, debates = await site.audited(), await site.debates()
-    assert (found.debates, found.overspent) == (3, 0)
-    assert found.spent > cap / 2
+        audit, debates = await site.audited(), await site.debates()
+    assert (audit.debates, audit.overspent) == (3, 0)
+    assert audit.spent > cap / 2
     assert any("all debates today" in str(debate.failures) for debate in debates)

@@ -122,32 +122,32 @@ async def both_events(team: Team) -> None:
 
 async def unfurled(team: Team) -> None:
     """Reported to CopilotKit (6717): Slack changes a message for replies and previews of links."""
-    said = await team.say(f"@Moot {QUESTION}")
+    message = await team.say(f"@Moot {QUESTION}")
     where = team.workspace.channel(team.channel)
     for more in ({"attachments": [{"title": "A page"}]}, {"reply_count": 1}):
-        events.emit_change(team.workspace.runtime, where, {**said, **more}, dict(said))
+        events.emit_change(team.workspace.runtime, where, {**message, **more}, dict(message))
 
 
 async def edited_mention(team: Team) -> None:
     """Reported to slack-go (1256): app_mention comes again for an edited message."""
-    said = await team.say(f"@Moot {QUESTION}")
-    await team.workspace.edit(team.user, team.channel, said["ts"], f"@Moot {QUESTION} Or Redis?")
+    message = await team.say(f"@Moot {QUESTION}")
+    await team.workspace.edit(team.user, team.channel, message["ts"], f"@Moot {QUESTION} Or Redis?")
 
 
 async def edited_in(team: Team) -> None:
     """Reported to hermes-agent (64957): the mention was added by an edit."""
-    said = await team.say(QUESTION)
-    await team.workspace.edit(team.user, team.channel, said["ts"], f"@Moot {QUESTION}")
+    message = await team.say(QUESTION)
+    await team.workspace.edit(team.user, team.channel, message["ts"], f"@Moot {QUESTION}")
 
 
 async def changed_by_an_app(team: Team) -> None:
     """Reported to hermes-agent (89639): another app edits its own old message."""
-    said = await team.say(f"@Moot {QUESTION}")
+    message = await team.say(f"@Moot {QUESTION}")
     where = team.workspace.channel(team.channel)
     other = {"type": "message", "subtype": "bot_message", "bot_id": "B0OTHER", "ts": "1.000001",
              "text": f"Escalated: <@{team.workspace.app.bot_user}> is it ready?"}  # fmt: skip
     events.emit_change(team.workspace.runtime, where, {**other, "edited": {"user": "B0OTHER",
-                       "ts": said["ts"]}}, other)  # fmt: skip
+                       "ts": message["ts"]}}, other)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -179,12 +179,12 @@ async def test_a_reply_sent_to_the_channel_too_is_one_note() -> None:
     async with team_at_work() as team:
         board = await team.debate(QUESTION)
         where = team.workspace.channel(team.channel)
-        said = await team.say("The budget was cut.", board)
-        broadcast = {**said, "subtype": "thread_broadcast"}
+        message = await team.say("The budget was cut.", board)
+        broadcast = {**message, "subtype": "thread_broadcast"}
         events.emit(
             team.workspace.runtime, as_event(team, broadcast, channel_type="channel"), where
         )
-        events.emit_change(team.workspace.runtime, where, broadcast, dict(said))
+        events.emit_change(team.workspace.runtime, where, broadcast, dict(message))
         debate = await team.wait_for_log(board, lambda debate: debate.notes)
         debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["The budget was cut."]

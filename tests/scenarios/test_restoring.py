@@ -51,7 +51,7 @@ async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
             await asyncio.to_thread(back_up, str(database), copy)
             provider.may_vote.set()
             await team.wait_for_end(board)
-        keys, calls = [key_of(one) for one in team.thread(board)], len(provider.requests)
+        keys, calls = [key_of(message) for message in team.thread(board)], len(provider.requests)
         if by_hand:
             for ending in ("-wal", "-shm"):
                 database.with_name(f"moot.db{ending}").unlink(missing_ok=True)
@@ -63,12 +63,16 @@ async def test_a_restored_debate_is_held_and_posts_nothing_that_is_there(
         ) as team:
             await workspace.wait_for(lambda: "Debate held" in team.thread(board)[0]["text"])
             await team.wait_until_sent()
-            assert [key_of(one) for one in team.thread(board)] == keys
+            assert [key_of(message) for message in team.thread(board)] == keys
             assert len(provider.requests) == calls
             await team.click(board, ActionId.RESUME.value)
             debate = await team.wait_for_end(board)
-        after = [key_of(one) for one in team.thread(board) if key_of(one)]
-        verdicts = [one for one in team.thread(board) if one.get("subtype") == "thread_broadcast"]
+        after = [key_of(message) for message in team.thread(board) if key_of(message)]
+        verdicts = [
+            message
+            for message in team.thread(board)
+            if message.get("subtype") == "thread_broadcast"
+        ]
     assert len(set(after)) == len(after)
     assert not debate.paused_by
     assert len(verdicts) >= 1

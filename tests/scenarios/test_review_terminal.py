@@ -115,12 +115,12 @@ async def test_a_review_that_was_left_goes_on_with_the_changed_file(folder: Path
                 break
         process.terminate()
         left = (await process.communicate())[1].decode()
-        found = re.search(r"--resume (d\w{7})", left)
-        assert found, left
+        match = re.search(r"--resume (d\w{7})", left)
+        assert match, left
         plan.write_text("We call it once all jobs are done.\n", encoding="utf-8")
-        _, _, refused = await moot(folder, vendor.url, "review", found[1], "--revised", "no.md")
-        code, out, err = await moot(folder, vendor.url, "review", found[1], "--revised", "plan.md")
-        _, tasks, _ = await moot(folder, vendor.url, "report", found[1], "--github")
+        _, _, refused = await moot(folder, vendor.url, "review", match[1], "--revised", "no.md")
+        code, out, err = await moot(folder, vendor.url, "review", match[1], "--revised", "plan.md")
+        _, tasks, _ = await moot(folder, vendor.url, "report", match[1], "--github")
 
     assert "no.md" in refused
     assert code == 0, err
@@ -139,10 +139,10 @@ async def test_changes_of_git_are_reviewed_answered_for_changed_and_exported(fol
             *("architect,security", "--yes"),
             typed={"Enter alone: no": "HEAD", "Enter alone: the": "We call it late now."},
         )
-        found = re.search(r"moot show (d\w{7})", err)
-        assert found, err
-        _, tasks, _ = await moot(folder, vendor.url, "report", found[1], "--github")
-        _, told, _ = await moot(folder, vendor.url, "explain", found[1])
+        match = re.search(r"moot show (d\w{7})", err)
+        assert match, err
+        _, tasks, _ = await moot(folder, vendor.url, "report", match[1], "--github")
+        _, text, _ = await moot(folder, vendor.url, "explain", match[1])
 
     assert code == 0, err
     assert "Ready" in out.splitlines()
@@ -151,7 +151,7 @@ async def test_changes_of_git_are_reviewed_answered_for_changed_and_exported(fol
     assert "import pickle" not in tasks
     assert "- [x] **blocker** `work.py:2`: No job @\u2060team runs." in tasks
     assert "  > `queue.clear()`" in tasks
-    assert "second look" in told.lower()
+    assert "second look" in text.lower()
 
 
 @pytest.mark.slow

@@ -26,8 +26,8 @@ def reviewing(request: ModelRequest) -> str:
     if request.act is Act.REVIEW:
         return json.dumps({"findings": [], "summary": "Fine by me.", "verdict": "o1"})
     if request.act is Act.SECOND_LOOK:
-        shown = "\n".join(part.text for part in request.parts)
-        is_mended = "once it is drained" in shown and "moved by hand" in shown
+        text = "\n".join(part.text for part in request.parts)
+        is_mended = "once it is drained" in text and "moved by hand" in text
         status = "resolved" if is_mended else "open"
         looks = [{"finding": "f1", "why": "It is drained first.", "status": status}]
         said = {"looks": looks, "new": [], "summary": "It can go.", "verdict": "o2"}
@@ -65,7 +65,7 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
         await team.workspace.wait_for(lambda: "plan-2.md" in str(team.replies(board)))
         await team.say("1: They are moved by hand on Sunday.", board)
         debate = await team.wait_for_end(board)
-        said = "\n".join(seen_in(team.replies(board), opened=True))
+        text = "\n".join(seen_in(team.replies(board), opened=True))
         top = "\n".join(seen_in([team.thread(board)[0]], opened=True))
         posts = len(team.replies(board))
 
@@ -85,8 +85,8 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
     assert "Ready with changes: 1 minor" in top
     assert "*Subject*" in top
     assert "*Findings*: 1 minor; 1 finding resolved; 1 struck out" in top
-    assert "Struck out, because the words they are about are not in the subject" in said
-    assert "It is drained first." in said
+    assert "Struck out, because the words they are about are not in the subject" in text
+    assert "It is drained first." in text
     assert posts <= 12
     names = [file["name"] for reply in team.replies(board) for file in reply.get("files", [])]
     assert any(name.endswith("-review.md") for name in names)
@@ -95,10 +95,10 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
 async def test_a_review_of_nothing_is_refused_with_how_to_give_it_something() -> None:
     async with team_at_work(spec=BotSpec(provider=ScriptedProvider(reviewing))) as team:
         await team.type("--format review Should we drop the old queue?")
-        told = team.told()
+        texts = team.told()
 
-    assert "There is nothing to review." in told[-1]
-    assert "Should we drop the old queue?" in told[-1]
+    assert "There is nothing to review." in texts[-1]
+    assert "Should we drop the old queue?" in texts[-1]
 
 
 async def test_the_text_after_the_command_is_what_is_reviewed() -> None:

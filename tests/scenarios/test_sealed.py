@@ -51,7 +51,7 @@ def planting(request: ModelRequest) -> str:
     fields = json.loads(reply)
     for name, value in fields.items():
         if name in {"reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by"}:
-            fields[name] = [f"{one} {PLANTED}" for one in value]
+            fields[name] = [f"{item} {PLANTED}" for item in value]
         elif name in {"decision", "solution", "dissent", "implementation", "reason"}:
             fields[name] = f"{value} {PLANTED}"
     return json.dumps(fields)
@@ -81,7 +81,7 @@ class Sealed:
         state = team.workspace.state
         shown["thread and board"] = json.dumps([team.thread(self.board), team.told()])
         shown["channel"] = json.dumps(team.workspace.messages(team.channel))
-        shown["files"] = "\n".join(str(one.content) for one in state.files.values())
+        shown["files"] = "\n".join(str(file.content) for file in state.files.values())
         shown["home"] = await home_of(team, "dana", "Kafka")
         async with self.bot.program(self.bot.lets_in("dana")) as dana:
             for tool in ("debate_status", "get_verdict"):
@@ -200,8 +200,8 @@ async def test_a_log_is_read_whole_only_by_the_engine_and_with_the_same_numbers(
     assert debate.verdict
     whole = await bench.store.all_events(DEBATE)
     read = await bench.store.events(DEBATE)
-    assert [(one.seq, one.at, one.event.key) for one in whole] == [
-        (one.seq, one.at, one.event.key) for one in read
+    assert [(entry.seq, entry.at, entry.event.key) for entry in whole] == [
+        (entry.seq, entry.at, entry.event.key) for entry in read
     ]
     assert await bench.store.events(DEBATE, after=5) == read[5:]
     shown = fold(read)

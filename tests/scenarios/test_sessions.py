@@ -90,7 +90,7 @@ async def test_a_stop_that_is_delivered_twice_is_one():
         await team.workspace.stop_session("dana", team.channel, board)
         await team.wait_for_end(board)
         said = [reply for reply in team.replies(board) if "stopped" in reply["text"].casefold()]
-        assert len([one for one in said if "Partial" not in one["text"]]) == 1
+        assert len([message for message in said if "Partial" not in message["text"]]) == 1
 
 
 async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Path):
@@ -124,7 +124,7 @@ async def test_where_the_app_is_no_agent_slack_is_asked_once_a_start_and_all_is_
                 assert debate.verdict
                 assert team.verdict(board)
                 assert [key for key in map(key_of, team.replies(board)) if key]
-                outcomes = [one.outcome for one in workspace.calls.of(SET_STATUS)]
+                outcomes = [call.outcome for call in workspace.calls.of(SET_STATUS)]
                 assert outcomes == ["not_an_agent"] * start
 
 
@@ -134,7 +134,7 @@ async def test_an_app_that_was_made_an_agent_is_one_from_the_next_start_on(tmp_p
         async with running_bot(workspace, database=file, spec=spec) as team:
             await team.wait_for_end(await team.debate(QUESTION))
             await team.wait_until_sent()
-        assert [one.outcome for one in workspace.calls.of(SET_STATUS)] == ["not_an_agent"]
+        assert [call.outcome for call in workspace.calls.of(SET_STATUS)] == ["not_an_agent"]
         workspace.app.is_agent = True
         async with running_bot(workspace, database=file, spec=spec) as team:
             board = await team.debate(QUESTION)

@@ -30,7 +30,7 @@ def _state(name: str, value: str | Sequence[str]) -> Mapping[str, Any]:
     if name == FieldId.STEWARDS:
         return {"selected_users": list(value)}
     if not isinstance(value, str):
-        return {"selected_options": [{"value": one} for one in value]}
+        return {"selected_options": [{"value": text} for text in value]}
     if name in {FieldId.QUESTION, FieldId.CONTEXT, FieldId.COST_CAP}:
         return {"value": value}
     if name == FieldId.CHANNEL:
@@ -58,15 +58,15 @@ async def boards(team: Team) -> Sequence[Message]:
 
 
 def estimate_in(view: Mapping[str, Any]) -> str:
-    return next(one for one in view["blocks"] if one["block_id"] == "estimate")["elements"][0][
-        "text"
-    ]
+    return next(block for block in view["blocks"] if block["block_id"] == "estimate")["elements"][
+        0
+    ]["text"]
 
 
 async def test_the_command_alone_opens_a_form_with_what_holds_here_and_an_estimate(team: Team):
     await team.type("")
     view = await estimated(team)
-    labels = [one["label"]["text"] for one in view["blocks"] if one["type"] == "input"]
+    labels = [block["label"]["text"] for block in view["blocks"] if block["type"] == "input"]
     assert labels == [
         "Question",
         "Context",
@@ -147,14 +147,14 @@ async def test_what_cannot_be_used_is_said_at_its_field_and_nothing_starts(
 
 
 async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
-    said = await team.say("Should we split the billing service & its database?", user="alex")
-    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    message = await team.say("Should we split the billing service & its database?", user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     question = view["state"]["values"]["question"]["question"]["value"]
     assert question == "Should we split the billing service & its database?"
     await team.workspace.submit("dana", view["id"], chosen(question=question))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
-    assert said["ts"].replace(".", "") in debate.setup.context
+    assert message["ts"].replace(".", "") in debate.setup.context
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose
     values = chosen(question=QUESTION, format="council", rounds=rounds)
     await team.workspace.submit("dana", view["id"], values)
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
-    said = [warning for warning in debate.setup.warnings if "rounds" in warning]
-    assert (debate.setup.rounds, said) == (1, list(told))
+    texts = [warning for warning in debate.setup.warnings if "rounds" in warning]
+    assert (debate.setup.rounds, texts) == (1, list(told))
 
 
 def typed_in(view: Mapping[str, Any], field: str) -> str:
@@ -183,16 +183,16 @@ ASKED = "Should we move the queue to PostgreSQL or to Kafka?"
 
 async def test_a_long_message_is_context_as_a_whole_and_the_question_is_found_in_it(team: Team):
     text = f"{BACKGROUND * 6}Anybody awake? {ASKED} Sam has numbers."
-    said = await team.say(text, user="alex")
-    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    message = await team.say(text, user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, text)
 
 
 async def test_a_message_that_no_field_can_hold_reaches_the_agents_whole(team: Team):
     text = f"{BACKGROUND * 60}{ASKED}"
-    said = await team.say(text, user="alex")
-    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    message = await team.say(text, user="alex")
+    await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, "")
     assert f"It has {len(text):,} characters, more than a field takes" in json.dumps(view)
@@ -208,8 +208,8 @@ async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reach
     talk = direct(workspace.runtime, workspace.user("dana"), workspace.user("alex"))
     text = f"{BACKGROUND * 60}\n{ASKED} The last word is Kiwi."
     assert len(text) > 4000
-    said = await workspace.say("alex", talk.id, text)
-    await workspace.shortcut("dana", "debate_this", talk.id, said["ts"])
+    message = await workspace.say("alex", talk.id, text)
+    await workspace.shortcut("dana", "debate_this", talk.id, message["ts"])
     view = await estimated(team)
     parts = [typed_in(view, field) for field in ("context", "context-2")]
     assert " ".join(parts).split() == text.split()
@@ -229,8 +229,8 @@ async def test_debate_this_on_any_post_of_a_debate_takes_the_question_of_that_de
     board = (await boards(team))[0]["ts"]
     await team.wait_for_end(board)
     await team.workspace.wait_for(lambda: len(team.thread(root["ts"])) > 3 or None)
-    own = [board, *(one["ts"] for one in team.replies(board) if one.get("bot_id"))]
-    here = [one["ts"] for one in team.thread(root["ts"]) if one.get("bot_id")]
+    own = [board, *(message["ts"] for message in team.replies(board) if message.get("bot_id"))]
+    here = [message["ts"] for message in team.thread(root["ts"]) if message.get("bot_id")]
     assert len(own) > 3
     assert here
     for ts in (own[0], own[1], own[-1], *here):
@@ -254,9 +254,9 @@ async def test_debate_this_on_an_alert_takes_the_text_of_its_attachment(team: Te
 
 async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):
     root = await team.say("Our queue is slow.", user="alex")
-    said = await team.say(ASKED, root["ts"])
+    message = await team.say(ASKED, root["ts"])
     await team.say("Sam has the numbers: 2000 a day.", root["ts"], user="sam")
-    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     assert "The message's thread" in json.dumps(view)
     values = chosen(question=ASKED, thread=["yes"])
@@ -270,8 +270,8 @@ async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_r
     root = await team.say("Our queue is slow.", user="alex")
     await team.workspace.shortcut("dana", "debate_this", team.channel, root["ts"])
     assert "The message's thread" not in json.dumps(await estimated(team))
-    said = await team.say(ASKED, root["ts"])
-    await team.workspace.shortcut("dana", "debate_this", team.channel, said["ts"])
+    message = await team.say(ASKED, root["ts"])
+    await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
@@ -279,8 +279,8 @@ async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_r
 
 
 async def test_where_the_bot_is_not_no_form_opens_and_the_shortcut_says_why(team: Team):
-    said = await team.workspace.say("dana", "random", "Tabs or spaces?")
-    await team.workspace.shortcut("dana", "debate_this", "random", said["ts"])
+    message = await team.workspace.say("dana", "random", "Tabs or spaces?")
+    await team.workspace.shortcut("dana", "debate_this", "random", message["ts"])
     view = await form_of(team)
     assert "/invite @Moot" in json.dumps(view)
     assert "submit" not in view

@@ -184,13 +184,13 @@ def test_ctrl_c_leaves_a_partial_decision(shell: Shell) -> None:
     process = shell.start(*LONG)
     until(process, "Round 1 of 5: refinement")
     process.send_signal(signal.SIGINT)
-    decision, said = process.communicate(timeout=300)
+    decision, text = process.communicate(timeout=300)
 
-    assert process.returncode == 0, said
-    assert "Stopping: the judge decides on what is there." in said
+    assert process.returncode == 0, text
+    assert "Stopping: the judge decides on what is there." in text
     assert "Partial result: not all turns were taken." in decision
     assert "stopped the debate." in decision
-    assert "Traceback" not in said
+    assert "Traceback" not in text
 
 
 def test_help_needs_nothing_heavy() -> None:
@@ -236,14 +236,14 @@ async def test_the_first_model_is_asked_without_a_migration(shell: Shell) -> Non
     async with Vendor() as vendor:
         shell.environment |= {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{vendor.url}/v1"}
         process = shell.start("debate", QUESTION, "--rounds", "1", "--yes")
-        said, told = await asyncio.to_thread(process.communicate, timeout=300)
+        text, told = await asyncio.to_thread(process.communicate, timeout=300)
 
     assert process.returncode == 0, told
-    assert "# Reasoning and solution" in said
+    assert "# Reasoning and solution" in text
     found = json.loads((shell.folder / "seen.json").read_text())
-    addresses = {one["to"] for one in found["seen"]}
+    addresses = {item["to"] for item in found["seen"]}
     assert addresses == {f"('127.0.0.1', {vendor.port})"}
-    assert [one["loaded"] for one in found["seen"]] == [[]] * len(found["seen"])
+    assert [item["loaded"] for item in found["seen"]] == [[]] * len(found["seen"])
 
 
 def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:
@@ -260,6 +260,6 @@ def test_it_waits_for_answers_only_as_long_as_it_says_and_then_ends(shell: Shell
     process = shell.start(*words, stdin=subprocess.PIPE)  # open, and nobody types
 
     assert process.wait(timeout=300) == 0
-    said, told = process.communicate()
-    assert "Nobody answered; assumed: " in said.partition("# Assumptions")[2]
+    text, told = process.communicate()
+    assert "Nobody answered; assumed: " in text.partition("# Assumptions")[2]
     assert "The time to answer is over; the assumptions hold." in told

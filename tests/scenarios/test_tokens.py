@@ -13,7 +13,7 @@ import pytest_asyncio
 from bot.mcp.token_callers import TokenCallers
 from bot.operations.backup import purge
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from core.store.purging import Only
+from core.store.purging import PurgeFilter
 from core.use_cases.limits import Bounds
 from slack_on_loopback import run_workspace
 
@@ -47,15 +47,15 @@ async def typed(team: Team, words: str, user: str) -> str:
 
 
 async def a_token(team: Team, user: str) -> str:
-    found = TOKEN.search(await typed(team, "token", user))
-    assert found
-    return found[0]
+    match = TOKEN.search(await typed(team, "token", user))
+    assert match
+    return match[0]
 
 
 async def test_a_token_is_shown_once_to_who_asked_and_to_nobody_else(team: Team) -> None:
-    told = await typed(team, "token new my *laptop*", "dana")
-    token = TOKEN.findall(told)[0]
-    assert "ends in `/mcp`" in told
+    text = await typed(team, "token new my *laptop*", "dana")
+    token = TOKEN.findall(text)[0]
+    assert "ends in `/mcp`" in text
     listed = await typed(team, "token list", "dana")
     assert "my *laptop*" in listed
     assert "never used" in listed
@@ -138,7 +138,7 @@ async def test_tokens_go_when_what_is_known_of_somebody_is_deleted(
         async with running_bot(workspace, database=database, spec=SPEC) as team:
             token, others = await a_token(team, "dana"), await a_token(team, "alex")
         dana = workspace.user("dana").id
-        only = Only(person=dana) if whose == "person" else Only()
+        only = PurgeFilter(person=dana) if whose == "person" else PurgeFilter()
         await purge(str(database), workspace.state.team_id, None, only)
         content = database.read_bytes()
         assert token.split("_")[1].encode() not in content

@@ -36,17 +36,17 @@ async def test_what_a_tool_answers_is_quoted_and_checked() -> None:
     model = quoting('[e1: "costs $1,840 per month"]', '[e1: "costs $1,480 per month"]')
     async with team_at_work(spec=BotSpec(provider=model, evidence=asking(shelf()))) as team:
         board, debate = await debated(team)
-        said = "\n".join(seen_in(team.replies(board), opened=True))
+        text = "\n".join(seen_in(team.replies(board), opened=True))
 
-    assert [one.reference.title for one in debate.evidence] == ["Price list"]
+    assert [source.reference.title for source in debate.evidence] == ["Price list"]
     assert debate.verdict
     assert [citation.status.value for citation in debate.verdict.citations] == [
         "verified",
         "unverified",
     ]
-    assert "Agents quote Price list as `e1`: 41 characters read." in said
-    assert "“costs $1,840 per month” (e1, line 1)" in said
-    assert "~“costs $1,480 per month”~ (not found in e1)" in said
+    assert "Agents quote Price list as `e1`: 41 characters read." in text
+    assert "“costs $1,840 per month” (e1, line 1)" in text
+    assert "~“costs $1,480 per month”~ (not found in e1)" in text
 
 
 @pytest.mark.slow
@@ -57,7 +57,7 @@ async def test_a_dead_server_costs_its_source_and_is_told() -> None:
     evidence = asking(dead, absent, elsewhere, shelf())
     async with team_at_work(spec=BotSpec(evidence=evidence)) as team:
         board, debate = await debated(team)
-        said = texts(team.replies(board))
+        text = texts(team.replies(board))
 
     assert debate.status is Status.CONCLUDED
     assert [source.fault for source in debate.sources] == [
@@ -65,5 +65,5 @@ async def test_a_dead_server_costs_its_source_and_is_told() -> None:
         "the program /no/such/program cannot be started",
         "",
     ]
-    assert "I could not read Price list: the server ended before it answered." in said
-    assert "I could not read Price list: the program /no/such/program cannot be started." in said
+    assert "I could not read Price list: the server ended before it answered." in text
+    assert "I could not read Price list: the program /no/such/program cannot be started." in text

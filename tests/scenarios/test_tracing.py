@@ -67,7 +67,7 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
     assert {span.trace_id for span in turns} == {whole.trace_id}
     assert {span.parent_span_id for span in turns} == {whole.span_id}
     made = [*debate.contributions.values(), *debate.ballots.values()]
-    acts = [one.turn.act.value for one in made] + [Act.OPTIONS.value, Act.SYNTHESIS.value]
+    acts = [outcome.turn.act.value for outcome in made] + [Act.OPTIONS.value, Act.SYNTHESIS.value]
     acts += [Act.SUMMARY.value for _ in debate.summaries]
     assert sorted(span.name for span in turns) == sorted(acts)
     assert all(

@@ -49,8 +49,8 @@ async def say_in_time(team: Team, models: ScriptedProvider, text: str, board: st
 
 
 def is_taken(team: Team, board: str, ts: str) -> bool:
-    found = next(one for one in team.thread(board) if one["ts"] == ts)
-    return any(one["name"] == "eyes" for one in found.get("reactions", []))
+    found = next(message for message in team.thread(board) if message["ts"] == ts)
+    return any(reaction["name"] == "eyes" for reaction in found.get("reactions", []))
 
 
 async def test_a_mention_delivered_twice_starts_one_debate(team: Team):
@@ -73,10 +73,10 @@ async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_
     board = await team.debate("Kafka or PostgreSQL for jobs?")
     for words in ("kafka or  PostgreSQL for jobs", "Kafka or PostgreSQL for jobs?!"):
         await team.type(words, user="alex")
-        told = team.told("alex")[-1]
-        assert "The same question was asked here 1 minute ago: debate `d" in told
-        assert f"p{board.replace('.', '')}" in told  # the link to the board
-        assert "Nothing was started." in told
+        text = team.told("alex")[-1]
+        assert "The same question was asked here 1 minute ago: debate `d" in text
+        assert f"p{board.replace('.', '')}" in text  # the link to the board
+        assert "Nothing was started." in text
     await team.say("@Moot Kafka or PostgreSQL for jobs?", user="sam")
     await team.workspace.wait_for(lambda: team.told("sam"))
     assert "The same question was asked here" in team.told("sam")[-1]
@@ -103,9 +103,9 @@ async def test_who_asks_second_has_it_debated_all_the_same_with_a_button(
                 await team.workspace.click(who, team.channel, offer["ts"], ActionId.DEBATE_IT.value)
     models.let_go()
     await team.wait_for_end(first)
-    found = await team.moot.store.find(DebateFilter(limit=10))
-    setups = {entry.asked_by: entry for entry in found}
-    assert len(found) == len(setups) == 3
+    entries = await team.moot.store.find(DebateFilter(limit=10))
+    setups = {entry.asked_by: entry for entry in entries}
+    assert len(entries) == len(setups) == 3
     alex = team.workspace.user("alex").id
     log = await team.moot.store.events(setups[alex].debate_id)
     assert fold(log).setup.format == "council"
@@ -132,7 +132,7 @@ async def test_two_clicks_on_stop_are_one_stop(team: Team, models: ScriptedProvi
     models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
-    assert len([one for one in log if isinstance(one.event, StopRequested)]) == 1
+    assert len([entry for entry in log if isinstance(entry.event, StopRequested)]) == 1
     assert debate.status is Status.CONCLUDED
     assert debate.verdict is not None
     assert debate.verdict.partial
@@ -172,7 +172,7 @@ async def test_a_reply_after_the_end_changes_nothing(team: Team):
     debate = await team.wait_for_end(board)
     posts = len(team.thread(board))
     await team.say("Thanks!", board)
-    await team.workspace.wait_for(lambda: any("has ended" in one for one in team.told()))
+    await team.workspace.wait_for(lambda: any("has ended" in text for text in team.told()))
     await team.wait_until_sent()
     assert (await team.moot.store.events(debate.id))[-1].seq == debate.seq
     assert len(team.thread(board)) == posts + 1
@@ -190,11 +190,11 @@ async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
         lambda: all(delivery.acked for delivery in team.workspace.deliveries)
     )
     await team.wait_until_sent()
-    told = [words for words in team.told("alex") if debate.id in words]
-    assert len(told) == 1
-    assert "has ended" in told[0]
-    assert "*Revisit*" in told[0]
-    assert "`/debate <question>`" in told[0]
+    texts = [words for words in team.told("alex") if debate.id in words]
+    assert len(texts) == 1
+    assert "has ended" in texts[0]
+    assert "*Revisit*" in texts[0]
+    assert "`/debate <question>`" in texts[0]
     whispers = team.workspace.ephemeral("alex", team.channel)
     assert [whisper["thread_ts"] for whisper in whispers if debate.id in whisper["text"]] == [board]
 
@@ -206,7 +206,7 @@ async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():
         debate = await team.wait_for_end(board)
         assert debate.verdict is None
         await team.say("What went wrong?", board)
-        await team.workspace.wait_for(lambda: any("has ended" in one for one in team.told()))
+        await team.workspace.wait_for(lambda: any("has ended" in text for text in team.told()))
         assert "*Revisit*" not in team.told()[-1]
 
 
@@ -214,9 +214,9 @@ async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_n
     team: Team, models: ScriptedProvider
 ):
     board = await debate_at_leisure(team, models)
-    said = await say_in_time(team, models, "Two people.", board)
+    text = await say_in_time(team, models, "Two people.", board)
     debate = await team.wait_for_end(board)
-    origin = note_id(team.workspace.channel(team.channel).id, said)
+    origin = note_id(team.workspace.channel(team.channel).id, text)
     again = PersonsReply(
         debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin
     )

@@ -21,7 +21,7 @@ async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(team:
     board = await team.debate(QUESTION)
     debate = await team.wait_for_end(board)
     thread = team.thread(board)
-    broadcasts = [one for one in thread if one.get("subtype") == "thread_broadcast"]
+    broadcasts = [message for message in thread if message.get("subtype") == "thread_broadcast"]
     assert debate.status is Status.CONCLUDED
     assert len(broadcasts) == 1
     assert "Use PostgreSQL." in broadcasts[0]["text"]
@@ -49,10 +49,14 @@ async def test_every_agent_replies_once_a_round_under_its_name_and_icon(team: Te
     for agent in debate.setup.agents:
         own = [reply for reply in replies if reply.get("username") == agent.name]
         assert own
-        assert all(one["icons"]["emoji"] == agent.icon for one in own)
+        assert all(message["icons"]["emoji"] == agent.icon for message in own)
     assert all(reply["thread_ts"] == board for reply in replies)
-    made = debate.contributions.values()
-    spoken = {(one.turn.round, one.turn.agent) for one in made if not one.carried_from}
+    contributions = debate.contributions.values()
+    spoken = {
+        (contribution.turn.round, contribution.turn.agent)
+        for contribution in contributions
+        if not contribution.carried_from
+    }
     own = [reply for reply in replies if reply.get("username") not in {None, "Judge"}]
     assert len(own) == len(spoken) == 6
 
@@ -71,9 +75,9 @@ async def test_rounds_arrive_in_reading_order(team: Team):
 def posted(team: Team, board: str) -> list[Message]:
     """What the bot posted with chat.postMessage: a shared file's message can carry no metadata."""
     return [
-        one
-        for one in team.thread(board)
-        if one.get("bot_id") and one.get("subtype") != "file_share"
+        message
+        for message in team.thread(board)
+        if message.get("bot_id") and message.get("subtype") != "file_share"
     ]
 
 
@@ -81,7 +85,7 @@ async def test_no_post_unfurls_links_and_every_post_carries_its_key(team: Team):
     board = await team.debate(QUESTION)
     await team.wait_for_end(board)
     calls = team.workspace.calls.of("chat.postMessage")
-    keys = [key_of(one) for one in posted(team, board)]
+    keys = [key_of(message) for message in posted(team, board)]
     assert all(keys)
     assert len(set(keys)) == len(keys) == len(calls)
     assert {str(call.args["unfurl_links"]).lower() for call in calls} == {"false"}
@@ -98,7 +102,9 @@ async def test_a_reply_becomes_a_note_that_later_turns_see():
         models.let_go()
         debate = await team.wait_for_end(board)
         assert [note.text for note in debate.notes] == ["We have only two people for this."]
-        reactions = next(one for one in team.thread(board) if one["ts"] == said["ts"])["reactions"]
+        reactions = next(message for message in team.thread(board) if message["ts"] == said["ts"])[
+            "reactions"
+        ]
         assert [(found["name"], found["count"]) for found in reactions] == [("eyes", 1)]
 
 

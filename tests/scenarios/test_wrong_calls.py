@@ -198,6 +198,6 @@ def test_ctrl_c_at_any_moment_leaves_no_traceback(folder: Path, words: Sequence[
         assert process.stdout.readline() == "up\n"
         time.sleep(tenths * 0.15)  # any moment will do
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=300)
-        assert "Traceback" not in told, f"after {tenths} tenths"
+        _, text = process.communicate(timeout=300)
+        assert "Traceback" not in text, f"after {tenths} tenths"
         assert process.returncode in {-signal.SIGINT, 0, 130}

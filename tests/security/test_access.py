@@ -85,9 +85,9 @@ class Intruder:
         return {**who, "response_url": self.answers}
 
     def _said_since(self) -> str:
-        said = "".join(self.heard)
+        text = "".join(self.heard)
         self.heard.clear()
-        return said
+        return text
 
 
 FILLED: dict[str, Any] = {
@@ -118,10 +118,10 @@ async def team() -> AsyncGenerator[Team]:
 @asynccontextmanager
 async def listening() -> AsyncGenerator[tuple[str, list[str]]]:
     """An address on the loopback, and what is posted there."""
-    heard = list[str]()
+    texts = list[str]()
 
     async def hear(request: web.Request) -> web.Response:
-        heard.append(await request.text())
+        texts.append(await request.text())
         return web.Response(text="ok")
 
     app = web.Application()
@@ -130,7 +130,7 @@ async def listening() -> AsyncGenerator[tuple[str, list[str]]]:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/", heard
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/", texts
     finally:
         await runner.cleanup()
 
@@ -163,7 +163,7 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
     await room.wait_until_sent()
     await room.type(f"export {debate.id} page")
     assert PAGES.base in room.told()[-1]
-    async with listening() as (answers, heard):
+    async with listening() as (answers, texts):
         yield Intruder(
             team=team,
             debate_id=debate.id,
@@ -173,7 +173,7 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
             user=team.workspace.user("alex").id,
             workspace=team.workspace.state.team_id,
             answers=answers,
-            heard=heard,
+            heard=texts,
         )
 
 
@@ -196,7 +196,9 @@ async def try_buttons(who: Intruder) -> None:
         entry.args for entry in who.team.workspace.calls.entries if entry.method[:6] == "views."
     ]
     mine = {who.team.workspace.user("dana").id}  # they opened one to accept the verdict
-    assert SECRET not in json.dumps([one for one in opened if one.get("user_id") not in mine])
+    assert SECRET not in json.dumps(
+        [message for message in opened if message.get("user_id") not in mine]
+    )
 
 
 async def try_forms(who: Intruder) -> None:
@@ -293,7 +295,7 @@ async def newest_record(team: Team) -> tuple[Debate, str]:
     newest = (await team.moot.store.find(DebateFilter(limit=1)))[0].debate_id
     debate = await team.wait_for_end(await team.board_of(newest))
     log = await team.moot.store.events(newest)
-    return debate, "".join([event_to_json(one.event) for one in log])
+    return debate, "".join([event_to_json(entry.event) for entry in log])
 
 
 async def test_no_debate_elsewhere_reads_the_decisions_of_a_private_channel(

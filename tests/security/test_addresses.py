@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.addresses import fault_of, is_loopback
 from bot.settings import BotSettings, Mode, check_listening, read_settings, slack_access, variables
-from core.config.load import Known, load_file
+from core.config.load import FileDefaults, load_file
 from core.errors import ConfigurationBroken
 from core.use_cases.choices import ChannelChoices, Choices
 from tests.command_line import moot
@@ -145,7 +145,7 @@ def test_a_settings_file_names_no_address_and_no_key(tmp_path: Path, key: str) -
     file = tmp_path / "moot.yaml"
     file.write_text(f"default_model:\n  provider: offline\n  {key}: {METADATA[0]}\n", "utf-8")
     with pytest.raises(ConfigurationBroken, match=key):
-        load_file(file, Known())
+        load_file(file, FileDefaults())
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1", "LOCALHOST"])

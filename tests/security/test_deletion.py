@@ -69,11 +69,11 @@ def holding(folder: Path, words: tuple[str, ...] = CANARIES) -> dict[str, list[s
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """The folder of the database, in which every log line of the test is too."""
-    made = tmp_path / "data"
-    made.mkdir()
-    with process_kept(), (made / "moot.log").open("w", encoding="utf-8") as log:
+    path = tmp_path / "data"
+    path.mkdir()
+    with process_kept(), (path / "moot.log").open("w", encoding="utf-8") as log:
         set_up_logs(LogLevel.DEBUG, LogFormat.JSON, stream=log)
-        yield made
+        yield path
 
 
 async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[str, str]:
@@ -90,7 +90,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     models.let_go()
     debate = await team.wait_for_end(board)
     cited = [citation for said in debate.contributions.values() for citation in said.citations]
-    assert {one.status.value for one in cited} == {"verified"}
+    assert {citation.status.value for citation in cited} == {"verified"}
     await team.type(f"search {QUESTION}")
     assert debate.id in team.told()[-1]
 

@@ -8,7 +8,7 @@ from jinja2.exceptions import SecurityError, TemplateError
 
 from core.acts import overrides
 from core.acts import prompt as render
-from core.config.load import Known, Loaded, load_file
+from core.config.load import FileDefaults, LoadedFile, load_file
 from core.errors import ConfigurationBroken
 from core.models import Act, PromptText
 from core.settings import ModelChoice, agent_for
@@ -31,11 +31,11 @@ ESCAPES = [
 ]
 
 
-def loaded(tmp_path: Path, file: str) -> Loaded:
+def loaded(tmp_path: Path, file: str) -> LoadedFile:
     settings = tmp_path / "settings"
     settings.mkdir(exist_ok=True)
     (settings / "moot.yaml").write_text(f"prompts:\n  persona: {file}\n", encoding="utf-8")
-    return load_file(settings / "moot.yaml", Known())
+    return load_file(settings / "moot.yaml", FileDefaults())
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ fenced_lists = st.lists(
 def all_tokens(text: str) -> Sequence[Token]:
     """Every token a reader of Markdown sees, those inside lines too."""
     tokens = PARSER.parse(text)
-    return [one for token in tokens for one in (token, *(token.children or ()))]
+    return [item for token in tokens for item in (token, *(token.children or ()))]
 
 
 def check(text: str) -> None:
@@ -219,7 +219,7 @@ def test_code_goes_on_to_its_own_fence_wherever_its_lines_begin(
 def test_an_item_after_text_that_left_its_list_stays_an_item() -> None:
     shown = inert("1. a\n   ```\n   x\n   ```\n   b\n2. c\n3. d")
 
-    said = [one.content for one in PARSER.parse(shown) if one.type == "inline"]
+    said = [token.content for token in PARSER.parse(shown) if token.type == "inline"]
     assert said == ["a", "b", "c", "d"]
 
 
@@ -235,7 +235,7 @@ def test_headings_after_a_fence_that_is_none_lie_below_the_documents() -> None:
     ],
 )
 def test_no_line_is_hidden_as_the_name_of_a_language(text: str) -> None:
-    (shown,) = (one.content for one in PARSER.parse(bullets([text])) if one.type == "inline")
+    (shown,) = (token.content for token in PARSER.parse(bullets([text])) if token.type == "inline")
 
     assert unescape(shown) == text.lstrip("->1. ")
 
@@ -322,8 +322,8 @@ def test_report_and_decision_record_hold_every_contribution_and_nothing_active()
     debate = replace(debate, verdict=verdict)
     for text in (report(debate), adr(debate), decision_text(debate)):
         check(text)
-    said = [one for one in PARSER.parse(report(debate)) if "): Proposal:**" in one.content]
-    assert len(said) == len(debate.contributions)
+    tokens = [token for token in PARSER.parse(report(debate)) if "): Proposal:**" in token.content]
+    assert len(tokens) == len(debate.contributions)
 
 
 def test_the_record_keeps_every_sign() -> None:
@@ -334,8 +334,8 @@ def test_the_terminal_gets_no_escape_sequence(capsys: pytest.CaptureFixture[str]
     log = a_log()
     out = io.StringIO()
     for screen in (LineScreen(out), LiveScreen(out)):
-        for one in log:
-            for line in news(fold(log), one.event, verbose=True):
+        for entry in log:
+            for line in news(fold(log), entry.event, verbose=True):
                 screen.say(line)
         screen.show(BAD)
         screen.close()

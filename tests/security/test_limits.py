@@ -106,10 +106,10 @@ async def test_a_person_who_asks_too_much_is_told_kindly_and_keeps_the_question(
     await team.debate("Tabs or spaces?")
     await team.debate("Rust or Go?")
     await team.type(QUESTION)
-    told = team.told()[-1]
+    text = team.told()[-1]
 
-    assert "You have 2 debates running" in told
-    assert QUESTION in told
+    assert "You have 2 debates running" in text
+    assert QUESTION in text
     assert await running(team) == 2
 
 
@@ -135,7 +135,8 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
         channel=team.workspace.channel(team.channel).id,
     )
     asked = [
-        DebateRequest(question=f"{QUESTION} {one}", asked_by=ASKER, place=place) for one in range(3)
+        DebateRequest(question=f"{QUESTION} {number}", asked_by=ASKER, place=place)
+        for number in range(3)
     ]
     start = team.moot.context.start.start
     first = [await start(one, origin=f"o{number}") for number, one in enumerate(asked[:2])]
@@ -193,16 +194,18 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
         await team.type("Rust or Go?", user="alex")
         made = team.workspace.deliveries
         await team.workspace.wait_for(
-            lambda: sum(one.acked for one in made[deliveries:]) >= EVENTS_AT_ONCE * 3 + 23
+            lambda: sum(attempt.acked for attempt in made[deliveries:]) >= EVENTS_AT_ONCE * 3 + 23
         )
-        await team.workspace.wait_for(lambda: any("write faster" in one for one in team.told()))
+        await team.workspace.wait_for(lambda: any("write faster" in text for text in team.told()))
 
-        told = [one for one in team.told()[before:] if "begins" not in one]
-        assert [one for one in made[deliveries:] if not one.acked] == []
+        texts = [text for text in team.told()[before:] if "begins" not in text]
+        assert [attempt for attempt in made[deliveries:] if not attempt.acked] == []
         assert "begins" in team.told("alex")[-1]
-        assert sum("do not read" in one for one in told) == 1
-        assert sum("write faster" in one for one in told) <= 2  # two where an hour ends meanwhile
-        assert 0 < sum("more than 20 commands" in one for one in told) <= 5
+        assert sum("do not read" in text for text in texts) == 1
+        assert (
+            sum("write faster" in text for text in texts) <= 2
+        )  # two where an hour ends meanwhile
+        assert 0 < sum("more than 20 commands" in text for text in texts) <= 5
 
 
 async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: Team) -> None:
@@ -213,13 +216,13 @@ async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: T
     await team.workspace.wait_for(team.told)
     [found] = await team.moot.store.find(DebateFilter())
     await context.answer.facts.record(found.debate_id, DebateFailed(reason="over"))
-    said = [
+    replies = [
         PersonsReply(debate_id=found.debate_id, by=ASKER, text="Why?", origin=f"{board}{number}")
         for number in range(3)
     ]
-    assert [await answer.reply(one) for one in said[:2]] == [ReplyOutcome.AFTER_END] * 2
+    assert [await answer.reply(reply) for reply in replies[:2]] == [ReplyOutcome.AFTER_END] * 2
     with pytest.raises(NotesFull, match="2 notes to this debate within an hour"):
-        await answer.reply(said[2])
+        await answer.reply(replies[2])
 
 
 def test_the_bounds_hold_in_the_running_program() -> None:

@@ -91,9 +91,9 @@ async def test_a_page_of_an_allowed_host_is_fetched_and_redirects_are_followed()
     async with a_site(seen) as url:
         fetch = FetchLinks(["localhost"], may_call=loopback)
         for path in ("/page", "/moved"):
-            found = await fetched(fetch, url + path)
-            assert found.content == b"<h1>Load</h1>"
-            assert found.media_type == "text/html; charset=utf-8"
+            file = await fetched(fetch, url + path)
+            assert file.content == b"<h1>Load</h1>"
+            assert file.media_type == "text/html; charset=utf-8"
         assert await refusal(fetch, url + "/gone") == "the page answers with the code 404"
         assert "needs a sign-in" in await refusal(fetch, url + "/private")
         assert await refusal(fetch, url + "/loop") == "it leads from page to page without an end"
@@ -164,8 +164,8 @@ def test_the_query_of_a_page_is_used_for_its_fetch_only() -> None:
 )
 async def test_no_private_address_is_called_however_it_is_reached(url: str) -> None:
     host = url[7:].rstrip("/").strip("[]")
-    told = await refusal(FetchLinks([host]), url)
-    assert told in {_NOT_PUBLIC, "the page cannot be reached"}
+    text = await refusal(FetchLinks([host]), url)
+    assert text in {_NOT_PUBLIC, "the page cannot be reached"}
 
 
 async def test_a_name_is_checked_each_time_it_is_looked_up(
@@ -177,7 +177,7 @@ async def test_a_name_is_checked_each_time_it_is_looked_up(
     async def getaddrinfo(host: str, port: int, **_: object) -> Sequence[object]:
         looked_up.append(host)
         found = answers[len(looked_up) - 1]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in found]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
 
     async with a_site(seen) as url:
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)

@@ -85,7 +85,7 @@ def check(shown: str) -> None:
         url, _, label = inside.partition("|")
         assert re.match(r"(?:https?://|mailto:)", url), shown
         claimed = re.findall(r"(?:https?://)?((?:[\w-]+\.)+[a-z]{2,})", label.casefold())
-        assert all(one.removeprefix("www.") == host(url).split(":")[0] for one in claimed), shown
+        assert all(link.removeprefix("www.") == host(url).split(":")[0] for link in claimed), shown
     assert "<" not in LINK.sub("", shown), shown
 
 

@@ -15,7 +15,7 @@ from bot.listeners.channel_settings import checked_settings
 from bot.listeners.interactions import FieldWrong
 from bot.listeners.start import channel_of, checked_draft, draft_of, target_of
 from bot.slack import payloads
-from bot.slack.payloads import Filled, Payload
+from bot.slack.payloads import FormValues, Payload
 from core.errors import BadInput
 from tests.security.test_requests import anything, mutated
 
@@ -31,13 +31,13 @@ def ask_everything(value: Payload) -> None:
     for name, member in (item for kind in own for item in vars(kind).items()):
         if isinstance(member, property):
             getattr(value, name)
-    if isinstance(value, Filled):
+    if isinstance(value, FormValues):
         reads = (value.typed, value.chosen, value.all_chosen, value.people, value.conversation)
         for field in ("question", "agents", "rounds", ""):
             assert [read(field) is not None for read in (*reads, value.date)]
 
 
-@pytest.mark.parametrize("reader", READERS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 @given(st.data())
 def test_anything_is_a_value_or_refused(reader: type[Payload], data: st.DataObject) -> None:
     fields = st.sampled_from(
@@ -70,15 +70,15 @@ def test_what_is_nearly_slacks_is_a_value_or_refused(
         ask_everything(value)
 
 
-def checked(form: Filled) -> object:
+def checked(form: FormValues) -> object:
     return checked_draft(form, 100, Decimal(2))
 
 
-def checked_of_channel(form: Filled) -> object:
+def checked_of_channel(form: FormValues) -> object:
     return checked_settings(form, None)
 
 
-READS: list[Callable[[Filled], object]] = [
+READS: list[Callable[[FormValues], object]] = [
     target_of,
     channel_of,
     draft_of,
@@ -97,8 +97,8 @@ states = st.dictionaries(
 def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata: str) -> None:
     values = {name: {name: content} for name, content in state.items()}
     body = {"view": {"id": "V1", "private_metadata": metadata, "state": {"values": values}}}
-    form = read_or_refused(Filled, body)
-    if not isinstance(form, Filled):
+    form = read_or_refused(FormValues, body)
+    if not isinstance(form, FormValues):
         return
     for read in READS:
         with suppress(BadInput, FieldWrong):

@@ -67,8 +67,8 @@ class Premises:
     async def done_by_people(self) -> Mapping[str, object]:
         """What people told each debate so far, by its id."""
         store, found = self.hall.moot.store, dict[str, object]()
-        for one in await store.find(DebateFilter(limit=100)):
-            debate = fold(await store.events(one.debate_id))
+        for entry in await store.find(DebateFilter(limit=100)):
+            debate = fold(await store.events(entry.debate_id))
             found[debate.id] = (debate.stop, debate.notes, debate.clarifications)
         return found
 
@@ -152,7 +152,7 @@ async def test_no_list_and_no_search_shows_a_hidden_debate(premises: Premises, w
             await program.calls("search_decisions", query=QUESTION),
             (await program.client.list_resources()).resources,
         ]
-        assert [one for one in premises.hidden_from(who) if one in str(listed)] == []
+        assert [text for text in premises.hidden_from(who) if text in str(listed)] == []
         assert SECRET not in str(listed)
 
 
@@ -179,7 +179,7 @@ async def test_who_is_in_the_channel_does_see_it(premises: Premises) -> None:
         for kind in DOCUMENTS:
             assert SECRET in await dana.reads(address_of(premises.decided, kind))
         listed = str(await dana.calls("list_debates", limit=50))
-        assert all(one in listed for one in premises.hidden_from("stranger"))
+        assert all(text in listed for text in premises.hidden_from("stranger"))
         found = await dana.calls("search_decisions", query=QUESTION)
         assert premises.decided in str(found)
         assert premises.decided in str((await dana.client.list_resources()).resources)

@@ -114,9 +114,11 @@ def test_where_text_of_others_comes_in_the_time_grows_with_its_length(name: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_no_pattern_takes_long_for_a_very_long_text(part: int) -> None:
-    found = [worst_of_pattern(name, VERY_LONG) for name in some_patterns(part)]
+    worsts = [worst_of_pattern(name, VERY_LONG) for name in some_patterns(part)]
 
-    grown = [f"{one.name}, power {one.exponent:.1f}: {one.text}" for one in found if one.curved]
+    grown = [
+        f"{item.name}, power {item.exponent:.1f}: {item.text}" for item in worsts if item.curved
+    ]
     assert grown == []
 
 
@@ -136,14 +138,14 @@ def test_a_quadratic_pattern_and_function_are_found() -> None:
     assert worst("slow", slow.search, attacks(slow), PATTERN_SIZE).curved
 
     def pairs(text: str) -> int:
-        return sum(1 for one in text for other in text if one == other)
+        return sum(1 for sign in text for other in text if sign == other)
 
     assert grows(pairs, FUNCTION_SIZE)
 
 
 @pytest.mark.slow
 def test_no_pattern_is_made_while_running_unseen() -> None:
-    made = {one.partition(":")[0] for one in made_while_running()}
+    made = {pattern.partition(":")[0] for pattern in made_while_running()}
 
     assert made == MADE_WHILE_RUNNING
 
@@ -171,7 +173,7 @@ def text_functions() -> Iterator[tuple[str, Callable[..., object]]]:
 
 
 def public_names() -> Iterator[tuple[str, Any]]:
-    named = (one for one in modules() if one.__name__.startswith(PLACES))
+    named = (module for module in modules() if module.__name__.startswith(PLACES))
     return (
         (f"{module.__name__}.{name}", value)
         for module in named

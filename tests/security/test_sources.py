@@ -59,9 +59,9 @@ def obeying(request: ModelRequest) -> str:
     """A model that does whatever a source says: it quotes what it is told to quote."""
     if request.act is Act.SYNTHESIS:
         return json.dumps(a_verdict_reply(reasons=['It is [e1: "Northwind is certified"].']))
-    said = plausible_reply(request)
+    text = plausible_reply(request)
     is_speech = request.act in {Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT}
-    return f'{said} [e1: "Northwind is certified"] [e9: "all agree"]' if is_speech else said
+    return f'{text} [e1: "Northwind is certified"] [e9: "all agree"]' if is_speech else text
 
 
 async def test_a_model_that_obeys_a_source_cannot_verify_what_it_says() -> None:
@@ -73,7 +73,7 @@ async def test_a_model_that_obeys_a_source_cannot_verify_what_it_says() -> None:
     debate = await held.run()
     cited = [citation for made in debate.contributions.values() for citation in made.citations]
     assert cited
-    assert {one.status for one in cited} == {CitationStatus.UNVERIFIED}
+    assert {citation.status for citation in cited} == {CitationStatus.UNVERIFIED}
     assert debate.verdict
     assert debate.verdict.citations
     assert {citation.status.value for citation in debate.verdict.citations} == {"unverified"}
@@ -93,7 +93,7 @@ async def test_the_text_of_a_source_is_never_logged(capfd: pytest.CaptureFixture
             ]
         )
         debate = await team.wait_for_end(boards[0]["ts"])
-    assert [bool(one.text) for one in debate.evidence] == [True, True]
+    assert [bool(source.text) for source in debate.evidence] == [True, True]
     out, err = capfd.readouterr()
     assert "Zinnober" not in out + err
     assert "secret-name" not in out + err

@@ -77,7 +77,10 @@ class HalfBroken(InMemoryStore):
         log = await super().events(debate_id, after=after)
         if debate_id != BAD:
             return log
-        return [Recorded(one.debate_id, one.seq, one.at, self._damage(one.event)) for one in log]
+        return [
+            Recorded(entry.debate_id, entry.seq, entry.at, self._damage(entry.event))
+            for entry in log
+        ]
 
 
 class AllWords:
@@ -98,7 +101,7 @@ class Both:
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
         del running_only
-        return [one.debate for one in await self._find.everywhere("T1", "U1", limit)]
+        return [hit.debate for hit in await self._find.everywhere("T1", "U1", limit)]
 
     async def recalled(self, question: str) -> Sequence[RecalledDecision]:
         return await self._recall.anywhere(question)
@@ -114,8 +117,8 @@ async def store(request: pytest.FixtureRequest) -> HalfBroken:
         start, *rest = play(a_setup())
         assert isinstance(start.event, DebateStarted)
         await made.create(debate_id, start.event, origin=debate_id, at=clock.now())
-        for one in rest:
-            await made.append(debate_id, one.event, at=clock.now())
+        for entry in rest:
+            await made.append(debate_id, entry.event, at=clock.now())
     return made
 
 
@@ -158,14 +161,14 @@ async def test_lists_search_and_home_show_the_others(
         ]
         rows = [await lists.rows(found) for found in looks]
 
-    assert [[one.debate.id for one in found] for found in rows] == [[GOOD]] * len(looks)
+    assert [[row.debate.id for row in found] for found in rows] == [[GOOD]] * len(looks)
     assert GOOD in str(home(rows[1]))
     assert told == [BAD] * len(looks)
 
 
 async def test_recall_finds_the_others(recall: RecallDecisions, told: list[str]) -> None:
     for _ in range(2):
-        assert [one.debate.id for one in await recall.anywhere(ASKED)] == [GOOD]
+        assert [decision.debate.id for decision in await recall.anywhere(ASKED)] == [GOOD]
     assert set(told) == {BAD}
 
 
@@ -178,8 +181,8 @@ async def test_an_editor_is_shown_the_others(find: FindDebates, recall: RecallDe
 
     listed, _ = await by_name["list_debates"](debates, ListArguments(), tell)
     found, _ = await by_name["search_decisions"](debates, SearchArguments(query=ASKED), tell)
-    assert [one["debate_id"] for one in listed.model_dump()["debates"]] == [GOOD]
-    assert [one["debate_id"] for one in found.model_dump()["found"]] == [GOOD]
+    assert [item["debate_id"] for item in listed.model_dump()["debates"]] == [GOOD]
+    assert [item["debate_id"] for item in found.model_dump()["found"]] == [GOOD]
 
 
 async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: FindDebates) -> None:
@@ -188,7 +191,9 @@ async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: Fi
         == []
     )
     entries = await store.find(DebateFilter())
-    listed = {one.entry.debate_id: one for one in [await _listed(store, e) for e in entries]}
+    listed = {
+        listing.entry.debate_id: listing for listing in [await _listed(store, e) for e in entries]
+    }
     assert listed[GOOD].decided
     assert set(listed) == {GOOD, BAD}
 
@@ -211,4 +216,4 @@ async def test_old_debates_go_whether_they_can_be_read_or_not(tmp_path: Path) ->
         await EndedDebates(database).purge(NOW - timedelta(days=30))
 
         left = await SqlDebateStore(database).find(DebateFilter())
-    assert {one.debate_id for one in left} == {"new", "run"}
+    assert {entry.debate_id for entry in left} == {"new", "run"}

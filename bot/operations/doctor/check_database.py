@@ -42,7 +42,7 @@ class Seen(Protocol):
         ...
 
 
-class Look(Protocol):
+class DatabaseProbe(Protocol):
     """Looks at the database."""
 
     async def __call__(self) -> Seen:
@@ -56,7 +56,7 @@ class Look(Protocol):
 
 
 async def check_database(
-    place: Path | str, look: Look, newest: Mapping[str, str], *, is_in_use: bool = False
+    place: Path | str, look: DatabaseProbe, newest: Mapping[str, str], *, is_in_use: bool = False
 ) -> Sequence[Finding]:
     """All findings about the database.
 
@@ -121,7 +121,7 @@ def _try_to_show(debate_id: str, log: Sequence[Recorded]) -> None:
         row_text(DebateRow(debate))
 
 
-async def _contents(what: str, look: Look, newest: Mapping[str, str]) -> Sequence[Finding]:
+async def _contents(what: str, look: DatabaseProbe, newest: Mapping[str, str]) -> Sequence[Finding]:
     try:
         seen = await look()
     except ConfigurationBroken as error:

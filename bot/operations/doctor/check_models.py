@@ -43,7 +43,7 @@ def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
         found.setdefault(choice, []).append("agents")
     for choice in settings.judge_models or (settings.judge_model,):
         found.setdefault(choice, []).append("the judge")
-    there = {choice.provider for choice in found} | {one.provider for one in settings.agents}
+    there = {choice.provider for choice in found} | {agent.provider for agent in settings.agents}
     if background := settings.background_model(there):
         found.setdefault(background, []).append("summaries")
     for choice in settings.fallbacks:
@@ -81,7 +81,7 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
     else:
         offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
         rest = [offline] if OFFLINE in used else []
-    return [*(one for group in groups for one in group), *rest, *_retiring(wanted, today)]
+    return [*(finding for group in groups for finding in group), *rest, *_retiring(wanted, today)]
 
 
 async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Sequence[Finding]:
@@ -127,9 +127,9 @@ async def _model(provider: str, model: str, there: Sequence[str], vendors: Vendo
     except MootError as error:
         if is_listed:
             return bad(what, f"is listed and does not answer: {error}")
-        shown = ", ".join(there[:_NAMES_SHOWN])
+        text = ", ".join(there[:_NAMES_SHOWN])
         words = f"is not in the provider's list, and does not answer: {error}"
-        return bad(what, words, f"Name another one, for example: {shown}.")
+        return bad(what, words, f"Name another one, for example: {text}.")
     without = f"; the server refuses, so requests leave out: {', '.join(left_out)}"
     return good(what, f"answers{without if left_out else ''}")
 

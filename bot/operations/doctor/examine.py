@@ -25,7 +25,7 @@ from bot.building import (
     newest_tables,
 )
 from bot.landing.build_receivers import build_receivers
-from bot.landing.receivers import NotLanded, Receiver
+from bot.landing.receivers import LandingFailed, Receiver
 from bot.operations.doctor.check_database import check_database, check_logs
 from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
 from bot.operations.doctor.check_slack import check_slack
@@ -33,13 +33,13 @@ from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skippe
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
 from bot.settings import BotSettings
-from bot.store.landings import LandingState, Unlanded, look_into_landings
+from bot.store.landings import LandingBacklog, LandingState, look_into_landings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
 from core.errors import ConfigurationBroken, MootError, ReplyCutOff, StoreError
 from core.figures import counted, when
 from core.models import Act, ModelChoice
-from core.ports import LearnsRefusals
+from core.ports import RefusalMemory
 from core.proxies import check_proxies, proxies
 from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
@@ -63,13 +63,13 @@ async def _check(receiver: Receiver) -> Finding:
             return good(what, await receiver.check())
     except TimeoutError:
         return bad(what, f"did not answer within {_SECONDS:g} seconds")
-    except NotLanded as error:
+    except LandingFailed as error:
         return bad(what, str(error), is_configuration=error.is_final)
     except (MootError, OSError) as error:
         return bad(what, str(error) or type(error).__name__)
 
 
-def unlanded_findings(found: Unlanded, names: Sequence[str]) -> Iterator[Finding]:
+def unlanded_findings(found: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
     """A finding for what has not landed; none where nothing is sent and nothing waits.
 
     Args:
@@ -107,13 +107,15 @@ _REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS;
 def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     """A finding for each plugin; one for all where there are none."""
     found = list[Finding]()
-    for one in plugins.found:
-        if one.fault:
-            found.append(bad(one.title, f"left out: {one.fault}", _REMEDY, is_configuration=True))
-        elif not one.is_allowed:
-            found.append(skipped(one.title, "not allowed by MOOT_PLUGINS"))
+    for plugin in plugins.found:
+        if plugin.fault:
+            found.append(
+                bad(plugin.title, f"left out: {plugin.fault}", _REMEDY, is_configuration=True)
+            )
+        elif not plugin.is_allowed:
+            found.append(skipped(plugin.title, "not allowed by MOOT_PLUGINS"))
         else:
-            found.append(good(one.title, "is used"))
+            found.append(good(plugin.title, "is used"))
     for sink in plugins.sinks:
         if sink.is_out:
             words = f"failed too often and hears nothing until a restart: {sink.fault}"
@@ -156,7 +158,7 @@ async def examine(
         checks.append(landing_findings(environment, settings))
         found = [*found, *playbook_findings(settings)]
     groups = await asyncio.gather(*checks)
-    return [*found, *(one for group in groups for one in group)]
+    return [*found, *(finding for group in groups for finding in group)]
 
 
 async def examine_here(
@@ -184,8 +186,8 @@ async def examine_here(
     )
     # That none answers there is nothing to say where this very bot answers.
     running = await running_findings(environment) if is_served else ()
-    running = [one for one in running if one.mark is not CheckMark.SKIPPED]
-    found = [*(one for group in groups for one in group), *running]
+    running = [finding for finding in running if finding.mark is not CheckMark.SKIPPED]
+    found = [*(finding for group in groups for finding in group), *running]
     return [*found, *playbook_findings(settings), *check_plugins(plugins)]
 
 
@@ -282,7 +284,7 @@ async def ask_for_a_token(
     try:
         with suppress(ReplyCutOff):  # it answers
             await provider.complete(request)
-        return provider.left_out(choice.model) if isinstance(provider, LearnsRefusals) else ()
+        return provider.left_out(choice.model) if isinstance(provider, RefusalMemory) else ()
     finally:
         await asyncio.gather(*(each.close() for each in providers.values()))
 

@@ -81,4 +81,4 @@ def exit_code(findings: Iterable[Finding]) -> int:
     wrong = [finding for finding in findings if finding.mark is CheckMark.BAD]
     if not wrong:
         return 0
-    return 4 if any(one.is_configuration for one in wrong) else 1
+    return 4 if any(finding.is_configuration for finding in wrong) else 1

@@ -50,7 +50,7 @@ _SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
 _STOP_SECONDS = 3.0
 
 
-class _Where(NamedTuple):
+class _WorkspaceIds(NamedTuple):
     """A workspace: its organisation's id and its own, either of which may be missing."""
 
     enterprise: str | None
@@ -118,10 +118,10 @@ class Tokens(AsyncInstallationStore):
         self._client = client
         self._organisations = organisations
         #: Installations, and until when they are cached.
-        self._cached: dict[_Where, tuple[float, Bot]] = {}
+        self._cached: dict[_WorkspaceIds, tuple[float, Bot]] = {}
         #: The clients made so far, each with its token: another token needs another client.
-        self._clients: dict[_Where, tuple[str, WorkspaceClient]] = {}
-        self._locks = defaultdict[_Where, asyncio.Lock](asyncio.Lock)
+        self._clients: dict[_WorkspaceIds, tuple[str, WorkspaceClient]] = {}
+        self._locks = defaultdict[_WorkspaceIds, asyncio.Lock](asyncio.Lock)
         self._under_way = set[asyncio.Task[Bot]]()
 
     # --- clients of workspaces ---
@@ -134,7 +134,7 @@ class Tokens(AsyncInstallationStore):
             StoreError: The database does not answer.
             SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
         """
-        where = _Where(await self._organisations.of(team_id), team_id)
+        where = _WorkspaceIds(await self._organisations.of(team_id), team_id)
         token = (await self._bot(where)).bot_token
         known, workspace = self._clients.get(where, ("", None))
         if workspace is None or known != token:
@@ -158,7 +158,7 @@ class Tokens(AsyncInstallationStore):
             StoreError: The database does not answer.
         """
         try:
-            bot = await self._bot(_Where(enterprise_id, team_id))
+            bot = await self._bot(_WorkspaceIds(enterprise_id, team_id))
         except NotInstalled:
             return None
         except TokenUnreadable as error:
@@ -181,8 +181,8 @@ class Tokens(AsyncInstallationStore):
         table = self._inner.bots
         with explained(self._inner.engine):
             async with self._inner.engine.connect() as connection:
-                wanted = select(table.c.team_id, table.c.enterprise_id).distinct()
-                rows = (await connection.execute(wanted)).all()
+                query = select(table.c.team_id, table.c.enterprise_id).distinct()
+                rows = (await connection.execute(query)).all()
         own = {row.team_id for row in rows if row.team_id}
         whole = {row.enterprise_id for row in rows if not row.team_id}
         return sorted(own.union(await self._organisations.workspaces_of(whole)))
@@ -200,7 +200,7 @@ class Tokens(AsyncInstallationStore):
 
     # --- a workspace's token, rotated in time ---
 
-    async def _bot(self, where: _Where) -> Bot:
+    async def _bot(self, where: _WorkspaceIds) -> Bot:
         """Find an installation, to the end even if who asks for it is in a hurry.
 
         A token that was rotated and not saved would be lost: Slack gives it away once.
@@ -212,11 +212,11 @@ class Tokens(AsyncInstallationStore):
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
 
-    def _remembered(self, where: _Where) -> Bot | None:
+    def _remembered(self, where: _WorkspaceIds) -> Bot | None:
         until, bot = self._cached.get(where, (0.0, None))
         return bot if time.monotonic() < until else None
 
-    async def _looked_up(self, where: _Where) -> Bot:
+    async def _looked_up(self, where: _WorkspaceIds) -> Bot:
         async with self._locks[where]:
             if bot := self._remembered(where):
                 return bot
@@ -227,7 +227,7 @@ class Tokens(AsyncInstallationStore):
             cached[where] = (time.monotonic() + CACHE_SECONDS, bot)
             return bot
 
-    async def _installed(self, where: _Where) -> Bot | None:
+    async def _installed(self, where: _WorkspaceIds) -> Bot | None:
         """The installation of a workspace, else that of its organisation."""
         own = await self.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
         if own or not where.enterprise:
@@ -236,7 +236,7 @@ class Tokens(AsyncInstallationStore):
             enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
         )
 
-    async def _rotated(self, where: _Where, bot: Bot) -> Bot:
+    async def _rotated(self, where: _WorkspaceIds, bot: Bot) -> Bot:
         """The installation with a token that is good for a while yet."""
         try:
             rotated = await self._rotator.perform_bot_token_rotation(

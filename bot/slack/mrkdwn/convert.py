@@ -103,10 +103,10 @@ def _flat(node: _Node) -> str:
 def _blocks(nodes: Iterable[_Node], depth: int = 0, joint: str = "\n\n") -> str:
     result, before = "", None
     for node in nodes:
-        if shown := _block(node, depth):
+        if text := _block(node, depth):
             led = before is not None and node.type in _LISTS and _leads(before)
             gap = "" if before is None else "\n" if led else joint
-            result, before = f"{result}{gap}{shown}", node
+            result, before = f"{result}{gap}{text}", node
     return result
 
 
@@ -170,7 +170,8 @@ def _table(node: _Node) -> str:
         heads, items = list(map(literal, cells[0])), list[str]()
         for row in rows[1:]:
             spans = (
-                " ".join(_inline(child.children) for child in one.children) for one in row.children
+                " ".join(_inline(child.children) for child in node.children)
+                for node in row.children
             )
             named = zip(heads, (words.replace("\n", " ") for words in spans), strict=True)
             items.append(

@@ -80,26 +80,26 @@ def plain(text: str) -> str:
     *pieces, last = clean(text).split(_FENCE)
     if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
         last = _FENCE.join((pieces.pop(), last))
-    shown = list[str]()
+    texts = list[str]()
     for index, piece in enumerate((*pieces, last)):
         if index % 2:
             code = literal(piece.strip("\n"))
-            shown.append(f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else "")
+            texts.append(f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else "")
         else:
-            shown.append(linked(piece).strip())
-    return "\n".join(filter(None, shown))
+            texts.append(linked(piece).strip())
+    return "\n".join(filter(None, texts))
 
 
 def linked(text: str) -> str:
     """Return clean text as safe mrkdwn in which bare addresses are links."""
     done, result = 0, ""
-    for found in _BARE_URL.finditer(text):
-        url = found.group()
+    for match in _BARE_URL.finditer(text):
+        url = match.group()
         # What ends the sentence around it is not part of the address.
         while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
             url = url[:-1]
-        result += literal(text[done : found.start()]) + link(url)
-        done = found.start() + len(url)
+        result += literal(text[done : match.start()]) + link(url)
+        done = match.start() + len(url)
     return result + literal(text[done:])
 
 

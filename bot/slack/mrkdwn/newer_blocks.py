@@ -76,9 +76,9 @@ def _progress_of(block: Block, value: str) -> Block:
 def _bars_of(block: Block, value: str) -> Block:
     """The first series of a chart as bars of text."""
     data = block["chart"]["series"][0]["data"]
-    values = [float(one["value"]) for one in data]
+    values = [float(point["value"]) for point in data]
     most = 100.0 if value == PERCENT else max(values) or 1.0
-    width = max(cell_len(one["label"]) for one in data)
+    width = max(cell_len(point["label"]) for point in data)
     lines = list[str]()
     for one, reached in zip(data, values, strict=True):
         full = round(_CHART_WIDTH * min(max(reached / most, 0.0), 1.0))

@@ -27,7 +27,7 @@ _WIDE_ENDS = "\u3002\uff01\uff1f"
 _SENTENCE_ENDS = ".!?…:;" + _WIDE_ENDS
 
 
-class _Kind(IntEnum):
+class _BreakKind(IntEnum):
     """What ends at a place; the smaller, the better to cut there."""
 
     PARAGRAPH = 0
@@ -72,7 +72,7 @@ def split(text: str, limit: int) -> list[str]:
 
 def _cut(text: str, limit: int) -> int:
     """Where to cut: the last place of the best kind, unless that leaves too little before it."""
-    last_of_kind, in_code = dict[_Kind, int](), False
+    last_of_kind, in_code = dict[_BreakKind, int](), False
     for atom in _ATOM.finditer(text):
         if atom.end() > limit:
             break
@@ -82,12 +82,12 @@ def _cut(text: str, limit: int) -> int:
     return last_of_kind[min(worthwhile)]
 
 
-def _kind(text: str, place: int, *, in_code: bool) -> _Kind:
+def _kind(text: str, place: int, *, in_code: bool) -> _BreakKind:
     before = text[place - 1]
     if before == "\n" and not in_code:
-        return _Kind.PARAGRAPH if text[place - 2 : place] == "\n\n" else _Kind.LINE
+        return _BreakKind.PARAGRAPH if text[place - 2 : place] == "\n\n" else _BreakKind.LINE
     if before == "\n":
-        return _Kind.LINE_OF_CODE
+        return _BreakKind.LINE_OF_CODE
     if not before.isspace():
-        return _Kind.SENTENCE if before in _WIDE_ENDS else _Kind.ANYWHERE
-    return _Kind.SENTENCE if text[place - 2] in _SENTENCE_ENDS else _Kind.WORD
+        return _BreakKind.SENTENCE if before in _WIDE_ENDS else _BreakKind.ANYWHERE
+    return _BreakKind.SENTENCE if text[place - 2] in _SENTENCE_ENDS else _BreakKind.WORD

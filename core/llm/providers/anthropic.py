@@ -16,7 +16,7 @@ from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
     EventDecoder,
-    Silence,
+    StallTimeout,
     check_end,
     failure,
     http_client,
@@ -82,7 +82,7 @@ class AnthropicProvider:
         self._sdk = self._sdk or self._new_client()
         reading = MessagesReading()
         try:
-            async with Silence(reading, self._stall) as silence:
+            async with StallTimeout(reading, self._stall) as silence:
                 stream = await self._sdk.messages.create(
                     **parameters(request, self._limits(request.model)), stream=True
                 )

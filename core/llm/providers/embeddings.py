@@ -71,7 +71,7 @@ class OpenAIEmbedder:
                     body={"model": self._model, "input": part, "encoding_format": "float"},
                 )
                 answer = _Vectors.model_validate(said)
-                by_place = {one.index: one.embedding for one in answer.data}
+                by_place = {vector.index: vector.embedding for vector in answer.data}
                 found += [by_place[at] for at in range(len(part))]
         except (OpenAIError, *BROKEN, KeyError, TypeError, ValueError) as error:
             reason = type(error).__name__

@@ -118,9 +118,9 @@ def reason_in(body: object) -> str:
         if isinstance(level, str):
             return level
         for name in ("message", "detail", "error_description", "reason", "msg"):
-            if said := words(level, name):
+            if text := words(level, name):
                 path = ".".join(map(str, items(level, "loc")))
-                return f"{said}: {path}" if path else said
+                return f"{text}: {path}" if path else text
     return ""
 
 

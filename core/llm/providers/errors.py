@@ -86,8 +86,8 @@ class ServerFailure:
     def say(self, what: str, advice: str = "") -> str:
         """A sentence about the vendor, with what it says itself."""
         reason = self.reason.rstrip(".")
-        said = f"{self.vendor} {what} ({self.detail}){f': {reason}' if reason else ''}."
-        return f"{said} {advice}".rstrip()
+        text = f"{self.vendor} {what} ({self.detail}){f': {reason}' if reason else ''}."
+        return f"{text} {advice}".rstrip()
 
 
 def _too_long(failure: ServerFailure) -> ProviderError:
@@ -309,10 +309,10 @@ def _fit_for_people(reason: str, key: str, prompt: str) -> str:
     reason = reason[:MESSAGE_MAX_CHARS]
     if key:
         reason = reason.replace(key, "[redacted]")
-    said = " ".join(redact(clean(reason)).split())
-    if len(said) > _REASON_CHARS:
-        said = f"{said[:_REASON_CHARS].rsplit(' ', 1)[0]} …"
-    spoken, sent = said.split(), " ".join(prompt.split())
+    text = " ".join(redact(clean(reason)).split())
+    if len(text) > _REASON_CHARS:
+        text = f"{text[:_REASON_CHARS].rsplit(' ', 1)[0]} …"
+    spoken, sent = text.split(), " ".join(prompt.split())
     runs = (
         " ".join(spoken[at : at + _QUOTED_WORDS])
         for at in range(max(1, len(spoken) - _QUOTED_WORDS + 1))
@@ -320,7 +320,7 @@ def _fit_for_people(reason: str, key: str, prompt: str) -> str:
     return (
         ""
         if sent and any(len(run.split()) >= _QUOTED_WORDS and run in sent for run in runs)
-        else said
+        else text
     )
 
 
@@ -359,8 +359,8 @@ def too_long(vendor: str, after: str) -> ReplyUnusable:
 
 def refused(vendor: str, reason: str = "") -> ReplyUnusable:
     """The model refused to answer."""
-    said = f": {_fit_for_people(reason, '', '').rstrip('.')}" if reason else ""
-    return ReplyUnusable(f"{vendor} refused to answer{said}.")
+    text = f": {_fit_for_people(reason, '', '').rstrip('.')}" if reason else ""
+    return ReplyUnusable(f"{vendor} refused to answer{text}.")
 
 
 def empty(vendor: str) -> ReplyUnusable:

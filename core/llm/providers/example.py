@@ -219,8 +219,8 @@ def reply_to(request: ModelRequest) -> str:
         case Act.PROPOSAL if own:
             return own.proposal.strip()
         case Act.CRITIQUE if own:
-            shown = next(iter(_texts(request, PartKind.POSITION).values()), "")
-            return written.agents[_author(written, shown)].criticised_by[request.role].strip()
+            text = next(iter(_texts(request, PartKind.POSITION).values()), "")
+            return written.agents[_author(written, text)].criticised_by[request.role].strip()
         case Act.REFINEMENT if own:
             # The last line says how likely each option is the best.
             ids = _options(request)
@@ -259,12 +259,12 @@ def _texts(request: ModelRequest, kind: PartKind) -> Mapping[str, str]:
 
 def _options(request: ModelRequest) -> Mapping[str, str]:
     """Ids of the options by the names they have now, in the request's order."""
-    shown = "\n".join(_texts(request, PartKind.OPTIONS).values())
-    lines = (line.partition(": ") for line in shown.splitlines())
+    text = "\n".join(_texts(request, PartKind.OPTIONS).values())
+    lines = (line.partition(": ") for line in text.splitlines())
     found = dict[str, str]()
-    for option, _, shown in lines:
-        held = next((words for words in _HELD_BY if words in shown), None)
-        found[shown.partition(held)[0] if held else shown] = option
+    for option, _, text in lines:
+        held = next((words for words in _HELD_BY if words in text), None)
+        found[text.partition(held)[0] if held else text] = option
     return found
 
 
@@ -325,9 +325,9 @@ def _verdict(written: Example, request: ModelRequest) -> Mapping[str, object]:
     notes = "\n".join(_texts(request, PartKind.NOTES).values()).splitlines()
     labels = [line.partition(" (")[0] for line in notes if line.startswith("n")]
     criteria = [
-        {**one, "option": ids[one["option"]]}
-        for one in written.verdict["criteria"]
-        if one["option"] in ids
+        {**criterion, "option": ids[criterion["option"]]}
+        for criterion in written.verdict["criteria"]
+        if criterion["option"] in ids
     ]
     return {
         **written.verdict,

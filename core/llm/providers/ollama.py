@@ -21,7 +21,7 @@ from core.llm.providers.errors import cut_off, ended_early, from_body
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
-    Silence,
+    StallTimeout,
     check_end,
     failure,
     http_client,
@@ -82,7 +82,7 @@ class OllamaProvider:
         try:
             params = self._parameters(request)
             async with (
-                Silence(reading, self._stall) as silence,
+                StallTimeout(reading, self._stall) as silence,
                 self._client().stream("POST", "/api/chat", json=params) as response,
             ):
                 if response.status_code >= _BAD_STATUS:

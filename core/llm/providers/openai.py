@@ -26,7 +26,7 @@ from core.llm.providers.reading import (
     BROKEN,
     EventDecoder,
     Reading,
-    Silence,
+    StallTimeout,
     failure,
     http_client,
     read_reply,
@@ -128,13 +128,13 @@ class Refusals:
         """
         if dig(error, "status_code") not in _WRONG_REQUEST:
             return False
-        said = said_in(dig(error, "body")) or str(error)[:MESSAGE_MAX_CHARS]
-        if {"response_format", "text"} & {*params} and _FORM_REFUSED.search(said):
+        text = said_in(dig(error, "body")) or str(error)[:MESSAGE_MAX_CHARS]
+        if {"response_format", "text"} & {*params} and _FORM_REFUSED.search(text):
             self.failed[answers] += 1
-            if not (_FAILED_ONCE.search(said) and self.failed[answers] == 1):
+            if not (_FAILED_ONCE.search(text) and self.failed[answers] == 1):
                 self.answers = _ANSWERS[_ANSWERS.index(answers) + 1]
             return True
-        refused = self._refused(said, params)
+        refused = self._refused(text, params)
         self.fields |= {refused} - {""}
         return bool(refused)
 
@@ -268,7 +268,7 @@ class OpenAIProvider:
         self._sdk = sdk = self._sdk or self._new_client()
         path = _PATHS["chat" if "messages" in params else "responses"]
         refusals = self._refusals[request.model]
-        async with Silence(reading, self._stall) as silence:
+        async with StallTimeout(reading, self._stall) as silence:
             if "stream" in refusals.fields:
                 body: object = await sdk.post(path, cast_to=object, body=dict(params))
                 return await read_reply(reading, _one(body), request, began, silence=silence)
@@ -343,5 +343,5 @@ def lacks_responses(error: Exception) -> bool:
     if status not in _MAYBE_UNSUPPORTED:
         return False
     # Some servers quote the prompt in their message, after what is wrong with it.
-    said = str(error)[:MESSAGE_MAX_CHARS]
-    return bool(_UNSUPPORTED.search(said) and _ADDRESS.search(said))
+    text = str(error)[:MESSAGE_MAX_CHARS]
+    return bool(_UNSUPPORTED.search(text) and _ADDRESS.search(text))

@@ -66,7 +66,7 @@ _FILTERED = re.compile(
 _FAILED = re.compile(r"error|abort|fail|cancel|time_?out|insufficient|overload", re.IGNORECASE)
 
 
-class _Endless(ValueError):
+class _ReplyTooLong(ValueError):
     """An event or a body is far longer than any reply, and was not read to its end."""
 
 
@@ -110,7 +110,7 @@ async def read_reply(
     request: ModelRequest,
     began: Callable[[], None],
     *,
-    silence: "Silence",
+    silence: "StallTimeout",
     request_id: str = "",
 ) -> ModelReply:
     """The whole reply; says once when it begins.
@@ -178,7 +178,7 @@ def check_end(reading: Reading, reason: str) -> None:
     )
 
 
-class Silence:
+class StallTimeout:
     """Ends a block when a server sends nothing for too long; every byte puts the end off.
 
     Pings and comments are life, too; how long a reply may take altogether is its caller's business.
@@ -215,10 +215,10 @@ class Silence:
 
     def watch(self, response: httpx2.Response) -> None:
         """Note all that comes of a body."""
-        response.stream = _Watched(response.stream, self.put_off)
+        response.stream = _WatchedBody(response.stream, self.put_off)
 
 
-class _Watched(httpx2.AsyncByteStream):
+class _WatchedBody(httpx2.AsyncByteStream):
     """A body that says when something of it comes."""
 
     def __init__(self, whole: Any, comes: Callable[[], None]) -> None:
@@ -237,7 +237,7 @@ def failure(
     reading: Reading, error: Exception, request: ModelRequest, key: str = ""
 ) -> ProviderError:
     """What an error means, with what the vendor reported until then."""
-    if isinstance(error, _Endless):
+    if isinstance(error, _ReplyTooLong):
         error = too_long(reading.vendor, size(_LONGEST_EVENT))
     elif isinstance(error, _WebPage):
         error = a_page(reading.vendor, str(error))
@@ -303,7 +303,7 @@ class EventDecoder:
         async for piece in pieces:
             self._size += len(piece)
             if self._size > _LONGEST_EVENT:
-                raise _Endless("an event that does not end")
+                raise _ReplyTooLong("an event that does not end")
             yield piece
 
 
@@ -340,7 +340,7 @@ class _JsonLines:
         if self.rest.startswith(b"<"):
             raise _WebPage(self.rest[:_LONGEST_PAGE].decode(errors="replace"))
         if len(self.rest) > _LONGEST_EVENT:
-            raise _Endless("a body that does not end")
+            raise _ReplyTooLong("a body that does not end")
         while b"\n" in piece and not self._is_one and (end := self.rest.find(b"\n")) >= 0:
             line = bytes(self.rest[:end]).strip(_BLANK)
             try:
@@ -370,7 +370,7 @@ async def _page(head: bytes, pieces: AsyncIterator[bytes]) -> str:
     return head[:_LONGEST_PAGE].decode(errors="replace")
 
 
-class _Beginning(httpx2.AsyncByteStream):
+class _BoundedBody(httpx2.AsyncByteStream):
     """A body that ends where enough of it has come."""
 
     def __init__(self, whole: Any, most: int) -> None:
@@ -389,7 +389,7 @@ class _Beginning(httpx2.AsyncByteStream):
 
 async def _bound_error(response: httpx2.Response) -> None:
     if response.status_code >= httpx2.codes.BAD_REQUEST:
-        response.stream = _Beginning(response.stream, _LONGEST_ERROR)
+        response.stream = _BoundedBody(response.stream, _LONGEST_ERROR)
 
 
 def http_client(
@@ -399,7 +399,7 @@ def http_client(
 
     Proxies and certificates are those of the environment; addresses of this machine are asked
     directly. Errors are read to a point. Only making a connection has a limit of time: what comes
-    over it is bounded by `Silence`.
+    over it is bounded by `StallTimeout`.
 
     Args:
         kind: The class of it; an SDK has its own.

@@ -84,14 +84,16 @@ def asked_for(debate: Debate, turn: Turn) -> Sequence[Asked]:
     The first wording stays. What one agent asks twice it means twice.
     """
     merged: list[Asked] = []
-    for one in _questions(debate, turn):
+    for question in _questions(debate, turn):
         for at, known in enumerate(merged):
-            repeats = set(one.agents) & set(known.agents)
-            if not repeats and normalised(known.question.text) == normalised(one.question.text):
-                merged[at] = known.joined(one)
+            repeats = set(question.agents) & set(known.agents)
+            if not repeats and normalised(known.question.text) == normalised(
+                question.question.text
+            ):
+                merged[at] = known.joined(question)
                 break
         else:
-            merged.append(one)
+            merged.append(question)
     return merged
 
 
@@ -122,7 +124,12 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     left_out: Sequence[Asked] = ()
     if turn.round == 0:
         merged = sorted(
-            merged, key=lambda one: (PLAYBOOK not in one.agents, -len(one.agents), one.place)
+            merged,
+            key=lambda question: (
+                PLAYBOOK not in question.agents,
+                -len(question.agents),
+                question.place,
+            ),
         )
         room = max(0, MOST_PUT - first + 1)
         merged, left_out = merged[:room], merged[room:]
@@ -137,9 +144,9 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     )
     warnings = tuple(
         f"Not put to people, who are asked {MOST_PUT} questions at most: "
-        f"“{' '.join(one.question.text.split())}” "
-        f"({', '.join(one.agents)}). Nothing is assumed in its place."
-        for one in left_out
+        f"“{' '.join(question.question.text.split())}” "
+        f"({', '.join(question.agents)}). Nothing is assumed in its place."
+        for question in left_out
     )
     until = debate.now + wait
     return Clarifications(
@@ -228,6 +235,6 @@ def _questions(debate: Debate, turn: Turn) -> Iterator[Asked]:
             yield Asked(question, (PLAYBOOK,), place)
     most = debate.setup.clarifying.per_agent
     for agent in debate.setup.agents:
-        asked = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
-        for place, question in enumerate(asked.questions[:most] if asked else ()):
+        questions = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
+        for place, question in enumerate(questions.questions[:most] if questions else ()):
             yield Asked(question, (agent.id,), place)

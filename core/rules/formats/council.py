@@ -16,7 +16,7 @@ from core.rules.agreement import Agreement, Probabilities, agreement
 from core.rules.formats.opening_words import pointing_up
 from core.rules.formats.shown import last_words, others_by_letter, others_unnamed, own_text
 from core.rules.options import stance_in
-from core.rules.steps import Carried, Format, Step, everybody, others, own
+from core.rules.steps import CarriedText, Format, Step, everybody, others, own
 
 NAME = "council"
 
@@ -32,8 +32,8 @@ def convergence(debate: Debate, *, without: str = "") -> Agreement | None:
     for agent in _adjusting(debate, without):
         if not debate.is_done(turn_of(Act.ADJUST, 1, agent)):
             continue
-        made = debate.contributions.get(turn_of(Act.ADJUST, 1, agent).key)
-        stance = stance_in(debate, made) if made else None
+        contribution = debate.contributions.get(turn_of(Act.ADJUST, 1, agent).key)
+        stance = stance_in(debate, contribution) if contribution else None
         if not stance:
             return None
         said[agent] = stance
@@ -68,23 +68,23 @@ def _decided_by(debate: Debate, turn: Turn) -> Sequence[str]:
 
 def _everybodys_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """Everybody's findings, the same text for all; the agent's own is told apart behind them."""
-    made = form.contributions(debate, Act.GATHER)
-    shown = {
+    contributions = form.contributions(debate, Act.GATHER)
+    parts = {
         agent: Part(
             kind=PartKind.OTHER,
-            label=f"Findings {number} of {len(made)}",
+            label=f"Findings {number} of {len(contributions)}",
             text=contribution.text,
-            ends_shared=number == len(made),
+            ends_shared=number == len(contributions),
             trim_priority=1 if agent == turn.agent else 2,
         )
-        for number, (agent, contribution) in enumerate(made.items(), start=1)
+        for number, (agent, contribution) in enumerate(contributions.items(), start=1)
     }
-    mine = shown.get(turn.agent)
+    mine = parts.get(turn.agent)
     if mine is None:
-        return list(shown.values())
+        return list(parts.values())
     text = pointing_up(mine.text, mine.label)
-    found = Part(kind=PartKind.OWN, label="What you found", text=text, trim_priority=1)
-    return [*shown.values(), found]
+    part = Part(kind=PartKind.OWN, label="What you found", text=text, trim_priority=1)
+    return [*parts.values(), part]
 
 
 FORMAT = Format(
@@ -118,7 +118,7 @@ FORMAT = Format(
             stance=True,
             is_summed_up=True,
             # A position that nobody answered stays as it is.
-            carries=Carried(own(Act.FORMULATE), unless=others(Act.DEBATE)),
+            carries=CarriedText(own(Act.FORMULATE), unless=others(Act.DEBATE)),
             shows=(
                 others_unnamed(Act.DEBATE, "Answers of the council", kind=PartKind.CRITIQUE),
                 # After the answers nobody else's prompt goes on in the same way.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from core.models import Act, Debate, Turn
 from core.request import Part, PartKind
 from core.rules.formats.shown import critiques, newest_position, others_unnamed, own_text
-from core.rules.steps import Carried, Format, Step, critics, own, target
+from core.rules.steps import CarriedText, Format, Step, critics, own, target
 
 NAME = "critique"
 
@@ -41,7 +41,7 @@ FORMAT = Format(
             isolated=True,
             position=True,
             is_summed_up=True,
-            carries=Carried(own(Act.REFINEMENT, rounds_back=1)),
+            carries=CarriedText(own(Act.REFINEMENT, rounds_back=1)),
             shows=(newest_position("Your last version that was kept"),),
         ),
         Step(
@@ -66,7 +66,7 @@ FORMAT = Format(
             after=(own(Act.PROPOSAL), critics(Act.CRITIQUE)),
             position=True,
             stance=True,
-            carries=Carried(own(Act.PROPOSAL), unless=critics(Act.CRITIQUE)),
+            carries=CarriedText(own(Act.PROPOSAL), unless=critics(Act.CRITIQUE)),
             shows=(
                 others_unnamed(
                     Act.PROPOSAL, "Another position in short", in_short=True, trim_priority=3

@@ -71,8 +71,8 @@ def _put(facilitated: Turn) -> Turn:
 
 def _this_round(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the facilitator decided before, and the statements of this round."""
-    said = [made.text for made in statements(debate, turn.round)]
-    shown = numbered(PartKind.POSITION, f"Round {turn.round}, statement", said)
+    texts = [made.text for made in statements(debate, turn.round)]
+    parts = numbered(PartKind.POSITION, f"Round {turn.round}, statement", texts)
     earlier = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, turn.round)]
     decided = "\n".join(
         f"After round {n}: {guidance.next_step}. "
@@ -85,9 +85,9 @@ def _this_round(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         if guidance
     )
     if not decided:
-        return shown
+        return parts
     label = "What you decided before"
-    return [Part(kind=PartKind.OWN, label=label, text=decided, trim_priority=1), *shown]
+    return [Part(kind=PartKind.OWN, label=label, text=decided, trim_priority=1), *parts]
 
 
 def _focus(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:

@@ -85,9 +85,9 @@ def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Par
 
 def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """What the agent found itself."""
-    asked = debate.clarifications.get(ASKING.key)
+    card = debate.clarifications.get(ASKING.key)
     # What the author was asked about stands above, with what came of it.
-    put = {finding_put(debate, item): item.number for item in (asked.items if asked else ())}
+    put = {finding_put(debate, item): item.number for item in (card.items if card else ())}
     lines = [
         f"f{finding.number}: number {put[finding.number]} of what people were asked"
         if finding.number in put
@@ -204,19 +204,19 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
 
 def finding_put(debate: Debate, item: Clarification) -> int | None:
     """The number of the finding that a question puts to the author; None: it is of no finding."""
-    asked = debate.clarifications.get(ASKING.key)
-    if not debate.findings or not asked or item not in asked.items:
+    card = debate.clarifications.get(ASKING.key)
+    if not debate.findings or not card or item not in card.items:
         return None
-    return findings.to_put(debate)[asked.items.index(item)].number
+    return findings.to_put(debate)[card.items.index(item)].number
 
 
 def is_answered(debate: Debate) -> bool:
     """Whether the author's time is over, and something came of it: an answer, a note, a file."""
-    asked = debate.clarifications.get(ASKING.key)
-    if not asked or debate.open_cards:
+    card = debate.clarifications.get(ASKING.key)
+    if not card or debate.open_cards:
         return False
-    said = (debate.answers.get(item.number) for item in asked.items)
-    is_said = any(answer and answer.text for answer in said)
+    answers = (debate.answers.get(item.number) for item in card.items)
+    is_said = any(answer and answer.text for answer in answers)
     return is_said or any(key.startswith("note/") for key in settled_by(debate))
 
 
@@ -233,11 +233,11 @@ def settled_by(debate: Debate) -> Sequence[str]:
 
     What is said counts while the author is asked, a changed text at any time before the vote.
     """
-    asked = debate.clarifications.get(ASKING.key)
-    if not asked:
+    card = debate.clarifications.get(ASKING.key)
+    if not card:
         return ()
     changed = {f"note/{note.id}" for note in debate.all_notes if note.references}
-    waiting = {f"answer/{item.number}" for item in asked.items}
+    waiting = {f"answer/{item.number}" for item in card.items}
     closed, found, is_asking = f"{ASKING.key}/closed", list[str](), False
     votes = {key for key, ballot in debate.ballots.items() if ballot.turn.round}
     for key in debate.times:
@@ -249,7 +249,7 @@ def settled_by(debate: Debate) -> Sequence[str]:
             waiting.discard(key)
         if key == ASKING.key:
             is_asking = True
-        elif key == closed or (not waiting and not asked.closed_by_event):
+        elif key == closed or (not waiting and not card.closed_by_event):
             is_asking = False
     return found
 
@@ -257,10 +257,10 @@ def settled_by(debate: Debate) -> Sequence[str]:
 def _read_since(debate: Debate) -> Sequence[str]:
     """Keys of the readings of what was handed in while the author was asked."""
     notes = {key.removeprefix("note/") for key in settled_by(debate)}
-    given = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
+    references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
     first = len(debate.setup.references)
     numbered = enumerate(debate.references[first:], start=first + 1)
-    return [sources.reading_turn(number).key for number, one in numbered if one in given]
+    return [sources.reading_turn(number).key for number, one in numbered if one in references]
 
 
 def revision_fault(debate: Debate) -> str:

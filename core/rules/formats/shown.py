@@ -28,16 +28,16 @@ def own_text(
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         named = label.format(letter=debate.setup.letter(turn.agent))
         turns = form.turns_of(turn, source, ())
-        made = (debate.contributions.get(one.key) for one in turns)
+        contributions = (debate.contributions.get(turn.key) for turn in turns)
         return [
             Part(
                 kind=kind,
                 label=named,
-                text=in_brief(one) if in_short else one.text,
+                text=in_brief(contribution) if in_short else contribution.text,
                 trim_priority=trim_priority,
             )
-            for one in made
-            if one
+            for contribution in contributions
+            if contribution
         ]
 
     return show
@@ -47,8 +47,10 @@ def newest_position(label: str) -> Show:
     """What the agent stood for last, in whichever earlier round that was."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        made = form.positions(debate, turn.round - 1).get(turn.agent) if turn.round > 1 else None
-        text = made.text if made else ""
+        contribution = (
+            form.positions(debate, turn.round - 1).get(turn.agent) if turn.round > 1 else None
+        )
+        text = contribution.text if contribution else ""
         return [Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)] if text else []
 
     return show
@@ -59,8 +61,14 @@ def critiques(source: After, label: str) -> Show:
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         roster = [agent.id for agent in debate.setup.agents]
-        made = (debate.contributions.get(one.key) for one in form.turns_of(turn, source, roster))
-        return numbered(PartKind.CRITIQUE, label, [one.text for one in made if one])
+        contributions = (
+            debate.contributions.get(step.key) for step in form.turns_of(turn, source, roster)
+        )
+        return numbered(
+            PartKind.CRITIQUE,
+            label,
+            [contribution.text for contribution in contributions if contribution],
+        )
 
     return show
 
@@ -104,8 +112,8 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
     """
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        said = form.contributions(debate, act)
-        said = {**form.positions(debate), **said} if or_newest else said
+        contributions = form.contributions(debate, act)
+        contributions = {**form.positions(debate), **contributions} if or_newest else contributions
         parts = {
             agent: Part(
                 kind=PartKind.POSITION,
@@ -113,7 +121,7 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
                 text=in_brief(made) if in_short else made.text,
                 trim_priority=2,
             )
-            for agent, made in said.items()
+            for agent, made in contributions.items()
         }
         shown = in_cache_order(debate, turn.agent, parts)
         if not in_short:
@@ -127,16 +135,16 @@ def last_words(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """Everybody's rebuttal, under the letters of those who said it: for the voters."""
     if not turn.round:
         return ()
-    said = form.contributions(debate, Act.REBUTTAL)
+    contributions = form.contributions(debate, Act.REBUTTAL)
     return [
         Part(
             kind=PartKind.OTHER,
             label=f"Last word of the holder of Position {debate.setup.letter(agent)}",
             text=made.text,
-            ends_shared=number == len(said),
+            ends_shared=number == len(contributions),
             trim_priority=3,
         )
-        for number, (agent, made) in enumerate(said.items(), start=1)
+        for number, (agent, made) in enumerate(contributions.items(), start=1)
     ]
 
 
@@ -149,7 +157,7 @@ def in_cache_order(debate: Debate, me: str, parts: Mapping[str, Part]) -> Sequen
         parts: What there is, by agent; whoever is missing is left out.
     """
     shown: list[Part] = []
-    for agent, is_shared in _others_first_shared(me, [one.id for one in debate.setup.agents]):
+    for agent, is_shared in _others_first_shared(me, [agent.id for agent in debate.setup.agents]):
         shown += [parts[agent]] if agent in parts else []
         if is_shared and shown:
             shown[-1] = replace(shown[-1], ends_shared=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.models import ContextMethod, Debate, Turn
 from core.request import Part, PartKind
-from core.rules.history.material import Material
+from core.rules.history.material import SummaryMaterial
 from core.rules.history.told import as_text, perspective
 
 METHOD = ContextMethod.FULL
@@ -22,15 +22,15 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     return ()
 
 
-def material(debate: Debate, turn: Turn) -> Material | None:
+def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     """There is nothing to summarise."""
     del debate, turn
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The agent's own earlier rounds, in full."""
-    said = perspective(debate, turn.agent, turn.round)
-    if not said:
+    contributions = perspective(debate, turn.agent, turn.round)
+    if not contributions:
         return ()
-    text = as_text(debate, said, mine=turn.agent)
+    text = as_text(debate, contributions, mine=turn.agent)
     return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, trim_priority=4),)

@@ -18,7 +18,7 @@ from core.models import (
 )
 from core.request import Part, PartKind
 from core.rules.history import rounds as by_round
-from core.rules.history.material import Material, StandIn, in_characters
+from core.rules.history.material import StandIn, SummaryMaterial, in_characters
 from core.rules.history.rules_in_force import rules_of
 from core.rules.history.told import as_text, is_complete, is_foreseen, round_of
 
@@ -57,11 +57,11 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     return (*by_round.wants(debate, turn), *condensing, *so_far)
 
 
-def material(debate: Debate, turn: Turn) -> Material | None:
+def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     """A long contribution, a round of condensed ones, or all rounds so far."""
     if turn == by_round.summary_turn(turn.round):
-        said = [condensed(debate, made) for made in round_of(debate, turn.round)]
-        return by_round.of_round(debate, turn.round, said, METHOD)
+        contributions = [condensed(debate, made) for made in round_of(debate, turn.round)]
+        return by_round.of_round(debate, turn.round, contributions, METHOD)
     if turn == debate_turn(turn.round):
         earlier = debate.summaries.get(debate_turn(turn.round - DEBATE_EVERY).key)
         numbers = range(turn.round - DEBATE_EVERY + 1 if earlier else 1, turn.round + 1)
@@ -88,8 +88,8 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     label = f"The debate up to round {upto} in short"
     older = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
     for number in range(upto + 1, turn.round - 1):
-        said = [condensed(debate, made) for made in round_of(debate, number)]
-        part = by_round.in_short_or_full(debate, number, said)
+        contributions = [condensed(debate, made) for made in round_of(debate, number)]
+        part = by_round.in_short_or_full(debate, number, contributions)
         older += [part] if part else []
     if not last:
         return older

@@ -23,7 +23,7 @@ from core.request import Part, PartKind
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
 from core.rules.history import full
-from core.rules.history.material import Material, in_characters
+from core.rules.history.material import SummaryMaterial, in_characters
 from core.rules.history.rules_in_force import method_of, rules_of
 from core.rules.history.told import (
     as_text,
@@ -39,7 +39,7 @@ METHOD = ContextMethod.LENGTH
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Summaries to be made at the start of the rounds that have begun."""
-    agents = [one.id for one in debate.setup.agents if method_of(debate, one.id) is METHOD]
+    agents = [agent.id for agent in debate.setup.agents if method_of(debate, agent.id) is METHOD]
     turns = [summary_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
@@ -50,14 +50,16 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     return (summary_turn(turn.round, turn.agent),) if turn.round > 1 else ()
 
 
-def material(debate: Debate, turn: Turn) -> Material | None:
+def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     """The agent's whole perspective; if it cannot be summed up, it is shown in full."""
     if turn.agent == SUMMARIZER:
         return None
-    said = perspective(debate, turn.agent, turn.round)
-    rounds = sorted({made.turn.round for made in said})
+    contributions = perspective(debate, turn.agent, turn.round)
+    rounds = sorted({made.turn.round for made in contributions})
     texts = [
-        as_text(debate, [made for made in said if made.turn.round == number], mine=turn.agent)
+        as_text(
+            debate, [made for made in contributions if made.turn.round == number], mine=turn.agent
+        )
         for number in rounds
     ]
     rules = rules_of(debate, turn.agent)
@@ -104,8 +106,8 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
 def newest(debate: Debate, agent: str, number: int) -> Summary | None:
     """The newest summary of that agent's perspective, searching backwards from a round."""
     turns = (summary_turn(before, agent) for before in range(number, 1, -1))
-    found = (debate.summaries.get(turn.key) for turn in turns)
-    return next((summary for summary in found if summary), None)
+    summaries = (debate.summaries.get(turn.key) for turn in turns)
+    return next((summary for summary in summaries if summary), None)
 
 
 def summary_turn(number: int, agent: str) -> Turn:

@@ -19,7 +19,7 @@ class StandIn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
+class SummaryMaterial:
     """What is to be summed up, and into how much."""
 
     kind: SummaryKind
@@ -49,9 +49,9 @@ class Material:
 
 def in_characters(
     kind: SummaryKind, text: str, rules: Summarization, stand_in: StandIn | None = None
-) -> Material:
+) -> SummaryMaterial:
     """Material for a summary as long as those rules allow."""
-    return Material(
+    return SummaryMaterial(
         kind=kind,
         method=rules.method,
         text=text,
@@ -64,10 +64,10 @@ def in_characters(
 
 def in_tokens(
     kind: SummaryKind, text: str, rules: Summarization, *, tokens: int, stand_in: StandIn
-) -> Material:
+) -> SummaryMaterial:
     """Material for a summary of so many tokens."""
     most = tokens * _CHARS_PER_TOKEN
-    return Material(
+    return SummaryMaterial(
         kind=kind,
         method=rules.method,
         text=text,

@@ -21,7 +21,7 @@ from core.models import (
 )
 from core.request import Part, PartKind
 from core.rules.formats.registry import format_of
-from core.rules.history.material import Material, StandIn, in_tokens
+from core.rules.history.material import StandIn, SummaryMaterial, in_tokens
 from core.rules.history.told import as_text, is_complete, round_of, rounds_over
 
 METHOD = ContextMethod.ROUNDS
@@ -62,7 +62,7 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     return [summary_turn(number) for number in range(1, before)]
 
 
-def material(debate: Debate, turn: Turn) -> Material | None:
+def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     """A round, or the summaries of the first ones."""
     if turn == summary_turn(turn.round):
         return of_round(debate, turn.round, round_of(debate, turn.round), METHOD)
@@ -110,7 +110,7 @@ def in_short(debate: Debate, number: int) -> str:
 
 def of_round(
     debate: Debate, number: int, said: Sequence[Contribution], method: ContextMethod
-) -> Material:
+) -> SummaryMaterial:
     """A round as it is to be summed up: long early, when views spread out, short late."""
     of = min(debate.setup.rounds, format_of(debate).most_rounds)
     later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
@@ -125,7 +125,7 @@ def of_round(
 
 def of_rounds(
     debate: Debate, numbers: Sequence[int], method: ContextMethod, earlier: str = ""
-) -> Material:
+) -> SummaryMaterial:
     """The summaries of these rounds, and what stands for those before them.
 
     They stand in for their own summary.

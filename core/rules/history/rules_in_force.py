@@ -6,7 +6,7 @@ from core.models import JUDGE, ContextMethod, Debate, Summarization
 def rules_of(debate: Debate, agent: str) -> Summarization:
     """The agent's or the judge's own settings; the debate's for whoever has none."""
     setup = debate.setup
-    speakers = {**{one.id: one for one in setup.agents}, JUDGE: setup.judge}
+    speakers = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}
     own = speakers[agent].summarization if agent in speakers else None
     return own or setup.summarization
 

@@ -12,7 +12,7 @@ from core.models import SUMMARIZER, Act, ContextMethod, Debate, Turn
 from core.rules.formats.opening_words import first_paragraphs
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import rounds as by_round
-from core.rules.history.material import Material
+from core.rules.history.material import SummaryMaterial
 from core.rules.history.rules_in_force import method_of
 from core.rules.history.told import as_text, round_of
 
@@ -30,11 +30,11 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     if not debate.setup.summarization.enabled or len(debate.setup.agents) == 1:
         return ()
     form = format_of(debate)
-    said = {made.turn.act for made in debate.contributions.values() if made.turn.round == 1}
+    acts = {made.turn.act for made in debate.contributions.values() if made.turn.round == 1}
     # A phase is over where nobody can add to it, or to one before it, any more.
     coming = {turn.act for turn in turns_ready(debate, min(rounds, 1))}.intersection(form.phases)
     first = min(map(form.phases.index, coming), default=len(form.phases))
-    over = [act for act in form.stages if act in said and form.phases.index(act) < first]
+    over = [act for act in form.stages if act in acts and form.phases.index(act) < first]
     turns = [stage_turn(act) for act in over]
     # Where everybody uses `hierarchical` a round waits for its condensed texts.
     methods = {method_of(debate, agent.id) for agent in debate.setup.agents}
@@ -43,18 +43,18 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
-def material(debate: Debate, turn: Turn) -> Material | None:
+def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     """A phase of the first round, or a round."""
     if turn.target in format_of(debate).stages:
         texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
         return by_round.of_round(debate, turn.round, list(texts.values()), by_round.METHOD)
     if turn == by_round.summary_turn(turn.round):  # it stands in for nothing: openings serve
         whole = round_of(debate, turn.round)
-        said = [
+        contributions = [
             made.model_copy(update={"text": first_paragraphs(made.text, _OPENING)})
             for made in whole
         ]
-        found = by_round.of_round(debate, turn.round, said, by_round.METHOD)
+        found = by_round.of_round(debate, turn.round, contributions, by_round.METHOD)
         return replace(found, whole_chars=len(as_text(debate, whole)))
     return by_round.material(debate, turn)
 

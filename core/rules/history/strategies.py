@@ -21,7 +21,7 @@ from core.request import Part
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.history import full, hierarchical, length, rounds, running
-from core.rules.history.material import Material, in_characters
+from core.rules.history.material import SummaryMaterial, in_characters
 from core.rules.history.rules_in_force import method_of, rules_of
 from core.rules.history.told import by_name, chars
 
@@ -42,7 +42,7 @@ class Strategy(Protocol):
         """Summaries that the prompt of this turn shows if they are there; it waits for none."""
         ...
 
-    def material(self, debate: Debate, turn: Turn) -> Material | None:
+    def material(self, debate: Debate, turn: Turn) -> SummaryMaterial | None:
         """What is summed up on this turn; None if it is not one of this strategy's."""
         ...
 
@@ -82,7 +82,7 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     return ()
 
 
-def material_for(debate: Debate, turn: Turn) -> Material:
+def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
     """What this turn sums up."""
     if turn.agent == JUDGE:
         text = by_name(debate, last_positions(debate))

@@ -47,13 +47,13 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
     """All that was said in a round, phase by phase and in roster order; nothing carried over."""
     phases = format_of(debate).phases
     roster = [agent.id for agent in debate.setup.agents]
-    said = [
+    contributions = [
         made
         for made in debate.contributions.values()
         if made.turn.round == number and made.turn.act in phases and not made.carried_from
     ]
     return sorted(
-        said, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
+        contributions, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
     )
 
 
@@ -105,15 +105,15 @@ def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> 
         mine: Id of the agent who reads: its own are called so.
     """
     texts = list[str]()
-    for made in said:
-        turn = made.turn
+    for contribution in said:
+        turn = contribution.turn
         # `A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`.
         whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
         what = f"{whose} {SAID[turn.act]}"
         if turn.target:
             of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
             what += f" of {of} proposal"
-        texts.append(f"[Round {turn.round}: {what}]\n{made.text}")
+        texts.append(f"[Round {turn.round}: {what}]\n{contribution.text}")
     return "\n\n".join(texts)
 
 
@@ -129,14 +129,14 @@ def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
     """The whole history of every agent, found in one go: it is asked for round by round."""
     said: dict[str, list[Contribution]] = {}
     everybody = {agent.id for agent in debate.setup.agents}
-    for made in debate.contributions.values():
-        if not made.carried_from:
+    for contribution in debate.contributions.values():
+        if not contribution.carried_from:
             # A critique belongs to the perspective of the agent it is about, not of its author.
-            agents = {made.turn.target} if made.turn.target else set[str]()
-            if made.turn.act is not Act.CRITIQUE:
-                agents.add(made.turn.agent)
+            agents = {contribution.turn.target} if contribution.turn.target else set[str]()
+            if contribution.turn.act is not Act.CRITIQUE:
+                agents.add(contribution.turn.agent)
             # A statement is made to the whole panel: there is nothing else to answer.
-            agents |= everybody if made.turn.act is Act.STATEMENT else set[str]()
+            agents |= everybody if contribution.turn.act is Act.STATEMENT else set[str]()
             for agent in agents:
-                said.setdefault(agent, []).append(made)
+                said.setdefault(agent, []).append(contribution)
     return said

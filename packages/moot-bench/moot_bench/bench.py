@@ -263,13 +263,13 @@ def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:
     Raises:
         BadInput: One of them has no provider.
     """
-    found: list[ModelChoice] = []
+    choices: list[ModelChoice] = []
     for name in names:
         provider, _, model = name.partition("/")
         if not provider or not model:
             raise BadInput(f'Write a model as provider/model, not "{name}".')
-        found.append(ModelChoice(provider=provider, model=model))
-    return found or [settings.agent_model]
+        choices.append(ModelChoice(provider=provider, model=model))
+    return choices or [settings.agent_model]
 
 
 def _tasks(command: BenchCommand) -> Sequence[Task]:

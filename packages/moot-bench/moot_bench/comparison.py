@@ -100,7 +100,7 @@ def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparis
     baseline.
     """
     best = {
-        kind: max(found, key=lambda one: (_worth(one, measure), -one.brier))
+        kind: max(found, key=lambda scores: (_worth(scores, measure), -scores.brier))
         for kind in (ArmKind.SOLO, ArmKind.VOTE)
         if (found := [arm for arm in arms if arm.kind is kind])
     }
@@ -148,19 +148,35 @@ def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
     # without its talk.
     most = max((_worth(debate.baseline, measure) for debate in debates), default=0.0)
     level = [debate for debate in debates if _worth(debate.baseline, measure) == most]
-    harder = [one for one in level if one.baseline.kind is ArmKind.VOTE] or level
+    harder = [
+        comparison for comparison in level if comparison.baseline.kind is ArmKind.VOTE
+    ] or level
     parts: list[str] = []
     if harder:
-        best = max(harder, key=lambda one: (one.is_evident, one.gain.mean if one.gain else 0.0))
+        best = max(
+            harder,
+            key=lambda comparison: (
+                comparison.is_evident,
+                comparison.gain.mean if comparison.gain else 0.0,
+            ),
+        )
         parts.append(_verdict(best, "the debate", measure))
     if votes:
-        best = max(votes, key=lambda one: (one.is_evident, one.gain.mean if one.gain else 0.0))
+        best = max(
+            votes,
+            key=lambda comparison: (
+                comparison.is_evident,
+                comparison.gain.mean if comparison.gain else 0.0,
+            ),
+        )
         parts.append(_verdict(best, "the vote alone", measure))
     if not parts:
         return "No evidence either way: there are not two arms with two questions to compare."
     asked = max(len(comparison.arm.answers) for comparison in comparisons)
     seen = smallest_effect(asked, comparisons=len(comparisons))
-    if measure is ArmMeasure.ACCURACY and not all(one.is_evident for one in (*debates, *votes)):
+    if measure is ArmMeasure.ACCURACY and not all(
+        comparison.is_evident for comparison in (*debates, *votes)
+    ):
         parts.append(
             f"With {counted(asked, 'question')} only a gain of {points(seen)} points or more would "
             "probably have been seen."

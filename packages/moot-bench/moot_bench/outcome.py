@@ -31,7 +31,7 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
     if tally is None and drafts:  # one draft alone: there was nothing to vote on
         shares = stance_of(drafts[0].text, task)
     elif tally:
-        shares = {one.option: one.mean_probability for one in tally.options}
+        shares = {score.option: score.mean_probability for score in tally.options}
     best = [option for option, share in shares.items() if share == max(shares.values())]
     chosen = tuple(best) if tally is None else winning_options(tally.options)
     judged = verdict is not None and verdict.source is not VerdictSource.WINNER
@@ -39,7 +39,7 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
         chosen = (options_of(debate).resolve(verdict.option),)
     even = {option.id: 1 / len(task.options) for option in task.options}
     # What it cost, without what is only presumed of calls that a kill cut off.
-    events = [one.event for one in log]
+    events = [entry.event for entry in log]
     real = [
         event
         for event in events
@@ -61,7 +61,7 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
         question=task.id,
         truth=task.answer,
         probabilities=shares or even,
-        chosen=tuple(one for one in chosen if one),
+        chosen=tuple(label for label in chosen if label),
         cost=cost,
         is_read=bool(shares),
         sides=sides,
@@ -77,8 +77,8 @@ def text_of(debate: Debate) -> str:
         return verdict.solution
     lists = (verdict.tradeoffs, (verdict.dissent,), verdict.overturned_by)
     parts = (verdict.decision, *verdict.reasons, verdict.solution, verdict.implementation)
-    told = [*parts, *(item for items in lists for item in items)]
-    return "\n\n".join(filter(str.strip, told))
+    texts = [*parts, *(item for items in lists for item in items)]
+    return "\n\n".join(filter(str.strip, texts))
 
 
 def reasons_of(debate: Debate) -> str:

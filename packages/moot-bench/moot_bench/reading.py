@@ -105,7 +105,7 @@ def _task(row: Row, at: int) -> Task:
     if "Best Answer" in row:
         # TruthfulQA: the best answer against the best incorrect one, or against the first three.
         best, single = row["Best Answer"].strip(), (row.get("Best Incorrect Answer") or "").strip()
-        several = [one.strip() for one in row["Incorrect Answers"].split(";") if one.strip()]
+        several = [part.strip() for part in row["Incorrect Answers"].split(";") if part.strip()]
         return a_task(
             identity=f"truthfulqa-{at}",
             question=row["Question"],
@@ -131,14 +131,14 @@ def _task(row: Row, at: int) -> Task:
         return _forecast(row, at, _yes_or_no(row["answer"]))
     options = row["options"]
     if isinstance(options, str):
-        options = [one.strip() for one in options.split(_BETWEEN) if one.strip()]
+        options = [part.strip() for part in options.split(_BETWEEN) if part.strip()]
     return _plain(row, at, options, _named(row["answer"], options))
 
 
 def _plain(row: Row, at: int, options: Sequence[str], right: str) -> Task:
     reasons = row.get("reasons") or ()
     if isinstance(reasons, str):
-        reasons = [one.strip() for one in reasons.split(_BETWEEN) if one.strip()]
+        reasons = [part.strip() for part in reasons.split(_BETWEEN) if part.strip()]
     kind = row.get("kind") or (TaskKind.DECISION if reasons else TaskKind.CHOICE)
     return a_task(
         identity=str(row.get("id") or row.get("question_id") or f"q{at}"),
@@ -160,7 +160,7 @@ def _forecast(row: Row, at: int, answer: str) -> Task:
         options=(YES, NO),
         answer=answer,
         kind=TaskKind.FORECAST,
-        context="\n\n".join(str(one) for one in told if one and one != "N/A"),
+        context="\n\n".join(str(part) for part in told if part and part != "N/A"),
         area=str(row.get("area") or row.get("source") or ""),
     )
 
@@ -171,11 +171,11 @@ def _resolved(questions: Sequence[Row], resolutions: Sequence[Row]) -> Iterator[
     Questions made of two (their ids are lists) are left out, too.
     """
     first: dict[str, Row] = {}
-    for one in resolutions:
-        identity = one.get("id")
-        is_open = one.get("resolved") is False or one.get("resolved_to") is None
+    for item in resolutions:
+        identity = item.get("id")
+        is_open = item.get("resolved") is False or item.get("resolved_to") is None
         if isinstance(identity, str) and not is_open:
-            first.setdefault(identity, one)
+            first.setdefault(identity, item)
     for row in questions:
         identity = row.get("id")
         if not isinstance(identity, str) or identity not in first:
@@ -217,5 +217,5 @@ def _named(said: object, options: Sequence[str]) -> str:
 def _first(error: Exception) -> str:
     """What is wrong, in one line, without pydantic's own words."""
     lines = str(error).splitlines()
-    told = next((line for line in lines if "Value error, " in line), lines[0] if lines else "")
-    return told.partition("Value error, ")[2].partition(" [")[0] or told.strip().rstrip(".")
+    text = next((line for line in lines if "Value error, " in line), lines[0] if lines else "")
+    return text.partition("Value error, ")[2].partition(" [")[0] or text.strip().rstrip(".")

@@ -41,10 +41,10 @@ class ReplayProvider:
             case Act.REFINEMENT:
                 text = self._said(request, SECOND)
             case Act.BALLOT:
-                shown = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
-                is_late = any(_HEADS[SECOND] in part.text for part in shown)
+                parts = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
+                is_late = any(_HEADS[SECOND] in part.text for part in parts)
                 yes = round(self._share(request, SECOND if is_late else FIRST) * 100, 1)
-                labels = [part.label for part in shown]
+                labels = [part.label for part in parts]
                 ballot = {
                     "reasons": [f"{label}: as recorded." for label in labels],
                     "ranking": labels,

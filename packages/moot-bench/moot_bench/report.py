@@ -77,7 +77,7 @@ def report(
         recalls: Reasons found in the texts; None: nobody read them.
         rules: What Moot's rules would have said (`moot_bench.rules`); empty: not replayed.
     """
-    found = compare(arms, measure)
+    comparisons = compare(arms, measure)
     asked = max((len(arm.answers) for arm in arms), default=0)
     size = f"{counted(asked, 'question')}, {counted(len(arms), 'arm')}"
     # What the arms and the columns are, for who sees nothing else.
@@ -87,9 +87,13 @@ def report(
     parts = ["# Bench", f"{size}, compared by {measure}.", _scores(arms), legend]
     if picture:
         parts.append(f"![What each arm costs and gets right]({picture})")
-    if found:
-        parts += ["## Differences", _differences(found, measure)]
-        unsure = [one.gain for one in found if one.gain and not one.is_evident]
+    if comparisons:
+        parts += ["## Differences", _differences(comparisons, measure)]
+        unsure = [
+            comparison.gain
+            for comparison in comparisons
+            if comparison.gain and not comparison.is_evident
+        ]
         if any(gain.low > 0 or gain.high < 0 for gain in unsure):
             parts.append(_P_DECIDES)
     # Who changed sides in debates that were held.
@@ -104,7 +108,7 @@ def report(
     parts += [rules] if rules else ()
     if notes:
         parts += ["## Notes", bullets(notes)]
-    parts += ["## Finding", conclusion(found, measure)]
+    parts += ["## Finding", conclusion(comparisons, measure)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -167,13 +171,15 @@ def _scores(arms: Sequence[ArmScores]) -> str:
 def _differences(found: Sequence[Comparison], measure: ArmMeasure) -> str:
     rows = [
         (
-            f"{one.arm.arm} − {one.baseline.arm}",
-            points(one.gain.mean) if one.gain else "–",
-            f"{points(one.gain.low)} to {points(one.gain.high)}" if one.gain else "–",
-            score(one.p),
-            _EVIDENT if one.is_evident else "no",
+            f"{comparison.arm.arm} − {comparison.baseline.arm}",
+            points(comparison.gain.mean) if comparison.gain else "–",
+            f"{points(comparison.gain.low)} to {points(comparison.gain.high)}"
+            if comparison.gain
+            else "–",
+            score(comparison.p),
+            _EVIDENT if comparison.is_evident else "no",
         )
-        for one in found
+        for comparison in found
     ]
     unit = "points" if measure is ArmMeasure.ACCURACY else "points of Brier score"
     return table(("Difference", f"Better by ({unit})", "95% interval", "p (Holm)", "Evident"), rows)

@@ -39,7 +39,7 @@ _NO_DEBATE = "{} needs a debate whose {} it is to match: add critique."
 _REMEDY = "Run the same command with a higher --max-usd to go on."
 
 
-class _Silent:
+class _SilentSink:
     """A sink that nobody reads: what a bench shows is read from its log."""
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
@@ -50,7 +50,7 @@ class _Silent:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedCost:
     """Calls for one question if all rounds are held, and US dollars; None: a price is unknown."""
 
     calls: int
@@ -87,7 +87,7 @@ class Bench:
     _budgets: dict[str, int] = field(default_factory=dict[str, int])
     _costs: dict[str, Mapping[int, float]] = field(default_factory=dict[str, Mapping[int, float]])
     #: What one question is expected to take, by arm.
-    expected: dict[str, Expected] = field(default_factory=dict[str, Expected])
+    expected: dict[str, ExpectedCost] = field(default_factory=dict[str, ExpectedCost])
 
     async def plan(self, arms: Sequence[Arm], task: Task) -> Sequence[Arm]:
         """The arms, best-of-N with so many drafts that it costs what its debate costs.
@@ -119,20 +119,20 @@ class Bench:
             weights[len(arm.models), arm.form] = _weight(estimate)
             once = _expected(self.setup_of(chosen, task), estimate)
             whole = None if once.cost is None else once.cost * passes
-            self.expected[arm.name] = Expected(once.calls * passes, whole)
+            self.expected[arm.name] = ExpectedCost(once.calls * passes, whole)
             planned.append(chosen)
-        return [next(one for one in planned if one.name == arm.name) for arm in arms]
+        return [next(item for item in planned if item.name == arm.name) for arm in arms]
 
     async def _matched(self, arm: Arm, task: Task, target: float) -> tuple[Arm, Estimate]:
         """Best-of-N with the most drafts whose cost is within the target."""
-        found: dict[int, Estimate] = {}
+        estimates: dict[int, Estimate] = {}
         for drafts in range(2, MOST_DRAFTS + 1):
-            found[drafts] = await self._estimated(arm.with_drafts(drafts), task)
-            if _weight(found[drafts]) > target:
+            estimates[drafts] = await self._estimated(arm.with_drafts(drafts), task)
+            if _weight(estimates[drafts]) > target:
                 break
-        self._costs[arm.name] = {drafts: _weight(one) for drafts, one in found.items()}
+        self._costs[arm.name] = {drafts: _weight(one) for drafts, one in estimates.items()}
         drafts = drafts_for(target, self._costs[arm.name])
-        return arm.with_drafts(drafts), found[drafts]
+        return arm.with_drafts(drafts), estimates[drafts]
 
     async def _estimated(self, arm: Arm, task: Task) -> Estimate:
         return self.estimating(self.setup_of(arm, task))
@@ -161,7 +161,7 @@ class Bench:
         engine = Engine(
             store=self.store,
             turns=turns,
-            sink=_Silent(),
+            sink=_SilentSink(),
             clock=self.clock,
         )
         for number, task in enumerate(tasks, start=1):
@@ -253,9 +253,9 @@ class Bench:
         costs, paid = self._costs.get(arm.name), self._mean_cost(arm)
         rivals = [
             cost
-            for one in arms
-            if one.form.kind is ArmKind.DEBATE and len(one.models) == len(arm.models)
-            if (cost := self._mean_cost(one))
+            for item in arms
+            if item.form.kind is ArmKind.DEBATE and len(item.models) == len(arm.models)
+            if (cost := self._mean_cost(item))
         ]
         if not costs or not paid or not rivals or not costs[arm.drafts]:
             return arm
@@ -339,11 +339,11 @@ class Bench:
                 )
 
 
-def _expected(setup: Setup, estimate: Estimate) -> Expected:
+def _expected(setup: Setup, estimate: Estimate) -> ExpectedCost:
     """What the estimate says without the turns that a bench asks no model for."""
     costs = [call.usual.cost for call in estimate.planned if asks_model(setup, call.turn)]
     known = [cost for cost in costs if cost is not None]
-    return Expected(len(costs), sum(known, _NOTHING) if len(known) == len(costs) else None)
+    return ExpectedCost(len(costs), sum(known, _NOTHING) if len(known) == len(costs) else None)
 
 
 def _weight(estimate: Estimate) -> float:

@@ -99,7 +99,7 @@ def calibration(answers: Sequence[ArmAnswer]) -> Sequence[Band]:
     """How often the best option was right, by how likely it was held; empty bands are left out."""
     bands: list[Band] = []
     held = list[tuple[float, float]]()
-    for answer in (one for one in answers if one.is_read):
+    for answer in (answer for answer in answers if answer.is_read):
         most = max(answer.probabilities.values(), default=0.0)
         tied = tuple(one for one, share in answer.probabilities.items() if share == most)
         # Whether the best option is the right one: a share where several are the best.

@@ -79,10 +79,10 @@ def a_task(  # noqa: PLR0913 - one per field of a file
     Raises:
         ValueError: It cannot be used; says why.
     """
-    shown = list(options)
-    if shown != [YES, NO]:
-        Random(identity).shuffle(shown)  # noqa: S311 - no secret: the same order every time
-    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(shown, start=1))
+    texts = list(options)
+    if texts != [YES, NO]:
+        Random(identity).shuffle(texts)  # noqa: S311 - no secret: the same order every time
+    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(texts, start=1))
     right = next((item.id for item in items if item.name == answer), "")
     return Task(
         id=identity,

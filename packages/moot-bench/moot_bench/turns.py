@@ -133,20 +133,20 @@ async def _within(budget: int, debate: Debate, take: Taking, *, waits: bool) -> 
         if not isinstance(event, ContributionMade) or not (call := event.contribution.call):
             break
         used += call.usage
-        made = event.contribution.model_copy(
+        contribution = event.contribution.model_copy(
             update={"call": call.model_copy(update={"usage": used})}
         )
-        event = ContributionMade(contribution=made)
+        event = ContributionMade(contribution=contribution)
         if used.output_tokens + call.usage.output_tokens / 2 > budget:
             break
         # The answer so far stands in the context: the prompt stays that of all arms.
-        told = "\n\n".join(filter(None, (context, _AGAIN, made.text)))
-        again = debate.replaced(setup=debate.setup.model_copy(update={"context": told}))
+        text = "\n\n".join(filter(None, (context, _AGAIN, contribution.text)))
+        again = debate.replaced(setup=debate.setup.model_copy(update={"context": text}))
         try:
             event = await take(again, waits=False)
         except CallFailed as error:  # the answer before it stands
             spent = call.model_copy(update={"usage": used + error.usage})
-            return ContributionMade(contribution=made.model_copy(update={"call": spent}))
+            return ContributionMade(contribution=contribution.model_copy(update={"call": spent}))
     return event
 
 

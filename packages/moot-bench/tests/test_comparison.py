@@ -47,17 +47,19 @@ def arms(*, solo: float, vote: float, debate: float, count: int = 200) -> list[A
 
 
 def test_a_vote_that_gives_the_whole_gain_is_named() -> None:
-    found = compare(arms(solo=0.6, vote=0.75, debate=0.755), ACCURACY)
-    said = conclusion(found, ACCURACY)
-    assert said.startswith("No evidence that the debate (critique) is better than vote (")
-    assert "at 4.5 × the cost. The vote alone (vote) is better than solo (" in said
-    assert "at 6 × the cost." in said
-    assert "would probably have been seen." in said
+    comparisons = compare(arms(solo=0.6, vote=0.75, debate=0.755), ACCURACY)
+    text = conclusion(comparisons, ACCURACY)
+    assert text.startswith("No evidence that the debate (critique) is better than vote (")
+    assert "at 4.5 × the cost. The vote alone (vote) is better than solo (" in text
+    assert "at 6 × the cost." in text
+    assert "would probably have been seen." in text
 
 
 def test_a_better_debate_is_called_better() -> None:
-    found = compare(arms(solo=0.6, vote=0.65, debate=0.8), ACCURACY)
-    assert conclusion(found, ACCURACY).startswith("The debate (critique) is better than vote (")
+    comparisons = compare(arms(solo=0.6, vote=0.65, debate=0.8), ACCURACY)
+    assert conclusion(comparisons, ACCURACY).startswith(
+        "The debate (critique) is better than vote ("
+    )
     brier = conclusion(
         compare(arms(solo=0.6, vote=0.65, debate=0.8), ArmMeasure.BRIER), ArmMeasure.BRIER
     )
@@ -65,8 +67,10 @@ def test_a_better_debate_is_called_better() -> None:
 
 
 def test_a_worse_debate_is_called_worse() -> None:
-    found = compare(arms(solo=0.6, vote=0.8, debate=0.6), ACCURACY)
-    assert conclusion(found, ACCURACY).startswith("The debate (critique) is worse than vote (")
+    comparisons = compare(arms(solo=0.6, vote=0.8, debate=0.6), ACCURACY)
+    assert conclusion(comparisons, ACCURACY).startswith(
+        "The debate (critique) is worse than vote ("
+    )
 
 
 def test_without_a_vote_the_single_answer_is_the_baseline() -> None:
@@ -102,8 +106,8 @@ def test_of_two_baselines_the_better_one_counts_in_the_last_line() -> None:
     solo = an_arm("solo", ArmKind.SOLO, [True] * 8 + [False] * 2)
     vote = an_arm("vote", ArmKind.VOTE, [True] * 4 + [False] * 6)
     debate = an_arm("critique", ArmKind.DEBATE, [True] * 8 + [False] * 2)
-    said = conclusion(compare([solo, vote, debate], ACCURACY), ACCURACY)
-    assert said.startswith(
+    text = conclusion(compare([solo, vote, debate], ACCURACY), ACCURACY)
+    assert text.startswith(
         "No evidence that the debate (critique) is better than solo (80% against 80%"
     )
 
@@ -114,7 +118,7 @@ def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() ->
     level = ArmScores(arm="solo unsure", kind=ArmKind.SOLO, answers=unsure)
     vote = an_arm("vote", ArmKind.VOTE, [True] * 10)
     (found,) = compare([level, sure, vote], ACCURACY)
-    best = min((level, sure), key=lambda one: one.brier)
+    best = min((level, sure), key=lambda scores: scores.brier)
     assert found.baseline is best
 
 
@@ -124,8 +128,8 @@ def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> No
     for _ in range(200):
         skills = {kind: with_skill(dice, 60, 0.6) for kind in ArmKind}
         bench = [an_arm(kind, kind, right) for kind, right in skills.items()]
-        said = conclusion(compare(bench, ACCURACY), ACCURACY)
-        found += "No evidence that the debate" not in said
+        text = conclusion(compare(bench, ACCURACY), ACCURACY)
+        found += "No evidence that the debate" not in text
     assert found <= 10
 
 
@@ -139,8 +143,8 @@ def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions
             right.append(bool(sides[0]))
             better.append(bool(sides[1]))
         bench = [an_arm("vote", ArmKind.VOTE, right), an_arm("debate", ArmKind.DEBATE, better)]
-        said = conclusion(compare(bench, ACCURACY), ACCURACY)
-        found += said.startswith("The debate (debate) is better")
+        text = conclusion(compare(bench, ACCURACY), ACCURACY)
+        found += text.startswith("The debate (debate) is better")
     assert found >= 73
 
 

@@ -38,15 +38,15 @@ def test_the_questions_that_come_along() -> None:
 
 def test_the_reasons_are_not_shown() -> None:
     for task in own_tasks():
-        shown = f"{asked(task)} {task.context}"
-        assert not any(reason in shown for reason in task.reasons)
-        assert all(option.name in shown for option in task.options)
+        text = f"{asked(task)} {task.context}"
+        assert not any(reason in text for reason in task.reasons)
+        assert all(option.name in text for option in task.options)
 
 
 def test_the_example_of_a_stance_can_be_read() -> None:
     task = one({"question": "Which?", "options": ["A1", "B1"], "answer": "A"})
-    said = asked(task).rsplit('"', 2)[1]
-    assert read_stance(said, OptionList(items=task.options)).known == {"o1": 0.7, "o2": 0.3}
+    text = asked(task).rsplit('"', 2)[1]
+    assert read_stance(text, OptionList(items=task.options)).known == {"o1": 0.7, "o2": 0.3}
 
 
 @pytest.mark.parametrize("answer", ["Kafka", "b", "B", "2"])

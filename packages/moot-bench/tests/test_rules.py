@@ -63,11 +63,11 @@ def test_confidence_and_gate_of_recorded_debates() -> None:
 def test_sets_of_first_answers_only_and_of_csv() -> None:
     rows = [json.loads(line) for line in BOTH.splitlines()]
     firsts = [row for row in rows if row["phase"] == "first"]
-    told = the_report("\n".join(map(json.dumps, firsts)))
-    assert "## Confidence, replayed" in told
-    assert "Gate, replayed" not in told
+    text = the_report("\n".join(map(json.dumps, firsts)))
+    assert "## Confidence, replayed" in text
+    assert "Gate, replayed" not in text
     table = "\n".join([",".join(firsts[0]), *(",".join(map(str, row.values())) for row in firsts)])
-    assert the_report(table, "set.csv") == told, "a word of a table is no truth by itself"
+    assert the_report(table, "set.csv") == text, "a word of a table is no truth by itself"
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.4, 0.6)])

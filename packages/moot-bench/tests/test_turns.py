@@ -102,7 +102,7 @@ def test_one_model_thinks_with_so_many_tokens(passes: int, tokens: float) -> Non
     assert len(provider.requests) == debate.usage.attempts == passes
     assert abs(debate.usage.output_tokens - budget) <= once.output_tokens / 2 + 1
     assert answer.probabilities[RIGHT] == (0.6 if passes == 1 else 0.9)
-    first, *later = (" ".join(part.text for part in one.parts) for one in provider.requests)
+    first, *later = (" ".join(part.text for part in request.parts) for request in provider.requests)
     assert "answered this question already" not in first
     assert all(told.count("answered this question already") == 1 for told in later)
 

@@ -71,5 +71,5 @@ def check_names(method: str, values: Json, ignored: frozenset[str]) -> None:
         SlackRefusal: invalid_arguments, with each one that it does not.
     """
     if unknown := sorted(values.keys() - TAKEN[method] - ignored):
-        told = [problem(f"/{name}", f"no such argument: {name}") for name in unknown]
-        raise SlackRefusal("invalid_arguments", told)
+        texts = [problem(f"/{name}", f"no such argument: {name}") for name in unknown]
+        raise SlackRefusal("invalid_arguments", texts)

@@ -183,11 +183,11 @@ _AXES = shape(categories=need(many(string(20), 20)), x_label=string(50), y_label
 _SAME_LABELS = Rule(
     "labels of each series must match axis_config.categories",
     lambda found: all(
-        [one["label"] for one in series["data"]] == found["axis_config"]["categories"]
+        [point["label"] for point in series["data"]] == found["axis_config"]["categories"]
         for series in found["series"]))
 _OWN_NAMES = Rule(
     "names of series must be unique",
-    lambda found: len({one["name"] for one in found["series"]}) == len(found["series"]))
+    lambda found: len({line["name"] for line in found["series"]}) == len(found["series"]))
 _DRAWN = {"series": need(many(_SERIES, 6)), "axis_config": need(_AXES)}
 _CHART = one_of(
     "chart",

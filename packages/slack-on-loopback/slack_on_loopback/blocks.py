@@ -40,12 +40,14 @@ def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> l
             found.append(problem(f"{path}/{index}", words))
         found += _repeated(objects(block.get("elements")), "action_id", f"{path}/{index}/elements")
     found += _repeated(blocks, "block_id", path)
-    markdown = sum(len(text_at(one, "text")) for one in blocks if one.get("type") == "markdown")
+    markdown = sum(
+        len(text_at(block, "text")) for block in blocks if block.get("type") == "markdown"
+    )
     if markdown > MOST_MARKDOWN_CHARACTERS:
         words = f"all markdown blocks together must be less than {MOST_MARKDOWN_CHARACTERS + 1}"
         found.append(problem(path, f"{words} characters"))
     for name, (most, words) in _MOST_OF_A_TYPE.items():
-        if sum(one.get("type") == name for one in blocks) > most:
+        if sum(block.get("type") == name for block in blocks) > most:
             found.append(problem(path, words))
     return found
 
@@ -93,6 +95,6 @@ def interactive_elements(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
         # The buttons of a card are its `actions`.
         own = [*elements, *objects(block.get("actions"))]
         own += objects([block.get("accessory"), block.get("element")])
-        yield from ((block_id, one) for one in own if one.get("action_id"))
+        yield from ((block_id, element) for element in own if element.get("action_id"))
         cards = elements if block.get("type") == "carousel" else []
         yield from interactive_elements([*objects(block.get("child_blocks")), *cards])

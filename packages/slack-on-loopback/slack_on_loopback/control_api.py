@@ -73,9 +73,9 @@ class ControlApi:
     async def active(self, request: web.Request) -> web.Response:
         """List the switches that are on."""
         del request
-        found = [one for one in self.runtime.faults.active if not one.spent()]
+        found = [fault for fault in self.runtime.faults.active if not fault.spent()]
         listed: list[dict[str, Any]] = [
-            {"kind": one.kind, "method": one.method, "times": one.times} for one in found
+            {"kind": fault.kind, "method": fault.method, "times": fault.times} for fault in found
         ]
         return web.json_response({"ok": True, "faults": listed})
 
@@ -89,7 +89,7 @@ class ControlApi:
         """List the Web API calls, all or those of `?method=`."""
         method = request.query.get("method")
         found = [entry for entry in self.runtime.calls.entries if method in {None, entry.method}]
-        return web.json_response({"ok": True, "requests": [one.as_json() for one in found]})
+        return web.json_response({"ok": True, "requests": [call.as_json() for call in found]})
 
     async def forget(self, request: web.Request) -> web.Response:
         """Empty the list of calls."""

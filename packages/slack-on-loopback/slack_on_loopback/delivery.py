@@ -114,7 +114,7 @@ class Dispatcher:
             )
 
     async def _try(self, envelope: Envelope) -> Acknowledgement:
-        transport = next((one for one in self.transports if one.ready()), None)
+        transport = next((transport for transport in self.transports if transport.ready()), None)
         if transport is None:
             acknowledgement = Acknowledgement(acked=False, reason="connection_failed")
         else:

@@ -158,9 +158,9 @@ async def close(runtime: Runtime, user: User, view_id: str) -> None:
         if view.get("clear_on_close")
         else modals.close_top(runtime, user.id, view_id)
     )
-    for one in closed:
-        if one.get("notify_on_close"):
-            await _tell_closed(runtime, user, one, cleared=bool(view.get("clear_on_close")))
+    for window in closed:
+        if window.get("notify_on_close"):
+            await _tell_closed(runtime, user, window, cleared=bool(view.get("clear_on_close")))
 
 
 async def shortcut(
@@ -333,7 +333,8 @@ def _source_url(runtime: Runtime, user: User, app: App, *, channel: Channel, sou
 
 def _has_shortcut(app: App, callback_id: str, kind: str) -> bool:
     return any(
-        one.get("callback_id") == callback_id and one.get("type") == kind for one in app.shortcuts
+        item.get("callback_id") == callback_id and item.get("type") == kind
+        for item in app.shortcuts
     )
 
 

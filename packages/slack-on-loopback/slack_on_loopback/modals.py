@@ -65,7 +65,7 @@ def new_view(runtime: Runtime, app: App, view: Json) -> Json:
     """
     external = text_at(view, "external_id")
     taken = (v for stack in runtime.modals.values() for v in stack)
-    if external and any(text_at(one, "external_id") == external for one in taken):
+    if external and any(text_at(view, "external_id") == external for view in taken):
         raise SlackRefusal("duplicate_external_id")
     view_id = runtime.state.new_id("V")
     made: Json = {

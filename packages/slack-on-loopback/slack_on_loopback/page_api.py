@@ -20,7 +20,7 @@ from slack_on_loopback.state import Channel, User
 from slack_on_loopback.stored_files import file_object
 from slack_on_loopback.surfaces import SurfaceRef
 
-Work = Callable[[User, Json], Awaitable[Json]]
+RunningTurn = Callable[[User, Json], Awaitable[Json]]
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class PageApi:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes of the page's API."""
-        posts: dict[str, Work] = {
+        posts: dict[str, RunningTurn] = {
             "say": self.say,
             "click": self.click,
             "view/submit": self.submit,
@@ -54,7 +54,7 @@ class PageApi:
             "channels": self.channels,
             "files": self.files,
         }
-        reads: dict[str, Work] = {
+        reads: dict[str, RunningTurn] = {
             "state": self.state,
             "channels/{channel}": self.channel,
             "channels/{channel}/threads/{ts}": self.thread,
@@ -72,7 +72,7 @@ class PageApi:
         return {
             "team": {"id": state.team_id, "name": state.team_name},
             "me": user.id,
-            "users": [one.model_dump(exclude_none=True) for one in state.users.values()],
+            "users": [user.model_dump(exclude_none=True) for user in state.users.values()],
             "channels": channels.page_channels(self.runtime, user.id),
             "recent": channels.recent(self.runtime, user.id),
             "apps": page_apps(self.runtime),
@@ -85,9 +85,13 @@ class PageApi:
         """The messages of a channel, with those only this user sees."""
         channel = self._visible(user, body)
         seen = [posting.shown(channel, root) for root in channel.roots()]
-        seen += [copy(one) for one in self._ephemeral(user, channel) if "thread_ts" not in one]
+        seen += [
+            copy(message)
+            for message in self._ephemeral(user, channel)
+            if "thread_ts" not in message
+        ]
         return {
-            "messages": sorted(seen, key=lambda one: one["ts"]),
+            "messages": sorted(seen, key=lambda message: message["ts"]),
             "pins": posting.pinned(channel),
         }
 
@@ -95,17 +99,21 @@ class PageApi:
         """A thread, root first."""
         channel, ts = self._visible(user, body), text_at(body, "ts")
         root = posting.thread_root(channel, ts)
-        seen = [posting.shown(channel, one) for one in channel.thread(root["ts"])]
-        seen += [copy(one) for one in self._ephemeral(user, channel) if one.get("thread_ts") == ts]
-        return {"messages": sorted(seen, key=lambda one: one["ts"])}
+        seen = [posting.shown(channel, message) for message in channel.thread(root["ts"])]
+        seen += [
+            copy(message)
+            for message in self._ephemeral(user, channel)
+            if message.get("thread_ts") == ts
+        ]
+        return {"messages": sorted(seen, key=lambda message: message["ts"])}
 
     async def say(self, user: User, body: Json) -> Json:
         """A message with or without files, or a slash command."""
         text, thread_ts = text_at(body, "text").strip(), text_at(body, "thread_ts")
         channel = people.joined(self.runtime, user, text_at(body, "channel"))
-        ids = [one for one in as_list(body.get("files")) or () if isinstance(one, str)]
+        ids = [file_id for file_id in as_list(body.get("files")) or () if isinstance(file_id, str)]
         if ids:
-            files = [people.uploaded(self.runtime, user, one) for one in ids]
+            files = [people.uploaded(self.runtime, user, debate_id) for debate_id in ids]
             shared = people.attach(
                 self.runtime, user, channel, files, text=text, thread_ts=thread_ts
             )
@@ -232,7 +240,7 @@ class PageApi:
             sender.cancel()
         return ws
 
-    def _answering(self, work: Work) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _answering(self, work: RunningTurn) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def answer(request: web.Request) -> web.Response:
             try:
                 body = {**request.query, **request.match_info, **await _body(request)}
@@ -255,9 +263,9 @@ class PageApi:
 
     def _ephemeral(self, user: User, channel: Channel) -> list[Json]:
         return [
-            one
-            for one in self.runtime.ephemeral
-            if one["viewer"] == user.id and one["channel"] == channel.id
+            message
+            for message in self.runtime.ephemeral
+            if message["viewer"] == user.id and message["channel"] == channel.id
         ]
 
 

@@ -168,7 +168,7 @@ def pin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
         SlackRefusal: message_not_found, already_pinned, too_many_pins.
     """
     message = find(channel, ts)
-    if any(one.ts == ts for one in channel.pins):
+    if any(item.ts == ts for item in channel.pins):
         raise SlackRefusal("already_pinned")
     if len(channel.pins) >= MOST_PINS:
         raise SlackRefusal("too_many_pins")
@@ -184,16 +184,16 @@ def unpin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
         SlackRefusal: message_not_found, no_pin.
     """
     message = find(channel, ts)
-    if all(one.ts != ts for one in channel.pins):
+    if all(item.ts != ts for item in channel.pins):
         raise SlackRefusal("no_pin")
-    channel.pins = [one for one in channel.pins if one.ts != ts]
+    channel.pins = [item for item in channel.pins if item.ts != ts]
     message.pop("pinned_to", None)
     _show_pins(runtime, channel, message, "pin_removed", user=user)
 
 
 def pinned(channel: Channel) -> list[str]:
     """Return the ts of all pinned messages, newest pin first."""
-    return [one.ts for one in reversed(channel.pins)]
+    return [item.ts for item in reversed(channel.pins)]
 
 
 def _recount(channel: Channel, root: Json) -> None:

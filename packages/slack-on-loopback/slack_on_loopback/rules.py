@@ -148,9 +148,9 @@ def as_typed(text: str, names: dict[str, str]) -> str:
     """
     parts: list[str] = []
     end = 0
-    for kept in _KEPT.finditer(text):
-        parts += [_plain(text[end : kept.start()], names), kept.group()]
-        end = kept.end()
+    for match in _KEPT.finditer(text):
+        parts += [_plain(text[end : match.start()], names), match.group()]
+        end = match.end()
     return "".join([*parts, _plain(text[end:], names)])
 
 

@@ -114,7 +114,7 @@ def kind_of(schema: CoreSchema) -> str:
 def one_of(noun: str, *kinds: CoreSchema, ref: str | None = None) -> CoreSchema:
     """An object whose `type` picks the schema; the noun says what it is when it picks none."""
     return core_schema.tagged_union_schema(
-        {f"{_TAG}{kind_of(one)}": one for one in kinds},
+        {f"{_TAG}{kind_of(schema)}": schema for schema in kinds},
         discriminator=lambda found: f"{_TAG}{(as_object(found) or {}).get('type')}",
         custom_error_type=_WRONG_TYPE,
         custom_error_message=noun,

@@ -138,7 +138,7 @@ class Server:
         token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
         stored = self.runtime.state.files.get(request.match_info["file"])
         apps = self.runtime.state.apps.values()
-        app = next((one for one in apps if token and one.bot_token == token), None)
+        app = next((app for app in apps if token and app.bot_token == token), None)
         if (
             app is None
             or stored is None

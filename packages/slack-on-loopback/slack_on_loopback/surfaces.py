@@ -142,9 +142,9 @@ def take_action(runtime: Runtime, surface: Surface, given: Json) -> Json:
 def _message_surface(runtime: Runtime, user: User, where: SurfaceRef) -> Surface:
     channel = runtime.state.channel(where.channel)
     own = (
-        one
-        for one in runtime.ephemeral
-        if one["viewer"] == user.id and one["ts"] == where.message_ts
+        message
+        for message in runtime.ephemeral
+        if message["viewer"] == user.id and message["ts"] == where.message_ts
     )
     message = next(own, None) or channel.messages.get(where.message_ts)
     if message is None or not channel.sees(user.id):
@@ -159,7 +159,9 @@ def _message_surface(runtime: Runtime, user: User, where: SurfaceRef) -> Surface
 
 def _all_blocks(source: Json) -> list[Json]:
     attached = [
-        block for one in objects(source.get("attachments")) for block in objects(one.get("blocks"))
+        block
+        for item in objects(source.get("attachments"))
+        for block in objects(item.get("blocks"))
     ]
     return [*objects(source.get("blocks")), *attached]
 
@@ -175,8 +177,8 @@ def _check_options(element: Json, chosen: list[Json]) -> None:
     groups = [
         option for g in objects(element.get("option_groups")) for option in objects(g["options"])
     ]
-    offered = {text_at(one, "value") for one in [*objects(element.get("options")), *groups]}
-    if offered and not {text_at(one, "value") for one in chosen} <= offered:
+    offered = {text_at(item, "value") for item in [*objects(element.get("options")), *groups]}
+    if offered and not {text_at(option, "value") for option in chosen} <= offered:
         raise PersonRefusal("no_such_option", f"Not an option: {compact(chosen)}")
 
 

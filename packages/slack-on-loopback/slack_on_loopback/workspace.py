@@ -231,20 +231,20 @@ class Workspace:
         """
         hidden = set[str]() if notices else {"channel_join", "channel_leave"}
         found = self.channel(channel).roots()
-        return [copy(one) for one in found if one.get("subtype") not in hidden]
+        return [copy(message) for message in found if message.get("subtype") not in hidden]
 
     def thread(self, channel: str, ts: str) -> list[Json]:
         """Return a root message and its replies."""
-        return [copy(one) for one in self.channel(channel).thread(ts)]
+        return [copy(message) for message in self.channel(channel).thread(ts)]
 
     def ephemeral(self, user: str, channel: str | None = None) -> list[Json]:
         """Return the messages only this user sees."""
         viewer = self.user(user).id
         where = self.channel(channel).id if channel else None
         return [
-            copy(one)
-            for one in self.runtime.ephemeral
-            if one["viewer"] == viewer and where in {None, one["channel"]}
+            copy(message)
+            for message in self.runtime.ephemeral
+            if message["viewer"] == viewer and where in {None, message["channel"]}
         ]
 
     def pins(self, channel: str) -> list[str]:
@@ -253,7 +253,7 @@ class Workspace:
 
     def views(self, user: str) -> list[Json]:
         """Return the forms a user has open, the top one last."""
-        return [copy(one) for one in self.runtime.modals.get(self.user(user).id, [])]
+        return [copy(view) for view in self.runtime.modals.get(self.user(user).id, [])]
 
     def home(self, user: str) -> Json | None:
         """Return the Home the app published for a user."""

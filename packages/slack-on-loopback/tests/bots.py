@@ -100,7 +100,7 @@ class Listener:
 
     def of(self, test: Callable[[Json], bool]) -> list[Json]:
         """Return what passes a test."""
-        return [one for one in self.heard if test(one)]
+        return [message for message in self.heard if test(message)]
 
     def kinds(self) -> list[str]:
         """Return the types, with the subtype where there is one."""

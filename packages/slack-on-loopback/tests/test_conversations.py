@@ -21,7 +21,7 @@ async def test_a_private_channel_without_the_bot_does_not_exist(
 ) -> None:
     secret = ws.channel("security-review").id
     listed = await client.conversations_list(types="public_channel,private_channel")
-    assert secret not in [one["id"] for one in listed["channels"]]
+    assert secret not in [channel["id"] for channel in listed["channels"]]
     await ws.channel_action("dana", "invite", channel="security-review", member="echo")
     assert (await client.conversations_info(channel=secret))["channel"]["is_private"]
 
@@ -58,7 +58,7 @@ async def test_history_is_newest_first_without_replies(ws: Workspace, client: Cl
     await ws.say("alex", "general", "reply", thread_ts=root["ts"])
     await ws.say("dana", "general", "two")
     history = await client.conversations_history(channel=ws.channel("general").id)
-    assert [one["text"] for one in history["messages"]] == ["two", "one"]
+    assert [message["text"] for message in history["messages"]] == ["two", "one"]
     assert not history["has_more"]
 
 
@@ -66,16 +66,16 @@ async def test_history_can_be_limited_in_time_and_number(ws: Workspace, client: 
     said = [(await ws.say("dana", "general", str(n)))["ts"] for n in range(4)]
     channel = ws.channel("general").id
     after = await client.conversations_history(channel=channel, oldest=said[1])
-    assert [one["text"] for one in after["messages"]] == ["3", "2"]
+    assert [message["text"] for message in after["messages"]] == ["3", "2"]
     exact = await client.conversations_history(
         channel=channel, oldest=said[1], latest=said[1], inclusive=True, limit=1
     )
-    assert [one["text"] for one in exact["messages"]] == ["1"]
+    assert [message["text"] for message in exact["messages"]] == ["1"]
     first = await client.conversations_history(channel=channel, limit=3)
     assert first["has_more"]
     cursor = first["response_metadata"]["next_cursor"]
     rest = await client.conversations_history(channel=channel, limit=3, cursor=cursor)
-    assert [one["text"] for one in rest["messages"]] == ["0"]
+    assert [message["text"] for message in rest["messages"]] == ["0"]
 
 
 async def test_metadata_is_shown_only_when_asked_for(ws: Workspace, client: Client) -> None:
@@ -84,8 +84,8 @@ async def test_metadata_is_shown_only_when_asked_for(ws: Workspace, client: Clie
     await client.chat_postMessage(channel=channel, text="a", thread_ts=root, metadata=METADATA)
     plain = await client.conversations_replies(channel=channel, ts=root)
     full = await client.conversations_replies(channel=channel, ts=root, include_all_metadata=True)
-    assert ["metadata" in one for one in plain["messages"]] == [False, False]
-    assert [one["metadata"] for one in full["messages"]] == [METADATA, METADATA]
+    assert ["metadata" in message for message in plain["messages"]] == [False, False]
+    assert [message["metadata"] for message in full["messages"]] == [METADATA, METADATA]
     history = await client.conversations_history(channel=channel, include_all_metadata=True)
     assert history["messages"][0]["metadata"] == METADATA
 
@@ -98,7 +98,7 @@ async def test_replies_come_with_their_root_page_by_page(ws: Workspace, client: 
     first = await client.conversations_replies(channel=channel, ts=root, limit=2)
     cursor = first["response_metadata"]["next_cursor"]
     rest = await client.conversations_replies(channel=channel, ts=root, limit=2, cursor=cursor)
-    texts = [one["text"] for one in [*first["messages"], *rest["messages"]]]
+    texts = [message["text"] for message in [*first["messages"], *rest["messages"]]]
     assert texts == ["root", "0", "1", "2"]
 
 
@@ -123,7 +123,7 @@ async def test_the_life_of_a_channel(ws: Workspace, client: Client) -> None:
 
 async def test_the_bots_own_channels(ws: Workspace, client: Client) -> None:
     own = await client.users_conversations()
-    assert {one["name"] for one in own["channels"]} == {"general", "architecture"}
+    assert {channel["name"] for channel in own["channels"]} == {"general", "architecture"}
 
 
 async def test_a_persons_channels_are_those_shared_with_the_bot(

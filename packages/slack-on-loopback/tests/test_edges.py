@@ -236,7 +236,7 @@ async def test_a_response_can_answer_in_a_thread(
     answer = {"text": "here", "response_type": "in_channel", "thread_ts": root}
     async with http.post(urls[0], json=answer) as posted:
         assert posted.status == 200
-    assert [one["text"] for one in ws.thread("general", root)] == ["root", "here"]
+    assert [message["text"] for message in ws.thread("general", root)] == ["root", "here"]
 
 
 async def test_a_bad_answer_to_a_command_is_told_and_logged(ws: Workspace, client: Client) -> None:
@@ -273,8 +273,8 @@ async def test_the_page_can_use_shortcuts_options_and_forms(
     async def closed(ack: Any) -> None:
         await ack()
 
-    said = await ws.say("alex", "general", "A or B?")
-    where = {"channel": said["channel"], "message_ts": said["ts"]}
+    message = await ws.say("alex", "general", "A or B?")
+    where = {"channel": message["channel"], "message_ts": message["ts"]}
     async with on_socket(ws, app):
         assert (await dana.post("shortcut", callback_id="echo_this", **where))["ok"]
         view = (await ws.wait_for(lambda: ws.views("dana")))[0]

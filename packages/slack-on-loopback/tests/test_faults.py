@@ -180,7 +180,7 @@ async def test_the_switchboard_is_on_http_too(
         await client.auth_test()
     async with http.get(f"{control}/requests", params={"method": "auth.test"}) as answer:
         logged = (await answer.json())["requests"]
-    assert [one["outcome"] for one in logged] == ["http_503"]
+    assert [item["outcome"] for item in logged] == ["http_503"]
     async with http.delete(f"{control}/requests") as answer:
         assert (await answer.json())["ok"]
     assert ws.calls.entries == []

@@ -125,7 +125,7 @@ async def test_the_acknowledgement_can_be_a_message(
     bot.acks["command"] = {"text": "on it", "response_type": kind}
     await ws.command("dana", "general", "/echo", "x")
     found = ws.messages("general") if seen_by_all else ws.ephemeral("dana", "general")
-    assert [one["text"] for one in found] == ["on it"]
+    assert [message["text"] for message in found] == ["on it"]
 
 
 async def test_an_unknown_command_is_refused(ws: Workspace, bot: Recorder) -> None:
@@ -222,7 +222,7 @@ async def test_a_response_url_answers_five_times(
     for n in range(5):
         assert (await webhook.send(text=str(n))).status_code == 200
     assert (await webhook.send(text="6")).status_code == 404
-    assert [one["text"] for one in ws.ephemeral("dana")] == ["0", "1", "2", "3", "4"]
+    assert [message["text"] for message in ws.ephemeral("dana")] == ["0", "1", "2", "3", "4"]
 
 
 async def test_a_response_url_dies_after_half_an_hour(
@@ -244,7 +244,7 @@ async def test_a_click_can_replace_or_delete_an_ephemeral_message(
     assert bot.last["container"]["is_ephemeral"]
     webhook = AsyncWebhookClient(bot.last["response_url"], session=http)
     await webhook.send(text="done", replace_original=True)
-    assert [one["text"] for one in ws.ephemeral("dana")] == ["done"]
+    assert [message["text"] for message in ws.ephemeral("dana")] == ["done"]
     await webhook.send(delete_original=True)
     assert ws.ephemeral("dana") == []
 
@@ -484,11 +484,11 @@ async def test_an_external_id_is_unique(ws: Workspace, client: Client, bot: Reco
 async def test_shortcuts_bring_a_trigger_and_their_message(ws: Workspace, bot: Recorder) -> None:
     await ws.shortcut("dana", "anywhere")
     assert (bot.last["type"], bool(bot.last["trigger_id"])) == ("shortcut", True)
-    said = await ws.say("alex", "general", "A or B?")
-    await ws.shortcut("dana", "echo_this", "general", said["ts"])
+    message = await ws.say("alex", "general", "A or B?")
+    await ws.shortcut("dana", "echo_this", "general", message["ts"])
     found = bot.last
     assert (found["type"], found["message"]["text"]) == ("message_action", "A or B?")
-    assert found["channel"]["id"] == said["channel"]
+    assert found["channel"]["id"] == message["channel"]
     with pytest.raises(PersonRefusal, match="unknown_shortcut"):
         await ws.shortcut("dana", "nothing")
 

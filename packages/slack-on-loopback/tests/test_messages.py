@@ -120,7 +120,7 @@ async def test_a_reply_counts_at_its_root(ws: Workspace, client: Client, general
     reply = await post(client, general, "more", thread_ts=root)
     message = ws.messages("general")[0]
     assert (message["reply_count"], message["latest_reply"]) == (1, reply)
-    assert [one["ts"] for one in ws.thread("general", root)] == [root, reply]
+    assert [message["ts"] for message in ws.thread("general", root)] == [root, reply]
     assert len(ws.messages("general")) == 1
 
 
@@ -180,7 +180,7 @@ async def test_pins_are_listed_until_they_are_removed(
     await client.pins_add(channel=general, timestamp=ts)
     assert ws.pins("general") == [ts]
     listed = (await client.pins_list(channel=general))["items"]
-    assert [one["message"]["ts"] for one in listed] == [ts]
+    assert [item["message"]["ts"] for item in listed] == [ts]
     await client.pins_remove(channel=general, timestamp=ts)
     assert ws.pins("general") == []
 

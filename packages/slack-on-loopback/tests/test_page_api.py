@@ -50,11 +50,11 @@ async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
 async def test_the_page_is_told_what_others_said_last(
     dana: Page, alex: Page, ws: Workspace
 ) -> None:
-    said = await ws.say("dana", "architecture", "first")
-    await ws.say("dana", "architecture", "a reply", said["ts"])
+    message = await ws.say("dana", "architecture", "first")
+    await ws.say("dana", "architecture", "a reply", message["ts"])
     await ws.say("dana", "security-review", "secret")
     where = ws.channel("architecture").id
-    assert (await alex.get("state"))["recent"][where] == [said["ts"]]
+    assert (await alex.get("state"))["recent"][where] == [message["ts"]]
     assert (await dana.get("state"))["recent"][where] == []
     assert ws.channel("security-review").id not in (await alex.get("state"))["recent"]
 
@@ -73,7 +73,7 @@ async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:
     state = await dana.get("state")
     assert (state["ok"], state["me"], state["team"]["name"]) == (True, dana.user, "Riverside")
     assert state["emoji"]["eyes"] == "👀"
-    names = {one["name"] for one in state["channels"]}
+    names = {channel["name"] for channel in state["channels"]}
     assert names == {"general", "architecture", "random", "security-review"}
     app = state["apps"][0]
     assert (app["name"], app["connected"], app["has_home"]) == ("Echo", False, True)
@@ -85,11 +85,11 @@ async def test_a_viewer_does_not_see_private_channels_of_others(alex: Page, ws: 
     secret = ws.channel("security-review").id
     await ws.say("dana", "security-review", "secret")
     state = await alex.get("state")
-    assert secret not in {one["id"] for one in state["channels"]}
+    assert secret not in {channel["id"] for channel in state["channels"]}
     for path in (f"channels/{secret}", f"channels/{secret}/threads/1.0"):
         assert (await alex.get(path))["error"] == "channel_not_found"
-    said = await alex.post("say", channel=secret, text="let me in")
-    assert (said["ok"], said["error"]) == (False, "channel_not_found")
+    message = await alex.post("say", channel=secret, text="let me in")
+    assert (message["ok"], message["error"]) == (False, "channel_not_found")
 
 
 async def test_live_events_reach_only_who_may_see_them(
@@ -107,10 +107,10 @@ async def test_a_thread_is_shown_apart(dana: Page, ws: Workspace) -> None:
     root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
     await dana.post("say", channel=channel, text="reply", thread_ts=root)
     shown = await dana.get(f"channels/{channel}")
-    assert [one["text"] for one in shown["messages"]] == ["root"]
+    assert [message["text"] for message in shown["messages"]] == ["root"]
     assert shown["messages"][0]["reply_count"] == 1
     thread = await dana.get(f"channels/{channel}/threads/{root}")
-    assert [one["text"] for one in thread["messages"]] == ["root", "reply"]
+    assert [message["text"] for message in thread["messages"]] == ["root", "reply"]
 
 
 async def test_a_reply_changes_its_root_on_the_page(
@@ -151,8 +151,8 @@ async def test_a_failed_command_is_told_on_the_page(
     page = await live(ws, http, "dana")
     answer = await dana.post("say", channel=ws.channel("general").id, text="/echo x")
     assert answer["error"] == "command_failed"
-    told = await page.next("command_failed")
-    assert told["text"] == "/echo failed: the app is not connected"
+    message = await page.next("command_failed")
+    assert message["text"] == "/echo failed: the app is not connected"
 
 
 async def test_a_form_opens_closes_and_comes_back_after_a_reload(
@@ -174,7 +174,7 @@ async def test_a_form_opens_closes_and_comes_back_after_a_reload(
         assert (await page.next("apps"))["apps"][0]["connected"]
         await dana.post("say", channel=ws.channel("general").id, text="/echo")
         view = (await page.next("view_opened"))["view"]
-        assert [one["id"] for one in (await dana.get("state"))["views"]] == [view["id"]]
+        assert [item["id"] for item in (await dana.get("state"))["views"]] == [view["id"]]
         values = {"q": {"text": {"type": "plain_text_input", "value": "x"}}}
         answer = await dana.post("view/submit", view_id=view["id"], values=values)
         assert answer == {"ok": True, "response": {}}
@@ -254,7 +254,7 @@ async def test_channels_are_made_and_changed(
     made = await dana.post("channels", action="create", name="plans", is_private=True)
     channel = made["channel"]["id"]
     seen = (await page.next("channels"))["channels"]
-    assert channel not in [one["id"] for one in seen]
+    assert channel not in [message["id"] for message in seen]
     for action, more in (
         ("invite", {"member": alex.user}),
         ("rename", {"name": "plans-2"}),

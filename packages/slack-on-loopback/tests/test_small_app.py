@@ -66,15 +66,15 @@ def lunch_app(ws: Workspace) -> Any:
 
 @pytest.fixture(params=["socket", "http"])
 async def ws(request: pytest.FixtureRequest) -> AsyncGenerator[Workspace]:
-    async with run_workspace(WorkspaceConfig(pace=PATIENT, manifest=MANIFEST)) as found:
-        app = lunch_app(found)
+    async with run_workspace(WorkspaceConfig(pace=PATIENT, manifest=MANIFEST)) as workspace:
+        app = lunch_app(workspace)
         if request.param == "socket":
-            async with on_socket(found, app):
-                yield found
+            async with on_socket(workspace, app):
+                yield workspace
         else:
-            async with on_http(found, app) as url:
-                assert await found.use_http(url)
-                yield found
+            async with on_http(workspace, app) as url:
+                assert await workspace.use_http(url)
+                yield workspace
 
 
 async def ask_for_lunch(ws: Workspace, place: str) -> str:

@@ -41,7 +41,9 @@ async def test_a_mention_is_delivered_twice_as_message_and_as_mention(
         await ws.say("dana", "general", "@echo which database?")
         await ws.wait_for(lambda: len(listener.heard) == 2)
     assert sorted(listener.kinds()) == ["app_mention", "message"]
-    assert {one["text"] for one in listener.heard} == {f"<@{ws.app.bot_user}> which database?"}
+    assert {message["text"] for message in listener.heard} == {
+        f"<@{ws.app.bot_user}> which database?"
+    }
     assert len({delivery.event_id for delivery in ws.deliveries}) == 2
 
 
@@ -50,15 +52,15 @@ async def test_an_edited_mention_is_delivered_again_as_a_mention_of_the_same_mes
 ) -> None:
     listener = listening(app, "app_mention")
     async with on_socket(ws, app):
-        said = await ws.say("dana", "general", "@echo which database?")
+        message = await ws.say("dana", "general", "@echo which database?")
         await ws.wait_for(lambda: listener.heard)
-        await ws.edit("dana", "general", said["ts"], "@echo which queue?")
+        await ws.edit("dana", "general", message["ts"], "@echo which queue?")
         await ws.wait_for(lambda: len(listener.heard) == 2)
-        await ws.edit("dana", "general", said["ts"], "which queue?")
+        await ws.edit("dana", "general", message["ts"], "which queue?")
         await ws.say("dana", "general", "@echo and now?")
         await ws.wait_for(lambda: len(listener.heard) == 3)
     before, after, last = listener.heard
-    assert before["ts"] == after["ts"] == said["ts"]
+    assert before["ts"] == after["ts"] == message["ts"]
     assert (before.get("edited"), after["edited"]["user"]) == (None, ws.user("dana").id)
     assert after["text"] == f"<@{ws.app.bot_user}> which queue?"
     assert last["text"].endswith("and now?")
@@ -73,7 +75,7 @@ async def test_events_come_only_from_channels_the_bot_is_in(ws: Workspace, app: 
         await ws.say("dana", "security-review", "nor here")
         await ws.say("dana", "general", "here")
         await ws.wait_for(lambda: listener.heard)
-    assert [one["text"] for one in listener.heard] == ["here"]
+    assert [message["text"] for message in listener.heard] == ["here"]
 
 
 async def test_an_app_hears_only_what_it_subscribed_to(
@@ -134,7 +136,9 @@ async def test_what_else_happens_is_told(ws: Workspace, app: AsyncApp) -> None:
         "message:message_deleted",
         "reaction_added",
     ]
-    changed = next(one for one in listener.heard if one.get("subtype") == "message_changed")
+    changed = next(
+        message for message in listener.heard if message.get("subtype") == "message_changed"
+    )
     assert (changed["previous_message"]["text"], changed["message"]["text"]) == ("one", "two")
 
 
@@ -156,7 +160,7 @@ async def test_an_uninstalled_app_hears_of_it_and_is_locked_out(
     for envelope in told:
         await socket.ack(envelope)
     await ws.wait_for(lambda: len(ws.deliveries) == 2)
-    kinds = [one["payload"]["event"]["type"] for one in told]
+    kinds = [message["payload"]["event"]["type"] for message in told]
     assert kinds == ["tokens_revoked", "app_uninstalled"]
     assert await error_of(client.auth_test()) == "token_revoked"
 
@@ -256,7 +260,7 @@ async def test_each_payload_goes_to_one_of_several_sockets(
     for text in ("one", "two"):
         await ws.say("dana", "general", text)
     seen = [await first.receive(), await second.receive()]
-    assert sorted(one["payload"]["event"]["text"] for one in seen) == ["one", "two"]
+    assert sorted(message["payload"]["event"]["text"] for message in seen) == ["one", "two"]
 
 
 async def test_an_app_has_ten_sockets_at_most(ws: Workspace, http: aiohttp.ClientSession) -> None:

@@ -140,11 +140,11 @@ def test_the_page_tells_the_decision_first_then_all_that_led_to_it() -> None:
 
 def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
     by = Person(id="U1", name="Dana")
-    given = SourceReference(
+    reference = SourceReference(
         kind=SourceKind.LINK, title="load.md", address="https://a.example", fetch="x", by=by
     )
     turn = Turn(act=Act.READING, round=0, agent=ENGINE, target="1")
-    source = Source(turn=turn, reference=given, text="Jobs are lost.")
+    source = Source(turn=turn, reference=reference, text="Jobs are lost.")
     quotes = (
         Citation(
             source="e1", words="Jobs are lost.", status=CitationStatus.VERIFIED, place="line 1"
@@ -154,10 +154,12 @@ def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
         ),
     )
     debate = fold(a_log())
-    key, made = next(
+    key, contribution = next(
         (key, one) for key, one in debate.contributions.items() if one.text == "PostgreSQL."
     )
-    said = made.model_copy(update={"text": 'So [e1: "Jobs are lost."].', "citations": quotes})
+    said = contribution.model_copy(
+        update={"text": 'So [e1: "Jobs are lost."].', "citations": quotes}
+    )
     debate = replace(debate, sources=(source,), contributions={**debate.contributions, key: said})
     shown = page(debate, UNTIL)
     read(shown)
@@ -199,10 +201,13 @@ def test_hostile_text_does_nothing_wherever_it_stands() -> None:
         agent.model_copy(update={"name": f'{BAD}"\u202e>'}) for agent in debate.setup.agents
     )
     setup = debate.setup.model_copy(update={"agents": agents})
-    made = {
+    contributions = {
         key: one.model_copy(update={"call": a_call(), "warnings": (BAD,)})
         for key, one in debate.contributions.items()
     }
-    for found in (debate, replace(debate, setup=setup, verdict=verdict, contributions=made)):
+    for found in (
+        debate,
+        replace(debate, setup=setup, verdict=verdict, contributions=contributions),
+    ):
         read(page(found, UNTIL))
     read(absent())

@@ -37,7 +37,7 @@ async def main(location: str, webhook: str, address: str, *, begin: bool) -> Non
         queue = LandingQueue(
             landings=Landings(database),
             store=SqlDebateStore(database),
-            receivers={one.name: one for one in receivers},
+            receivers={item.name: item for item in receivers},
             clock=SystemClock(),
         )
         office = Office(SqlDebateStore(database), ManualClock(), queue.landings, queue)

@@ -97,8 +97,8 @@ class GitServer:
         await self.awake.wait()
         if self.refuses:
             return web.Response(status=self.refuses)
-        said = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
-        if request.headers.get("Authorization") != f"Basic {said}":
+        text = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+        if request.headers.get("Authorization") != f"Basic {text}":
             return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="git"'})
         head, body = await self._backend(request)
         is_push = request.path.endswith("/git-receive-pack")

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from bot.landing.landing_queue import LandingQueue
-from bot.landing.receivers import Landed, Landing, Receiver
+from bot.landing.receivers import LandedRecord, Landing, Receiver
 from bot.store.landings import Landings
 from bot.store.tables import prepare
 from core.events import (
@@ -32,10 +32,10 @@ FIRST, SECOND = "dabc2345", "dxyz2345"
 class Told:
     """Remembers what people were told."""
 
-    landings: list[Landed] = field(default_factory=list[Landed])
+    landings: list[LandedRecord] = field(default_factory=list[LandedRecord])
     failures: list[tuple[str, float | None]] = field(default_factory=list[tuple[str, float | None]])
 
-    async def landed(self, receiver: str, landing: Landing, landed: Landed) -> None:
+    async def landed(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
         del receiver, landing
         self.landings.append(landed)
 
@@ -89,10 +89,10 @@ class Office:
         by: str | None = None,
     ) -> None:
         """Have Dana decide."""
-        made = Decision(
+        decision = Decision(
             kind=kind, by=DANA, why=why, superseded_by=by, origin=f"{kind}-{self.clock.now()}"
         )
-        await self.happen(DecisionRecorded(decision=made), debate_id)
+        await self.happen(DecisionRecorded(decision=decision), debate_id)
 
     def note(self, outcome: str) -> None:
         """Remember how an attempt came out."""

@@ -101,7 +101,7 @@ async def test_replicas_share_the_queues_and_each_message_is_sent_once_in_order(
             await office.queue.close()
             await cluster.close()
 
-    told = [(one["data"]["debate"], one["type"].split(".")[1]) for one in shop.taken]
+    told = [(message["data"]["debate"], message["type"].split(".")[1]) for message in shop.taken]
     for debate in (FIRST, SECOND):
         assert [what for of, what in told if of == debate] == ["started", "decided", "accepted"]
     assert len(shop.seen) == len(told) == 6

@@ -16,11 +16,11 @@ from tests.bot.plays import a_debate, a_verdict
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "decisions"
-    made.mkdir()
-    (made / "0004-use-git.md").write_text("# Use Git\n")
-    (made / "README.md").write_text("# Decisions\n")
-    return made
+    path = tmp_path / "decisions"
+    path.mkdir()
+    (path / "0004-use-git.md").write_text("# Use Git\n")
+    (path / "README.md").write_text("# Decisions\n")
+    return path
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ async def office(folder: Path, tmp_path: Path) -> AsyncGenerator[Office]:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(one.name for one in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 async def test_whatever_becomes_of_it_the_same_file_is_renewed(

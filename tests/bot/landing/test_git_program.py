@@ -34,18 +34,18 @@ async def test_a_token_is_in_no_argument_and_no_file(tmp_path: Path) -> None:
     work.mkdir()
     git = git_in(work, "https://git.example.com/a.git", f"{place}:/usr/bin:/bin")
 
-    said = await git("fetch", "origin")
+    text = await git("fetch", "origin")
 
-    assert said == "fetch origin\n"
+    assert text == "fetch origin\n"
     assert TOKEN not in repr(git)
     assert list(work.iterdir()) == []
 
 
 async def test_a_token_is_sent_nowhere_else(tmp_path: Path) -> None:
-    heard: list[str] = []
+    texts: list[str] = []
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        heard.append(request.headers.get("Authorization", ""))
+        texts.append(request.headers.get("Authorization", ""))
         if request.path.startswith("/here/"):
             raise web.HTTPFound(f"/elsewhere{request.path_qs}")
         return web.Response(status=404)
@@ -63,8 +63,8 @@ async def test_a_token_is_sent_nowhere_else(tmp_path: Path) -> None:
         await git("ls-remote", f"{root}/there/a.git")
     await runner.cleanup()
 
-    assert heard[0].startswith("Basic ")
-    assert [one for one in heard[1:] if one] == []
+    assert texts[0].startswith("Basic ")
+    assert [text for text in texts[1:] if text] == []
 
 
 @pytest.mark.parametrize("times", [1, 2])

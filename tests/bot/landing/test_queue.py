@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.landing.receivers import Landed, Landing
+from bot.landing.receivers import LandedRecord, Landing
 from bot.store.landings import Landings, LandingState
 from bot.store.purging import purge_traces
 from core.events import DebateConcluded, Recorded, fold
@@ -38,10 +38,10 @@ class Desk:
     async def check(self) -> str:
         return "is there"
 
-    async def deliver(self, landing: Landing) -> Landed:
+    async def deliver(self, landing: Landing) -> LandedRecord:
         self.got.append(landing.debate.id)
         await self.act(landing)
-        return Landed(place="here")
+        return LandedRecord(place="here")
 
 
 @pytest.fixture

@@ -61,10 +61,10 @@ async def test_the_receiver_of_the_documents_takes_each_message_once_and_only_fr
         dead = (await office.landings.unlanded(5)).rows
     process.terminate()
     assert process.stdout
-    said = (await process.stdout.read()).decode().split()
+    texts = (await process.stdout.read()).decode().split()
     await process.wait()
 
-    assert said == ["debate.started", "debate.decided", "debate.accepted"]
+    assert texts == ["debate.started", "debate.decided", "debate.accepted"]
     assert {(row.receiver, row.error) for row in dead} == {
         ("forged", f"127.0.0.1:{port} answered with the code 401.")
     }

@@ -115,13 +115,13 @@ async def test_after_a_merge_the_branch_goes_on_from_the_base_and_merges_again(
     await office.decide()
     await office.settle()
     server.merge(BRANCH, squash=squash)
-    given = DecisionOutcome(
+    outcome = DecisionOutcome(
         kind=OutcomeKind.HELD,
         by=DANA,
         origin="o",
         decision=fold(await office.store.events(FIRST)).decisions[0].origin,
     )
-    await office.happen(OutcomeGiven(outcome=given))
+    await office.happen(OutcomeGiven(outcome=outcome))
     await office.settle()
     server.merge(BRANCH, squash=squash)
 
@@ -175,7 +175,7 @@ async def test_a_wrong_token_is_said_and_not_tried_again(server: GitServer, tmp_
 
     assert "refused the token in ADR_TOKEN" in why
     assert again is None
-    assert [one.error for one in dead] == [why]
+    assert [row.error for row in dead] == [why]
     assert "another-token" not in why
     assert server.branches() == ["main"]
 

@@ -64,7 +64,7 @@ class Shop:
     @property
     def types(self) -> list[str]:
         """What it was told, in order."""
-        return [one["type"] for one in self.taken]
+        return [message["type"] for message in self.taken]
 
 
 @asynccontextmanager
@@ -100,7 +100,7 @@ def a_webhook(url: str, **changes: Any) -> Webhook:
 def receiver(webhook: Webhook, clock: Clock | None = None) -> WebhookReceiver:
     return WebhookReceiver(
         webhook=webhook,
-        secrets=[secret_of(one, "SHOP_SECRET") for one in (SECRET, OLD_SECRET)],
+        secrets=[secret_of(text, "SHOP_SECRET") for text in (SECRET, OLD_SECRET)],
         clock=clock or ManualClock(),
         may_call=guard_of(webhook),
     )
@@ -124,7 +124,7 @@ def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
         [headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]
     )
     wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    given = [one.partition(",") for one in headers["webhook-signature"].split(" ")]
+    given = [text.partition(",") for text in headers["webhook-signature"].split(" ")]
     return any(kind == "v1" and hmac.compare_digest(text, wanted) for kind, _, text in given)
 
 

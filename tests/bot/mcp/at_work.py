@@ -112,7 +112,7 @@ async def program_at(url: str, token: str) -> AsyncGenerator[Editor]:
 
 
 def text_of(answer: CallToolResult) -> str:
-    return "\n".join(one.text for one in answer.content if isinstance(one, TextContent))
+    return "\n".join(content.text for content in answer.content if isinstance(content, TextContent))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ async def test_the_table_names_every_tool_and_says_which_change_something(tmp_pa
     rows = {name: changes == "yes" for name, _what, changes in ROW.findall(TEXT)}
     hints = {name: tool.annotations for name, tool in tools.items()}
     assert rows == {name: not hint.read_only_hint for name, hint in hints.items() if hint}
-    assert [one.name for one in TOOLS] == list(rows)
+    assert [kind.name for kind in TOOLS] == list(rows)
     assert [name for name, hint in hints.items() if hint and hint.destructive_hint] == [
         "stop_debate"
     ]

@@ -77,11 +77,11 @@ async def at_a_project(folder: Path) -> AsyncGenerator[Window]:
 
 async def test_it_ends_in_a_clear_error(tmp_path: Path) -> None:
     async with at_a_project(tmp_path) as kim:
-        for tool, arguments, said in HOSTILE:
+        for tool, arguments, text in HOSTILE:
             answer = await kim.client.call_tool(tool, arguments)
             words = text_of(answer)
             assert answer.is_error, arguments
-            assert said in words
+            assert text in words
             assert len(words) < 500
             assert "Traceback" not in words
             assert "\x1b" not in words

@@ -111,8 +111,8 @@ class Play:
 
     async def calls(self, kim: Editor, tool: str, **arguments: Any) -> dict[str, Any]:
         answer = await kim.client.call_tool(tool, arguments)
-        said = json.dumps(answer.structured_content, indent=1)
-        self.note(f"## {tool} {json.dumps(arguments)}", text_of(answer), said)
+        text = json.dumps(answer.structured_content, indent=1)
+        self.note(f"## {tool} {json.dumps(arguments)}", text_of(answer), text)
         assert not answer.is_error, text_of(answer)
         assert answer.structured_content is not None
         return answer.structured_content
@@ -130,7 +130,7 @@ class Play:
 
     def asked(self, what: str) -> int:
         """How many requests of that kind have arrived."""
-        return [kind_of(one) for one in self.vendor.asked].count(what)
+        return [kind_of(question) for question in self.vendor.asked].count(what)
 
     async def kill_when_asked(self, what: str, times: int) -> None:
         """End the server the hard way once the model was asked so often."""
@@ -149,7 +149,9 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
     async with Vendor(reviewing) as vendor:
         play = Play(tmp_path, vendor)
         # One agent has spoken, the other is asked: killed.
-        vendor.hold(lambda one: kind_of(one) == "review" and whose(one) == "Architect")
+        vendor.hold(
+            lambda question: kind_of(question) == "review" and whose(question) == "Architect"
+        )
         async with play.session() as kim:
             begun = await play.calls(
                 kim,
@@ -173,7 +175,7 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
             await play.kill_when_asked("review", 3)
         # The changed text was read, and the agents look again: killed.
         plan.write_text(mended(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
-        vendor.hold(lambda one: kind_of(one) == "look" and whose(one) == "Security")
+        vendor.hold(lambda question: kind_of(question) == "look" and whose(question) == "Security")
         async with play.session() as kim:
             again = await play.until_asked(kim, begun["debate_id"])
             assert again["open_questions"] == asked["open_questions"]
@@ -186,9 +188,9 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
             report, record = [await kim.reads(address) for address in verdict["documents"][:2]]
             play.note(report, record)
 
-    assert [one["finding"] for one in asked["open_questions"]] == [1, 2]
+    assert [question["finding"] for question in asked["open_questions"]] == [1, 2]
     assert (ended["state"], verdict["decision"]) == ("concluded", "Ready")
-    assert [(one["label"], one["role"]) for one in verdict["sources"]] == [
+    assert [(source["label"], source["role"]) for source in verdict["sources"]] == [
         ("e1", "the subject"),
         ("e2", "the changed text"),
     ]

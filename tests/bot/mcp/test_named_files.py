@@ -30,6 +30,8 @@ def test_where_an_editor_starts_the_server_nowhere_in_particular_no_file_is_read
         with pytest.raises(BadInput, match="is no project"):
             references_below(folder, [name], DANA)
 
-    assert [one.title for one in references_below(project, ["notes.txt"], DANA)] == ["notes.txt"]
+    assert [reference.title for reference in references_below(project, ["notes.txt"], DANA)] == [
+        "notes.txt"
+    ]
     page = "https://example.com/page"
-    assert [one.fetch for one in references_below(home, [page], DANA)] == [page]
+    assert [reference.fetch for reference in references_below(home, [page], DANA)] == [page]

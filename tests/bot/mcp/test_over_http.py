@@ -19,7 +19,7 @@ from aiohttp import web
 from mcp import MCPError
 
 from bot.mcp.arguments import StartArguments
-from bot.mcp.in_slack import InSlack
+from bot.mcp.in_slack import SlackCallerDebates
 from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
 from bot.mcp.token_callers import Caller
 from bot.slack.connection.http import WebServer
@@ -94,7 +94,9 @@ async def served(spec: BotSpec | None = None) -> AsyncGenerator[Served]:
     async with team_at_work(spec=spec) as team:
         callers = KnownCallers()
         routes = McpRoutes(
-            callers, lambda caller: InSlack(team.moot.context, caller), ["moot.example.com"]
+            callers,
+            lambda caller: SlackCallerDebates(team.moot.context, caller),
+            ["moot.example.com"],
         )
         application = web.Application(client_max_size=1024 * 1024)
         routes.add_to(application)
@@ -141,7 +143,9 @@ async def test_answers_and_notes_reach_a_debate_of_slack() -> None:
             pass
         assert found["state"] == "waiting_for_answers"
         assert (await dana.calls("add_note", debate_id=debate_id, text="On AWS."))["taken"]
-        answers = [{"number": one["number"], "answer": "Ten."} for one in found["open_questions"]]
+        answers = [
+            {"number": question["number"], "answer": "Ten."} for question in found["open_questions"]
+        ]
         given = await dana.calls("answer_question", debate_id=debate_id, answers=answers)
         assert not given["still_open"]
         assert (await dana.follows(debate_id))["state"] == "concluded"
@@ -286,7 +290,9 @@ async def test_of_two_replicas_asked_at_the_same_moment_one_begins_a_debate() ->
         # Each replica has a lock of its own; what they share is the database.
         context = bot.team.moot.context
         one, other = (
-            InSlack(replace(context, start=replace(context.start)), bot.callers.known[token])
+            SlackCallerDebates(
+                replace(context, start=replace(context.start)), bot.callers.known[token]
+            )
             for _ in range(2)
         )
         asked = StartArguments(question=QUESTION, channel=bot.team.channel)
@@ -331,8 +337,8 @@ async def test_who_has_many_requests_wait_keeps_nobody_else_from_being_answered(
         assert "fewer at once" in text
         assert (await bot.posts(LIST_TOOLS, **sam))[0] == 200
     finally:
-        for one in asked:
-            one.cancel()
+        for task in asked:
+            task.cancel()
         await asyncio.gather(*asked, return_exceptions=True)
     # Who hung up is not counted for ever.
     async with asyncio.timeout(300):

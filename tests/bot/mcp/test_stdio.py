@@ -60,11 +60,11 @@ def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> Non
         process.stdin.flush()
         said = list[dict[str, object]]()
         # Whoever closes its end does not wait for the answer.
-        while not {1, 2, 3} <= {one.get("id") for one in said}:
+        while not {1, 2, 3} <= {message.get("id") for message in said}:
             said.append(json.loads(process.stdout.readline()))
         process.stdin.close()
         said += map(json.loads, process.stdout)
         assert process.wait() == 0
-    assert all(one["jsonrpc"] == "2.0" for one in said)
-    assert sum("error" in one and one["id"] is None for one in said) == 2
+    assert all(message["jsonrpc"] == "2.0" for message in said)
+    assert sum("error" in message and message["id"] is None for message in said) == 2
     assert (tmp_path / "moot.db").exists()

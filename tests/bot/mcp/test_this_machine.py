@@ -30,8 +30,12 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         assert (begun["debate_id"], ended["waits_for"]) == (debate_id, "")
         assert verdict["solution"]
         assert verdict["steps"]
-        assert {one["status"] for one in verdict["requirements"]} <= {"met", "not met", "unknown"}
-        assert sum(one["first_choices"] for one in verdict["vote"]) > 0
+        assert {requirement["status"] for requirement in verdict["requirements"]} <= {
+            "met",
+            "not met",
+            "unknown",
+        }
+        assert sum(item["first_choices"] for item in verdict["vote"]) > 0
 
         which = {"debate_id": debate_id}
         (listed,) = (await kim.calls("list_debates"))["debates"]
@@ -49,9 +53,9 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         assert record.count('"decision_recorded"') == 1
 
         found = await kim.calls("search_decisions", query="what was decided about the job queue?")
-        assert [one["debate_id"] for one in found["found"]] == [debate_id]
+        assert [item["debate_id"] for item in found["found"]] == [debate_id]
         listed = await kim.calls("list_debates")
-        shown = [(one["debate_id"], one["standing"]) for one in listed["debates"]]
+        shown = [(debate["debate_id"], debate["standing"]) for debate in listed["debates"]]
         assert shown == [(debate_id, "accepted")]
         for address in verdict["documents"]:
             assert QUESTION in await kim.reads(address)
@@ -93,13 +97,13 @@ async def test_a_question_without_an_answer_is_skipped_and_the_verdict_says_by_w
         which = {"debate_id": (await kim.calls("start_debate", question=QUESTION))["debate_id"]}
         while not (await kim.calls("debate_status", **which, wait_seconds=20))["open_questions"]:
             pass
-        given = await kim.client.call_tool(
+        result = await kim.client.call_tool(
             "answer_question", {**which, "answers": [{"number": 1, "answer": " "}]}
         )
-        assert given.structured_content
-        assert given.structured_content["skipped"] == [1]
-        assert given.structured_content["recorded"] == []
-        assert "Skipped: 1; the assumptions hold." in text_of(given)
+        assert result.structured_content
+        assert result.structured_content["skipped"] == [1]
+        assert result.structured_content["recorded"] == []
+        assert "Skipped: 1; the assumptions hold." in text_of(result)
         await kim.follows(which["debate_id"])
         told = text_of(await kim.client.call_tool("get_verdict", which))
         documents = [
@@ -120,7 +124,7 @@ async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path
             "open_questions"
         ]:
             pass
-        numbers = [one["number"] for one in found["open_questions"]]
+        numbers = [question["number"] for question in found["open_questions"]]
         answers = [{"number": number, "answer": "As you assume."} for number in numbers]
         await kim.calls("answer_question", debate_id=begun["debate_id"], answers=answers)
         assert begun["playbook"] == found["playbook"] == "build-or-buy"
@@ -154,14 +158,14 @@ async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_wh
         again = await kim.client.call_tool("submit_revision", which | {"sources": ["plan.md"]})
         assert not again.is_error
         assert (given["sources"], given["still_open"]) == (["e2"], [])
-        numbers = [one["finding"] for one in now["open_questions"]]
+        numbers = [question["finding"] for question in now["open_questions"]]
         assert numbers == list(range(1, len(numbers) + 1))
         await kim.follows(begun["debate_id"])
         verdict = await kim.calls("get_verdict", **which)
         plan.write_text("Another one.")
         late = await kim.is_refused("submit_revision", **which, sources=["plan.md"])
         record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
-    assert [(one["label"], one["kind"], one["role"]) for one in verdict["sources"]] == [
+    assert [(source["label"], source["kind"], source["role"]) for source in verdict["sources"]] == [
         ("e1", "file", "the subject"),
         ("e2", "file", "the changed text"),
     ]
@@ -170,11 +174,11 @@ async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_wh
         assert finding["source"] == "e1"
         assert finding["changed"][-1] == "+ The old queue is drained on Sunday."
     assert "Start another review" in late
-    asked = provider.asked(Act.SECOND_LOOK)
-    assert asked
-    for request in asked:
+    requests = provider.asked(Act.SECOND_LOOK)
+    assert requests
+    for request in requests:
         assert "drained on Sunday" in "\n".join(part.text for part in request.parts)
-    notes = [one for one in record["events"] if one["event"]["kind"] == "note_added"]
+    notes = [event for event in record["events"] if event["event"]["kind"] == "note_added"]
     assert len(notes) == 1
 
 

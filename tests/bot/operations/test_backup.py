@@ -21,7 +21,7 @@ from bot.store.channel import Channel
 from bot.store.landings import Landings, NewLanding
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
-from bot.store.records import ChannelSettings, NewerBlocks, Organisations, Reminders, Restored
+from bot.store.records import ChannelSettings, NewerBlocks, Organisations, Reminders, RestoredIds
 from bot.store.search import DebateWords
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
@@ -30,7 +30,7 @@ from core.models import Cap, DaySpending, Place, Usage
 from core.ports import DebateFilter, Reservation
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.purging import Only
+from core.store.purging import PurgeFilter
 from core.testing import a_setup
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.remind import Reminder
@@ -78,12 +78,12 @@ async def fill(database: Database) -> None:
 async def fill_the_rest(database: Database) -> None:
     """What only some leave behind: costs, dates, senders, organisations, refusals, backups."""
     await SqlDebateStore(database).append("run", CallsDropped(usage=COSTLY, origin="1"), at=NOW)
-    wanted = Reservation(
+    reservation = Reservation(
         id="a1", debate_id="run", turn="r1/proposal/ann", amount=Decimal("0.01"), expires_at=NOW
     )
     day = DaySpending(day=NOW.date(), workspace="T1")
     cap = Cap("day/T1", "all debates today", Decimal(1), shared=day)
-    await SqlDebateStore(database).reserve(wanted, [cap], at=NOW - timedelta(days=1))
+    await SqlDebateStore(database).reserve(reservation, [cap], at=NOW - timedelta(days=1))
     await Reminders(database).put(Reminder("old", "V1", NOW))
     await Leases(database, "a process").acquire("post/T1/C1")
     await Organisations(database).note("T1", "E1")
@@ -104,8 +104,8 @@ async def fill_the_rest(database: Database) -> None:
         used_at=None,
     )
     await PersonalTokens(database).make(token, origin="1", most=1)
-    await Restored(database).mark(NOW)
-    await Restored(database).find_out()
+    await RestoredIds(database).mark(NOW)
+    await RestoredIds(database).find_out()
 
 
 async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str, int]:
@@ -114,11 +114,11 @@ async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str
     known = (core.store.tables.METADATA.tables, bot.store.tables.METADATA.tables, WORDS)
     there = await database.read(lambda c: set(inspect(c).get_table_names()))
     columns = [
-        one
+        column
         for tables in known
         for name, table in tables.items()
         if name in there
-        for one in table.columns
+        for column in table.columns
     ]
     for column in columns:
         if column.name in {"workspace", "debate_id"}:
@@ -130,7 +130,7 @@ async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str
 
 async def left(location: str) -> set[str]:
     async with await Database.open(location) as database:
-        found = {one.debate_id for one in await SqlDebateStore(database).find(DebateFilter())}
+        found = {entry.debate_id for entry in await SqlDebateStore(database).find(DebateFilter())}
         for name in found:
             assert len(await Posts(database).rows_of_debate(name)) == 1
         return found
@@ -261,15 +261,15 @@ def bytes_of(folder: Path) -> str:
 @pytest.mark.parametrize(
     ("only", "left_over"),
     [
-        (Only(debate="run"), {"old", "new", "far"}),
-        (Only(channel="C1"), {"far"}),
-        (Only(channel="C2"), {"old", "new", "run", "far"}),
-        (Only(person="U1"), {"far"}),
-        (Only(person="U2"), {"old", "new", "run", "far"}),
+        (PurgeFilter(debate="run"), {"old", "new", "far"}),
+        (PurgeFilter(channel="C1"), {"far"}),
+        (PurgeFilter(channel="C2"), {"old", "new", "run", "far"}),
+        (PurgeFilter(person="U1"), {"far"}),
+        (PurgeFilter(person="U2"), {"old", "new", "run", "far"}),
     ],
 )
 async def test_debates_of_a_person_channel_or_one_debate(
-    location: str, only: Only, left_over: set[str]
+    location: str, only: PurgeFilter, left_over: set[str]
 ) -> None:
     async with await Database.open(location) as database:
         await fill(database)
@@ -280,15 +280,15 @@ async def test_debates_of_a_person_channel_or_one_debate(
 @pytest.mark.parametrize(
     ("only", "left_over"),
     [
-        (Only(), {"far"}),
-        (Only(debate="run"), {"mine", "theirs", "elsewhere", "far"}),
-        (Only(person="U1"), {"theirs", "far"}),
-        (Only(channel="C1"), {"elsewhere", "far"}),
-        (Only(person="U1", channel="C1"), {"theirs", "elsewhere", "far"}),
+        (PurgeFilter(), {"far"}),
+        (PurgeFilter(debate="run"), {"mine", "theirs", "elsewhere", "far"}),
+        (PurgeFilter(person="U1"), {"theirs", "far"}),
+        (PurgeFilter(channel="C1"), {"elsewhere", "far"}),
+        (PurgeFilter(person="U1", channel="C1"), {"theirs", "elsewhere", "far"}),
     ],
 )
 async def test_what_was_told_outside_of_debates_goes_with_the_person_and_the_channel(
-    location: str, only: Only, left_over: set[str]
+    location: str, only: PurgeFilter, left_over: set[str]
 ) -> None:
     told = [
         ("mine", "T1", "C1", "U1"),

@@ -64,12 +64,12 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
 
 def test_the_documents_tell_of_every_figure() -> None:
     folder = ROOT / "docs"
-    told = "".join(
+    text = "".join(
         (folder / file).read_text(encoding="utf-8") for file in ("operations.md", "landing.md")
     )
     figures = [
-        f"{one.name}_total" if one.type == "counter" else one.name
-        for one in Metrics().registry.collect()
-        if one.name.startswith("moot_")
+        f"{metric.name}_total" if metric.type == "counter" else metric.name
+        for metric in Metrics().registry.collect()
+        if metric.name.startswith("moot_")
     ]
-    assert [name for name in figures if name not in told] == []
+    assert [name for name in figures if name not in text] == []

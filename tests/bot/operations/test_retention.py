@@ -28,7 +28,7 @@ async def test_old_debates_of_all_workspaces_go_and_the_others_stay(location: st
         await ended.purge(NOW - timedelta(days=30))
 
         left = await SqlDebateStore(database).find(DebateFilter())
-    assert {one.debate_id for one in left} == {"new", "run"}
+    assert {entry.debate_id for entry in left} == {"new", "run"}
 
 
 async def test_what_ended_in_years_is_deleted_a_few_at_a_time(location: str) -> None:
@@ -58,7 +58,7 @@ async def test_what_ended_in_years_is_deleted_a_few_at_a_time(location: str) -> 
             event.remove(Engine, "before_cursor_execute", note)
             event.remove(Engine, "commit", end)
 
-        assert {one.debate_id for one in await store.find(DebateFilter())} == {"new", "run"}
+        assert {entry.debate_id for entry in await store.find(DebateFilter())} == {"new", "run"}
     parts = [len(part.split()) for part in " ".join(deletions).split("commit")]
     assert [size for size in parts if size] == [10, 10, 10, 7]
 
@@ -102,14 +102,14 @@ async def test_purging_brings_the_file_of_an_earlier_version_into_todays_form(
     assert form_of(path) == (8192, 2)
     async with await Database.open(f"sqlite+aiosqlite:///{path}") as database:
         left = await SqlDebateStore(database).find(DebateFilter())
-    assert {one.debate_id for one in left} == {"new", "run"}
+    assert {entry.debate_id for entry in left} == {"new", "run"}
 
 
 def form_of(path: Path) -> tuple[int, int]:
     """Bytes of a page, and whether free pages can be given back (2: a few at a time)."""
     with closing(sqlite3.connect(path)) as connection:
         asked = ("PRAGMA page_size", "PRAGMA auto_vacuum")
-        size, vacuum = (connection.execute(one).fetchone()[0] for one in asked)
+        size, vacuum = (connection.execute(text).fetchone()[0] for text in asked)
         return size, vacuum
 
 

@@ -79,7 +79,9 @@ def test_a_role_is_found_with_the_package_it_comes_from(site: Site) -> None:
 
     plugins = found()
 
-    assert [(one.title, one.fault) for one in plugins.found] == [("role wcag of moot-wcag 1.0", "")]
+    assert [(plugin.title, plugin.fault) for plugin in plugins.found] == [
+        ("role wcag of moot-wcag 1.0", "")
+    ]
     assert [(role.id, role.source) for role in plugins.roles] == [("wcag", "moot-wcag 1.0")]
 
 
@@ -103,9 +105,9 @@ def test_a_broken_plugin_is_named_and_the_others_are_used(site: Site, case: str)
     plugins = found()
 
     assert [role.id for role in plugins.roles] == ["zebra"]
-    [said] = plugins.left_out
-    assert said.startswith("The role wcag of moot-wcag 1.0 is left out: ")
-    assert why in said
+    [text] = plugins.left_out
+    assert text.startswith("The role wcag of moot-wcag 1.0 is left out: ")
+    assert why in text
 
 
 def test_a_taken_name_is_left_out(site: Site) -> None:
@@ -154,7 +156,7 @@ def test_what_is_not_allowed_is_not_even_imported(
 
     assert [role.id for role in plugins.roles] == used
     assert not plugins.left_out
-    assert [one.is_allowed for one in plugins.found] == [False, bool(used)]
+    assert [plugin.is_allowed for plugin in plugins.found] == [False, bool(used)]
 
 
 def test_an_allowed_package_that_is_not_there_is_an_error(site: Site) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from bot.queue.leases import Leases
 from bot.queue.outbox import Outbox
-from bot.queue.outgoing import Outgoing, Rendered
+from bot.queue.outgoing import Outgoing, RenderedPosts
 from bot.queue.rate_limits import FAST, Pace
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.client import slack_client, slack_session
@@ -70,7 +70,7 @@ class Office:
             )
         )
 
-    async def _render(self, rows: Sequence[PostRow]) -> Rendered:
+    async def _render(self, rows: Sequence[PostRow]) -> RenderedPosts:
         contents: dict[str, Mapping[str, Any]] = {}
         if self.broken & {row.key for row in rows}:
             raise KeyError("a fault of a view")
@@ -80,7 +80,7 @@ class Office:
             session = {"status": text, "initiator_user_id": "U404"}
             kinds = {"pin": pinned, "session": session}
             contents[row.key] = kinds.get(row.method, {"text": text})
-        return Rendered(seq=self.seq, contents=contents)
+        return RenderedPosts(seq=self.seq, contents=contents)
 
     async def _take(self, row: PostRow, refusal: Rejected) -> None:
         self.refused.append((row.key, refusal.code))
@@ -211,7 +211,7 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
         await office.until_shown("d1/session")
         await office.go_on(session="active")
         await office.until_shown("d1/session")
-        outcomes = [one.outcome for one in workspace.calls.of("agents.sessions.setStatus")]
+        outcomes = [call.outcome for call in workspace.calls.of("agents.sessions.setStatus")]
         assert [outcome for outcome in outcomes if outcome != "user_not_in_channel"] == [
             "ok",
             "invalid_arguments",
@@ -565,7 +565,7 @@ async def test_a_deleted_debate_leaves_nothing_that_is_tried_again(office: Offic
     await office.outbox.post([office.living("d1/board")])
     await office.settled("d1/board")
 
-    async def unknown(rows: Sequence[PostRow]) -> Rendered:
+    async def unknown(rows: Sequence[PostRow]) -> RenderedPosts:
         raise DebateUnknown(rows[0].key)
 
     office.outbox.outgoing.render = unknown

@@ -297,7 +297,7 @@ async def test_edits_of_one_debate_come_together_and_a_put_off_one_later(queue: 
     (row,) = await queue.posts.stale(EDITS, 0.0)
     await queue.posts.put_off(row, 50)
     # A wait is no refusal: the board tells what Slack refused.
-    assert [one.error for one in await queue.posts.rows_of_debate("d2")] == [None]
+    assert [row.error for row in await queue.posts.rows_of_debate("d2")] == [None]
     assert await queue.stale() == [BOARD, CARD]
 
 

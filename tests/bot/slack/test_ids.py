@@ -60,5 +60,5 @@ def test_a_link_to_a_post_of_ours_is_filled_in():
 )
 def test_what_others_write_is_no_link_to_a_post_of_ours(written: str):
     text = written.format(address_of("dotherone/vote"))
-    shown = [mrkdwn(text), plain(text), gist(text, 300), bare(text, 300)]
-    assert not addressed("\n".join(shown))
+    texts = [mrkdwn(text), plain(text), gist(text, 300), bare(text, 300)]
+    assert not addressed("\n".join(texts))

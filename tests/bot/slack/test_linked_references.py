@@ -22,7 +22,7 @@ def test_a_message_stands_for_the_thread_it_is_in() -> None:
     reply = f"{TEAM}/archives/C0HERE/p1700000000123456?thread_ts=1700000000.000100&cid=C0HERE"
     alone, in_thread = linked(f"{TEAM}/archives/C0HERE/p1700000000123456\n{reply}")
 
-    assert {one.kind for one in (alone, in_thread)} == {SourceKind.THREAD}
+    assert {reference.kind for reference in (alone, in_thread)} == {SourceKind.THREAD}
     assert alone.fetch == "C0HERE/1700000000.123456/"
     assert in_thread.fetch == "C0HERE/1700000000.000100/"
     assert in_thread.address == reply
@@ -30,14 +30,16 @@ def test_a_message_stands_for_the_thread_it_is_in() -> None:
 
 def test_files_and_pages_are_told_apart_and_nothing_is_there_twice() -> None:
     file, page = f"{TEAM}/files/U1/F0OFFER/the%20offer.pdf", "https://docs.example.com/queues"
-    found = linked(f"<{file}|offer>, {page} https://a.example.org/x\n{file}")
+    references = linked(f"<{file}|offer>, {page} https://a.example.org/x\n{file}")
 
-    assert [(one.kind.value, one.title, one.fetch) for one in found] == [
+    assert [
+        (reference.kind.value, reference.title, reference.fetch) for reference in references
+    ] == [
         ("file", "the offer.pdf", "F0OFFER"),
         ("link", page, page),
         ("link", "https://a.example.org/x", "https://a.example.org/x"),
     ]
-    assert all(one.by == ANN for one in found)
+    assert all(reference.by == ANN for reference in references)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_files_and_pages_are_told_apart_and_nothing_is_there_twice() -> None:
     ],
 )
 def test_capitals_in_the_host_and_a_slash_at_the_end_change_nothing(typed: str, fetch: str) -> None:
-    assert [one.fetch for one in linked(typed)] == [fetch]
+    assert [reference.fetch for reference in linked(typed)] == [fetch]
 
 
 @pytest.mark.parametrize(
@@ -68,10 +70,10 @@ def test_capitals_in_the_host_and_a_slash_at_the_end_change_nothing(typed: str, 
     ],
 )
 def test_what_cannot_be_a_source_is_refused_in_words(typed: str, said: str) -> None:
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as error:
         linked(typed)
 
-    assert said in str(told.value)
+    assert said in str(error.value)
 
 
 def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> None:
@@ -79,7 +81,7 @@ def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> No
         f"As <{TEAM}/archives/C0HERE/p1700000000123456|said>, see https://docs.example.com/queues, "
         "https://example.net/x and https://example.net/y, or https://[::1."
     )
-    found = written_links(
+    links = written_links(
         text,
         HERE,
         workspace_url=f"{TEAM}/",
@@ -88,23 +90,23 @@ def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> No
         thread="1700000000.000100",
     )
 
-    assert [reference.fetch for reference in found.references] == [
+    assert [reference.fetch for reference in links.references] == [
         "C0HERE/1700000000.123456/",
         "https://docs.example.com/queues",
     ]
-    (why,) = found.refusals
+    (why,) = links.refusals
     assert "Pages of example.net are not read here" in why
 
 
 def test_the_thread_that_words_stand_in_is_no_source_of_its_own() -> None:
     link = f"{TEAM}/archives/C0HERE/p1700000000123456?thread_ts=1700000000.000100&cid=C0HERE"
     root = "1700000000.000100"
-    said = f"As I said: {link}"
+    text = f"As I said: {link}"
 
-    found = written_links(said, HERE, workspace_url=TEAM, hosts=(), by=ANN, thread=root)
+    links = written_links(text, HERE, workspace_url=TEAM, hosts=(), by=ANN, thread=root)
 
-    assert not found.references
-    assert not found.refusals
+    assert not links.references
+    assert not links.refusals
 
 
 KEY = "sk-ant-" + "api03-abcdefghijklmnop1234"
@@ -121,15 +123,15 @@ KEY = "sk-ant-" + "api03-abcdefghijklmnop1234"
     ],
 )
 def test_a_link_with_a_secret_is_no_source_however_it_is_given(link: str) -> None:
-    with pytest.raises(BadInput, match="looks like another secret") as told:
+    with pytest.raises(BadInput, match="looks like another secret") as error:
         linked(link)
-    found = written_links(
+    links = written_links(
         f"See {link}", HERE, workspace_url=TEAM, hosts=("docs.example.com",), by=ANN
     )
 
-    assert (found.references, found.refusals) == ((), (str(told.value),))
-    assert KEY not in str(told.value)
-    assert "hunter22" not in str(told.value)
+    assert (links.references, links.refusals) == ((), (str(error.value),))
+    assert KEY not in str(error.value)
+    assert "hunter22" not in str(error.value)
 
 
 def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:

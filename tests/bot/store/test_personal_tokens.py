@@ -70,7 +70,7 @@ async def test_a_token_ends_with_its_time_and_makes_room(tokens: PersonalTokens)
     token = await made(tokens)
     assert await tokens.owned(token, WANTED.expires_at - timedelta(seconds=1))
     assert await tokens.owned(token, WANTED.expires_at) is None
-    assert [one.number for one in await tokens.of("T1", "U1", NOON)] == [1]
+    assert [token.number for token in await tokens.of("T1", "U1", NOON)] == [1]
     assert not await tokens.of("T1", "U1", WANTED.expires_at)
     later = replace(WANTED, made_at=WANTED.expires_at, expires_at=NOON + timedelta(days=9))
     for _ in range(MOST):
@@ -82,8 +82,8 @@ async def test_nobody_has_more_than_they_may_even_at_the_same_moment(
     tokens: PersonalTokens,
 ) -> None:
     found = await asyncio.gather(*(made(tokens) for _ in range(3 * MOST)))
-    assert len([one for one in found if one]) == MOST
-    assert [one.number for one in await tokens.of("T1", "U1", NOON)] == [1, 2, 3]
+    assert len([text for text in found if text]) == MOST
+    assert [token.number for token in await tokens.of("T1", "U1", NOON)] == [1, 2, 3]
     assert await made(tokens, replace(WANTED, person="U2"))
     assert await made(tokens, replace(WANTED, workspace="T2"))
 

@@ -137,10 +137,10 @@ async def test_an_mcp_servers_address_is_checked_at_the_start(
     file = tmp_path / "moot.yaml"
     file.write_text(MCP.format(server), encoding="utf-8")
 
-    with pytest.raises(ConfigurationBroken) as told:
+    with pytest.raises(ConfigurationBroken) as error:
         await load_settings(environment(), file)
 
-    assert said in str(told.value)
+    assert said in str(error.value)
 
 
 async def test_a_variable_that_an_mcp_server_needs_is_named_and_handed_on(tmp_path: Path) -> None:

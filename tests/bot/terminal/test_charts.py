@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from bot.terminal.calibrating import calibration_chart, check_chart
-from core.calibration import Case, Voice, calibration
+from core.calibration import AgentRecord, Case, calibration
 from core.errors import BadInput
 from core.models import OutcomeKind
 
 
-def a_case(outcome: OutcomeKind | None, *voices: Voice) -> Case:
+def a_case(outcome: OutcomeKind | None, *voices: AgentRecord) -> Case:
     noon = datetime(2026, 1, 5, 12, tzinfo=UTC)
     return Case(
         debate_id="d1",

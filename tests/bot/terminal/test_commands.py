@@ -101,11 +101,11 @@ def folded(record: dict[str, Any]) -> Debate:
     return fold(
         Recorded(
             debate_id=record["debate_id"],
-            seq=one["seq"],
-            at=datetime.fromisoformat(one["at"]),
-            event=event_from_json(json.dumps(one["event"])),
+            seq=event["seq"],
+            at=datetime.fromisoformat(event["at"]),
+            event=event_from_json(json.dumps(event["event"])),
         )
-        for one in record["events"]
+        for event in record["events"]
     )
 
 
@@ -221,15 +221,15 @@ def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot)
 def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
     moot: Moot,
 ) -> None:
-    shown, asked = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
+    shown, result = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
 
     where = str(moot.folder / "moot.db")
     assert where in moot("list").stderr
     assert str(shown.exception) == (
         f"There is no debate dabc2345 in {where}. `moot list` shows which there are."
     )
-    assert f"No decision on this is known in {where}." in asked.stderr
-    assert "moot debate 'why did we choose Kafka?'" in asked.stderr
+    assert f"No decision on this is known in {where}." in result.stderr
+    assert "moot debate 'why did we choose Kafka?'" in result.stderr
     assert where in str(moot("outcome", "dabc2345").exception)
     assert f"No accepted decision is known in {where}." in moot("calibration").stderr
     landings = moot("landings", "list")
@@ -343,10 +343,10 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     assert [line.split("\t")[0] for line in listed] == [debate_id]
     assert listed[0].split("\t")[1] == "concluded"
     assert listed[0].endswith(QUESTION)
-    shown = moot("show", debate_id, "--metrics").stdout
-    assert f"Debate {debate_id}: concluded" in shown
-    assert "| Architect | offline/offline-checklists |" in shown
-    assert "Summaries: 2, " in shown
+    text = moot("show", debate_id, "--metrics").stdout
+    assert f"Debate {debate_id}: concluded" in text
+    assert "| Architect | offline/offline-checklists |" in text
+    assert "Summaries: 2, " in text
     assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
     one = moot("explain", debate_id, "r1/critique/architect/security").stdout
     assert one.count("[r1/") == 1
@@ -368,7 +368,9 @@ def test_all_debates_of_a_person_can_be_exported_into_a_folder(moot: Moot) -> No
     person = record["events"][0]["event"]["setup"]["asked_by"]["id"]
 
     moot("export", "--person", person, "--format", "json", "--output", "all")
-    assert {path.name for path in Path("all").iterdir()} == {f"{one}.json" for one in ids}
+    assert {path.name for path in Path("all").iterdir()} == {
+        f"{debate_id}.json" for debate_id in ids
+    }
     moot("export", "--person", "U0NOBODY", "--output", "none")
     assert list(Path("none").iterdir()) == []
     assert "Name the folder" in str(error_of(moot("export", "--channel", "C1")))
@@ -421,10 +423,10 @@ async def test_a_finished_debate_can_be_scored(
             == 0
         )
 
-    said = capsys.readouterr().out
-    assert "requirements" in said.lower()
+    text = capsys.readouterr().out
+    assert "requirements" in text.lower()
     if form == "json":
-        marks = json.loads(said)["marks"]
+        marks = json.loads(text)["marks"]
         assert [mark["evaluator"] for mark in marks] == ["security", "finance"]
 
 
@@ -450,12 +452,12 @@ def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
         "debate": {"rounds": 2},
         "limits": {"round_seconds": 60},
     }
-    shown = moot("config", "show", "--config", "moot.yaml").stdout
-    Path("shown.yaml").write_text(shown, encoding="utf-8")
-    settings = yaml.safe_load(shown)
+    text = moot("config", "show", "--config", "moot.yaml").stdout
+    Path("shown.yaml").write_text(text, encoding="utf-8")
+    settings = yaml.safe_load(text)
     assert (settings["debate"]["rounds"], settings["limits"]["round_seconds"]) == (2, 60.0)
     assert moot("config", "check", "shown.yaml").exit_code == 0
-    assert moot("config", "show", "--config", "shown.yaml").stdout == shown
+    assert moot("config", "show", "--config", "shown.yaml").stdout == text
 
 
 def test_the_schema_can_be_printed(moot: Moot) -> None:
@@ -489,9 +491,9 @@ def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: s
 
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
-    asked = DebateCommand(question=["x"], report=target)
+    command = DebateCommand(question=["x"], report=target)
     target.mkdir()
-    hand_out(fold(a_log()), asked, "{}")
+    hand_out(fold(a_log()), command, "{}")
 
     assert list(target.iterdir()) == []
 
@@ -560,7 +562,7 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
     Path("good.yaml").write_text("debate: {rounds: 2}\n", encoding="utf-8")
     good, bad = (moot("config", "check", f"{name}.yaml", "--json") for name in ("good", "bad"))
     shown = moot("config", "show", "--config", "good.yaml", "--json")
-    found = moot("doctor", "--json")
+    result = moot("doctor", "--json")
 
     assert json.loads(good.stdout)["usable"] is True
     assert json.loads(good.stdout)["notices"] == []
@@ -569,7 +571,7 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
         'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'
     ]
     assert json.loads(shown.stdout)["debate"]["rounds"] == 2
-    assert json.loads(found.stdout)["well"] is (found.exit_code == 0)
+    assert json.loads(result.stdout)["well"] is (result.exit_code == 0)
     Path("shown.json").write_text(shown.stdout, encoding="utf-8")
     assert moot("config", "check", "shown.json").exit_code == 0
 

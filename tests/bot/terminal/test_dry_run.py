@@ -68,10 +68,10 @@ async def test_a_dry_run_leaves_nothing_behind(
 ) -> None:
     assert await hold(DebateCommand(question=[QUESTION], rounds=1, dry_run=True)) == 0
 
-    said = capsys.readouterr().out
-    assert "no model is asked and nothing is spent" in said
-    assert "Performance, Proposal → offline engine, no model" in said
-    assert "Estimated: no model call, no cost." in said
+    text = capsys.readouterr().out
+    assert "no model is asked and nothing is spent" in text
+    assert "Performance, Proposal → offline engine, no model" in text
+    assert "Estimated: no model call, no cost." in text
     assert files(tmp_path) == []
 
 

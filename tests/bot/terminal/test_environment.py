@@ -126,7 +126,7 @@ def test_ignored_files_of_a_folder_are_left_out_and_counted(
     for name in ("a.md", "draft.md", "secret.env", "shared.env", "node_modules/b.md"):
         (docs / name).write_text("x", encoding="utf-8")
 
-    found = references_to([str(docs)], KIM)
+    references = references_to([str(docs)], KIM)
 
-    assert [reference.title for reference in found] == ["a.md", "shared.env"]
+    assert [reference.title for reference in references] == ["a.md", "shared.env"]
     assert "3 entries that .gitignore names" in capsys.readouterr().err

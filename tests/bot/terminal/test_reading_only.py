@@ -31,7 +31,7 @@ async def hold_debate(file: Path) -> None:
 async def found_in(location: Path | str) -> Sequence[str]:
     """The debates that a reader finds."""
     async with open_records(str(location)) as store:
-        return [one.debate_id for one in await store.find(DebateFilter(limit=9))]
+        return [entry.debate_id for entry in await store.find(DebateFilter(limit=9))]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def killed(tmp_path: Path) -> Path:
 async def test_the_log_of_a_file_that_was_moved_away_is_kept(
     killed: Path, stands_there: str
 ) -> None:
-    file, log, aside = (killed.with_name(one) for one in ("moot.db", "moot.db-wal", "aside.db"))
+    file, log, aside = (killed.with_name(name) for name in ("moot.db", "moot.db-wal", "aside.db"))
     held = log.read_bytes()
     file.rename(aside)
     if stands_there == "a copy":
@@ -77,7 +77,7 @@ async def test_the_log_of_a_file_that_was_moved_away_is_kept(
 async def test_who_writes_keeps_the_log_of_a_file_that_was_moved_away(
     killed: Path, stands_there: str
 ) -> None:
-    file, log, aside = (killed.with_name(one) for one in ("moot.db", "moot.db-wal", "aside.db"))
+    file, log, aside = (killed.with_name(name) for name in ("moot.db", "moot.db-wal", "aside.db"))
     held = log.read_bytes()
     file.rename(aside)
     if stands_there == "an empty file":
@@ -90,13 +90,13 @@ async def test_who_writes_keeps_the_log_of_a_file_that_was_moved_away(
     assert file.exists() is (stands_there == "an empty file")
     aside.rename(file)
     async with open_store(str(file)) as store:
-        assert [one.debate_id for one in await store.find(DebateFilter(limit=9))] == [DEBATE]
+        assert [entry.debate_id for entry in await store.find(DebateFilter(limit=9))] == [DEBATE]
 
 
 async def test_a_backup_can_be_restored_beside_the_log_of_a_file_that_was_moved_away(
     killed: Path,
 ) -> None:
-    file, log = (killed.with_name(one) for one in ("moot.db", "moot.db-wal"))
+    file, log = (killed.with_name(name) for name in ("moot.db", "moot.db-wal"))
     copied, held = killed.with_name("backup.db"), log.read_bytes()
     back_up(str(file), copied)
     log.write_bytes(held)

@@ -147,7 +147,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
     lines = stream.getvalue().splitlines()
 
     names = "Architect, Security, Simplicity"
-    told = [
+    texts = [
         f"Debate dabc2345: critique, up to 3 rounds where first answers differ, {names}",
         "Options (choice), and whose text stands for which:",
         "  PostgreSQL: Architect, Simplicity",
@@ -161,7 +161,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
         "  Security: proposal, round 2: done (carried over)",
         "Verdict: PostgreSQL, confidence fair (65 of 100)",
     ]
-    assert [line for line in lines if line in told] == told
+    assert [line for line in lines if line in texts] == texts
     assert any(line.startswith("Vote: PostgreSQL: 1 of 2 agents, 55% on") for line in lines)
     assert any(line.startswith("The vote is close. Reading") for line in lines)
     assert any(line.startswith("  Changed their mind: Security: from Kafka, ho") for line in lines)

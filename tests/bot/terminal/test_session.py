@@ -11,7 +11,7 @@ from typing import TextIO
 
 import pytest
 
-from bot.terminal.asking import Asking
+from bot.terminal.asking import TerminalQuestions
 from bot.terminal.screen import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession
 from core.acts.take import Turns
@@ -128,7 +128,7 @@ async def test_what_is_typed_in_time_is_the_answer(keyboard: TextIO) -> None:
 
 
 async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard: TextIO) -> None:
-    desk = Asking(LineScreen(io.StringIO()), sys.stdin)
+    desk = TerminalQuestions(LineScreen(io.StringIO()), sys.stdin)
     debate = fold(recorded([DebateStarted(setup=a_setup(rounds=1))]))
     first, second = (
         Clarification(number=number, question="?", assumption="", asked_by=()) for number in (1, 2)

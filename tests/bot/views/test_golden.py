@@ -165,8 +165,8 @@ def test_the_board_at_the_end():
 
 
 def test_a_critique():
-    debate, made = a_debate(*MIDDLE), said(Act.CRITIQUE, "architect", "security")
-    shot = payloads(*turn(debate, made.contribution))
+    debate, event = a_debate(*MIDDLE), said(Act.CRITIQUE, "architect", "security")
+    shot = payloads(*turn(debate, event.contribution))
     assert shot == external_file(f"{FOLDER}/critique.json")
 
 
@@ -360,18 +360,18 @@ def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_used():
 
 def test_an_unknown_price_is_called_so():
     unknown = CALL.model_copy(update={"usage": Usage(cost=None)})
-    made = Contribution(
+    contribution = Contribution(
         turn=Turn(act=Act.PROPOSAL, round=1, agent="architect"), text="x", call=unknown
     )
-    debate = a_debate(ContributionMade(contribution=made))
+    debate = a_debate(ContributionMade(contribution=contribution))
     assert "n/a (a price is unknown)" in shown(board(debate))
-    assert "n/a (a price is unknown)" in shown(*turn(debate, made))
+    assert "n/a (a price is unknown)" in shown(*turn(debate, contribution))
 
 
 def test_what_follows_rules_says_so_everywhere():
     debate = fold(play(a_setup(provider="offline", rounds=1)))
-    made = next(iter(debate.contributions.values()))
-    for messages in ([board(debate)], turn(debate, made), verdict(debate, a_verdict())):
+    contribution = next(iter(debate.contributions.values()))
+    for messages in ([board(debate)], turn(debate, contribution), verdict(debate, a_verdict())):
         assert "No AI model was asked." in shown(*messages)
         assert "Written by AI" not in shown(*messages)
 
@@ -471,8 +471,10 @@ def test_every_act_has_words(act: Act):
 
 def test_a_post_of_the_offline_engine_is_marked_once() -> None:
     debate = fold(play(a_setup(provider="offline", rounds=1)))
-    made = next(iter(debate.contributions.values()))
-    marked = made.model_copy(update={"text": "**Use PostgreSQL.**\n\n_Offline engine: by rules._"})
+    contribution = next(iter(debate.contributions.values()))
+    marked = contribution.model_copy(
+        update={"text": "**Use PostgreSQL.**\n\n_Offline engine: by rules._"}
+    )
     (post,) = turn(debate, marked)
 
     assert json.dumps(post.blocks).count("Offline engine") == 1

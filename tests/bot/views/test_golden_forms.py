@@ -36,7 +36,7 @@ from bot.views.start_form import (
     start_form,
 )
 from bot.views.vote import ballot_form
-from core.calibration import Case, Voice, calibration
+from core.calibration import AgentRecord, Case, calibration
 from core.estimate import Estimate, PlannedCall, estimate_words
 from core.events import (
     ClarificationAnswered,
@@ -154,7 +154,7 @@ REACHED = VerdictReached(verdict=a_verdict())
 
 def as_sent(*shown: MessageView | Mapping[str, Any]) -> object:
     """As it travels: JSON."""
-    made = [one.payload if isinstance(one, MessageView) else one for one in shown]
+    made = [view.payload if isinstance(view, MessageView) else view for view in shown]
     return json.loads(json.dumps(made, ensure_ascii=False))
 
 
@@ -274,7 +274,7 @@ def test_the_lines_about_decisions():
 
 
 def test_what_home_says_of_outcomes_where_they_are_few_and_where_there_are_some():
-    voice = Voice(model="anthropic/large", role="sec<urity>", is_for=False)
+    voice = AgentRecord(model="anthropic/large", role="sec<urity>", is_for=False)
     kinds = (OutcomeKind.HELD, OutcomeKind.PARTLY, OutcomeKind.REVERSED, OutcomeKind.HELD)
     cases = [
         Case(
@@ -292,7 +292,7 @@ def test_what_home_says_of_outcomes_where_they_are_few_and_where_there_are_some(
         for number in range(20)
     ]
     counted = (cases[:4], cases, cases[:0])
-    shot = [[dict(block) for block in calibration_blocks(calibration(one))] for one in counted]
+    shot = [[dict(block) for block in calibration_blocks(calibration(cases))] for cases in counted]
     assert shot == external_file(f"{FOLDER}/calibration.json")
 
 
@@ -304,16 +304,16 @@ def test_how_a_decision_turned_out():
         DecisionOutcome(kind=kind, by=SAM, why=why, decision=origin, origin=why or "T1")
         for kind, why in ((OutcomeKind.TOO_EARLY, ""), (OutcomeKind.REVERSED, "It <cost> & cost."))
     )
-    for said in ([], [early], [early, late]):
-        debate = judged(accepted, asked, *(OutcomeGiven(outcome=one) for one in said))
+    for outcomes in ([], [early], [early, late]):
+        debate = judged(accepted, asked, *(OutcomeGiven(outcome=outcome) for outcome in outcomes))
         shown += [outcome_post(debate), outcome_form(debate, debate.outcome, again_after=30)]
     assert as_sent(*shown) == external_file(f"{FOLDER}/outcome.json")
 
 
 @pytest.mark.parametrize("helpful", [True, False])
 def test_thanks_for_feedback_and_the_form_to_say_why(*, helpful: bool):
-    given = Feedback(by=SAM, helpful=helpful, comment="Nothing on cost.", origin="T1")
-    shot = as_sent(thanks(judged(), given), comment_form(judged(), given))
+    feedback = Feedback(by=SAM, helpful=helpful, comment="Nothing on cost.", origin="T1")
+    shot = as_sent(thanks(judged(), feedback), comment_form(judged(), feedback))
     assert shot == external_file(f"{FOLDER}/feedback_{'good' if helpful else 'bad'}.json")
 
 

@@ -153,7 +153,7 @@ DEBATED: list[Event] = [
 def voted(number: int, *events: Event) -> list[Event]:
     """These events, and the count of the ballots of that round."""
     debate = a_debate(*events, setup=SETUP)
-    ballots = [one for one in debate.ballots.values() if one.turn.round == number]
+    ballots = [item for item in debate.ballots.values() if item.turn.round == number]
     positions = {agent: option_of(debate, agent) for agent in AGENTS}
     tally = count(positions, ballots, options=options_of(debate))
     return [*events, VoteTallied(tally=tally, edition=debate.edition)]
@@ -225,8 +225,8 @@ def test_lines_about_options():
     ]
     debate = a_debate(*DEBATED, *edits, setup=SETUP)
     lines = [
-        *(notices.options_changed(debate, one.edit) for one in edits),
-        *(notices.rounds_ended(debate, one) for one in debate.gates.values()),
+        *(notices.options_changed(debate, item.edit) for item in edits),
+        *(notices.rounds_ended(debate, item) for item in debate.gates.values()),
         notices.wanted(DANA, had_verdict=True),
     ]
     assert shown(*lines) == external_file(f"{FOLDER}/option_lines.json")

@@ -24,13 +24,15 @@ def buttons(part: Any) -> Iterator[dict[str, Any]]:
 
 def named(view: Path) -> list[tuple[str, str]]:
     found = buttons(json.loads(view.read_text(encoding="utf-8")))
-    return [(one["text"]["text"], one["accessibility_label"]) for one in found]
+    return [(element["text"]["text"], element["accessibility_label"]) for element in found]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda path: path.stem)
 def test_a_buttons_name_holds_what_is_written_on_it(view: Path):
     # https://www.w3.org/WAI/WCAG22/Understanding/label-in-name: who says the words, presses it.
-    assert [one for one in named(view) if one[0].lower() not in one[1].lower()] == []
+    assert [
+        element for element in named(view) if element[0].lower() not in element[1].lower()
+    ] == []
 
 
 def test_the_views_have_buttons():

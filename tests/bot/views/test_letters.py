@@ -12,7 +12,7 @@ _TURN = Turn(act=Act.DEBATE, round=1, agent="architect")
 
 
 def a_summary(text: str) -> SummaryMade:
-    made = Summary(
+    summary = Summary(
         turn=Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER),
         kind=SummaryKind.ROUND,
         text=text,
@@ -20,15 +20,19 @@ def a_summary(text: str) -> SummaryMade:
         after_chars=len(text),
         method="rounds",
     )
-    return SummaryMade(summary=made)
+    return SummaryMade(summary=summary)
 
 
 def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
-    said = Contribution(turn=_TURN, text=_SAID)
+    contribution = Contribution(turn=_TURN, text=_SAID)
     setup = a_setup().model_copy(update={"format": "council"})
-    events = [DebateStarted(setup=setup), ContributionMade(contribution=said), a_summary(_SAID)]
+    events = [
+        DebateStarted(setup=setup),
+        ContributionMade(contribution=contribution),
+        a_summary(_SAID),
+    ]
     debate = fold(recorded(events))
 
-    assert _WHO in str(group_post(debate, [said]).blocks)
-    assert _WHO in str(turn(debate, said)[-1].blocks)
+    assert _WHO in str(group_post(debate, [contribution]).blocks)
+    assert _WHO in str(turn(debate, contribution)[-1].blocks)
     assert _WHO in str(board(debate).blocks)

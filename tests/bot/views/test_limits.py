@@ -148,8 +148,8 @@ def debates(draw: st.DrawFn) -> Debate:
     for agent in setup.agents:
         made = Turn(act=Act.PROPOSAL, round=1, agent=agent.id)
         failed = Turn(act=Act.CRITIQUE, round=1, agent=agent.id, target=setup.agents[0].id)
-        said = Contribution(turn=made, text=text, call=CALL, warnings=(reason,) * 3)
-        events.append(ContributionMade(contribution=said))
+        contribution = Contribution(turn=made, text=text, call=CALL, warnings=(reason,) * 3)
+        events.append(ContributionMade(contribution=contribution))
         events.append(TurnFailed(failure=Failure(turn=failed, reason=reason)))
     names = draw(st.lists(st.sampled_from(["x", NASTY, "名" * 80, '"' * 80]), max_size=12))
     events.append(OptionsMerged(options=some_options(names, setup)))
@@ -186,8 +186,10 @@ def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequenc
 @example(a_debate(), "")
 def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
     speaker = debate.setup.agents[0].id
-    made = Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=text, call=CALL)
-    messages = turn(debate, made)
+    contribution = Contribution(
+        turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=text, call=CALL
+    )
+    messages = turn(debate, contribution)
     for message in messages:
         check(message)
     shown = "".join(message.text for message in messages)
@@ -200,16 +202,16 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(one: str, other: str)
     lost = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
     debate = a_debate(TurnFailed(failure=Failure(turn=lost, reason=one or "No.")))
     speaker = debate.setup.agents[0].id
-    said = [
+    contributions = [
         Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=one, call=CALL),
         Contribution(turn=Turn(act=Act.REFINEMENT, round=1, agent=speaker), text=other, call=CALL),
     ]
-    check(group_post(debate, said, tuple(debate.failures.values())))
-    blocks = in_full(everything(debate, said[0].turn, said), 100)
+    check(group_post(debate, contributions, tuple(debate.failures.values())))
+    blocks = in_full(everything(debate, contributions[0].turn, contributions), 100)
     assert block_problems(blocks, "modal") == []
     if len(blocks) < 100:
-        shown = "".join(block["text"]["text"] for block in blocks)
-        assert shown.count("Word.") >= one.count("Word.") + other.count("Word.")
+        text = "".join(block["text"]["text"] for block in blocks)
+        assert text.count("Word.") >= one.count("Word.") + other.count("Word.")
 
 
 @given(debates(), verdicts(), lists)
@@ -220,8 +222,8 @@ def test_a_verdict_fits_and_is_there_whole(
     quiet = replace(debate, setup=debate.setup.model_copy(update={"quiet": True}))
     for message in (*messages, headline(debate, reached), headline(quiet, reached)):
         check(message)
-    shown = "".join(message.text for message in messages)
-    assert shown.count("Word.") >= reached.solution.count("Word.")
+    text = "".join(message.text for message in messages)
+    assert text.count("Word.") >= reached.solution.count("Word.")
 
 
 @given(verdicts(), st.lists(short, min_size=2, max_size=6))
@@ -299,12 +301,14 @@ def test_notices_fit(debate: Debate, said: str, typed: str):
 @given(question=long, why=long, kind=st.sampled_from(OutcomeKind))
 def test_how_a_decision_turned_out_fits(question: str, why: str, kind: OutcomeKind):
     decision = Decision(kind=DecisionKind.ACCEPT, by=Person(id="U1"), why=why, origin="V1")
-    said = DecisionOutcome(kind=kind, by=Person(id="U2"), why=why, decision="V1", origin="V2")
+    outcome = DecisionOutcome(kind=kind, by=Person(id="U2"), why=why, decision="V1", origin="V2")
     setup = a_setup().model_copy(update={"question": question or "?"})
-    debate = a_debate(DecisionRecorded(decision=decision), OutcomeGiven(outcome=said), setup=setup)
+    debate = a_debate(
+        DecisionRecorded(decision=decision), OutcomeGiven(outcome=outcome), setup=setup
+    )
     check(outcome_post(debate))
     check(board(debate, enabled=set(BoardAction)))
-    outcome_form(debate, said.model_copy(update={"why": why[:600]}), again_after=30)
+    outcome_form(debate, outcome.model_copy(update={"why": why[:600]}), again_after=30)
 
 
 def test_every_post_of_a_whole_debate_is_accepted():

@@ -15,9 +15,9 @@ def test_text_that_fits_into_the_posts_there_may_be_is_whole(count: int) -> None
 
 
 def test_of_longer_text_the_last_post_says_how_much_is_left_out() -> None:
-    *shown, last = in_pages("\n\n".join([PAGE] * (MOST_PAGES + 2)))
+    *texts, last = in_pages("\n\n".join([PAGE] * (MOST_PAGES + 2)))
 
-    assert shown == [PAGE] * (MOST_PAGES - 1)
+    assert texts == [PAGE] * (MOST_PAGES - 1)
     assert "3 more posts are left out" in last
 
 

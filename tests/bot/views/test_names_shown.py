@@ -28,8 +28,8 @@ def test_a_file_is_named_and_linked_and_what_for_is_said() -> None:
 
 def test_a_file_whose_name_reads_as_an_address_keeps_its_name() -> None:
     for address in ("https://files.slack.test/F1", "https://files.slack.test/F1/last-night.log"):
-        shown = source_read(a_file("last-night.log", address)).text
-        assert f"Agents quote last-night.log (<{address}|open>) as `e1`:" in shown
+        text = source_read(a_file("last-night.log", address)).text
+        assert f"Agents quote last-night.log (<{address}|open>) as `e1`:" in text
 
 
 def test_a_name_that_is_cut_says_so() -> None:

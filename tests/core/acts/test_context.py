@@ -69,11 +69,11 @@ def test_who_is_shown_letters_is_told_its_own(form: str, method: ContextMethod) 
     play = Various(setup, Luck(1, 0, 0))
     while play.step():
         ready = [turn for turn in schedule.ready(play.debate) if turn.act in SPEECHES]
-        for turn in [one for one in ready if one.round > 1 and one.agent == "security"]:
+        for turn in [turn for turn in ready if turn.round > 1 and turn.agent == "security"]:
             *quoted, task = request_for(play.debate, turn).parts
-            shown = "\n".join(part.text for part in quoted)
+            text = "\n".join(part.text for part in quoted)
             # In its own history it says "your own"; in what all read it is B.
-            if re.search(r"\[Round \d: B's ", shown):
+            if re.search(r"\[Round \d: B's ", text):
                 assert re.search(r"you are B\b", task.text), turn.key
 
 
@@ -100,7 +100,7 @@ def test_nobody_is_moved_by_its_own_words(form: str) -> None:
     play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))
     shown = 0
     while play.step():
-        for turn in [one for one in schedule.ready(play.debate) if one.act is Act.BALLOT]:
+        for turn in [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]:
             movers = movers_shown(play.debate, turn).values()
             assert turn.agent not in {made.turn.agent for made in movers}
             shown += len(movers)

@@ -144,14 +144,14 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
     held = Held(Shelf({"load": LOAD}), "load")
     debate = await held.run()
 
-    made = debate.contributions["r1/proposal/architect"]
-    assert [citation.status for citation in made.citations] == [
+    contribution = debate.contributions["r1/proposal/architect"]
+    assert [citation.status for citation in contribution.citations] == [
         CitationStatus.VERIFIED,
         CitationStatus.UNVERIFIED,
     ]
     struck = f"~~{FAKE}~~ (not found in e1)"
-    assert made.text.endswith(f"It holds: {TRUE} and {struck}.")
-    assert made.warnings == ("1 quote not found in the sources, and struck out.",)
+    assert contribution.text.endswith(f"It holds: {TRUE} and {struck}.")
+    assert contribution.warnings == ("1 quote not found in the sources, and struck out.",)
     for act in (Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS):
         for request in held.provider.asked(act):
             texts = "\n".join(part.text for part in request.parts if part.kind is not PartKind.TASK)
@@ -169,7 +169,7 @@ async def test_long_sources_are_cut_once() -> None:
     before = fold(log[:middle])
 
     cut = source_parts(before)
-    shown = [source_parts(apply(before, one)) for one in log[middle : middle + 1]]
+    shown = [source_parts(apply(before, entry)) for entry in log[middle : middle + 1]]
 
     assert debate.status is Status.CONCLUDED
     assert [
@@ -243,11 +243,11 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
     assert "LOOK UP:" in first.parts[-1].text
     (found,) = [part for part in second.parts if part.label == "What you looked up"]
     assert "e1 (line 163, Fees)\nThe zebra tariff is 12 crowns a month." in found.text
-    made = debate.contributions["r1/proposal/architect"]
-    assert made.looked_up == "zebra tariff"
-    assert made.citations[0].status is CitationStatus.VERIFIED
-    assert made.call
-    assert made.call.usage.attempts == 2
+    contribution = debate.contributions["r1/proposal/architect"]
+    assert contribution.looked_up == "zebra tariff"
+    assert contribution.citations[0].status is CitationStatus.VERIFIED
+    assert contribution.call
+    assert contribution.call.usage.attempts == 2
 
 
 async def test_who_only_looks_things_up_has_failed_to_speak() -> None:

@@ -40,7 +40,7 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
         }.get(roles[agent], "1 question without words left out.")
         assert expected in " ".join(questions.warnings)
     record = report(debate)
-    said = [
+    texts = [
         line
         for event in await bench.store.events(DEBATE)
         if isinstance(event.event, QuestionsAsked | ClarificationsOpened)
@@ -48,7 +48,7 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
     ]
     assert "left out: “What of c?”" in record
     assert "could not be read as questions" in record
-    assert any("Warning: Asked more than the 2 questions" in line for line in said)
+    assert any("Warning: Asked more than the 2 questions" in line for line in texts)
 
 
 async def put_by(same_as: object) -> tuple[Bench, Debate]:

@@ -126,8 +126,13 @@ def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
     rules = Summarization(method=method)
     setup = a_setup(rounds=3).model_copy(update={"format": "panel", "summarization": rules})
     turns = [Turn(act=Act.STATEMENT, round=1, agent=agent.id) for agent in setup.agents]
-    said = [Contribution(turn=turn, text=text) for turn, text in zip(turns, texts, strict=False)]
-    events = [DebateStarted(setup=setup), *(ContributionMade(contribution=made) for made in said)]
+    contributions = [
+        Contribution(turn=turn, text=text) for turn, text in zip(turns, texts, strict=False)
+    ]
+    events = [
+        DebateStarted(setup=setup),
+        *(ContributionMade(contribution=made) for made in contributions),
+    ]
     failure = Failure(turn=rounds.summary_turn(1), reason="The round's time was up.")
     return fold(recorded([*events, TurnFailed(failure=failure)]))
 
@@ -135,11 +140,11 @@ def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
 @pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL])
 def test_a_round_whose_summary_failed_is_never_left_out(method: ContextMethod) -> None:
     said = ("Kafka.", "SQS.", "Both.")
-    nothing, shown = (_round_1_for(with_failed_summary(method, *texts)) for texts in ((), said))
+    nothing, part = (_round_1_for(with_failed_summary(method, *texts)) for texts in ((), said))
 
     assert nothing.text == "[Round summary unavailable]"
-    assert (shown.label, shown.kind) == ("Round 1 in short", PartKind.SUMMARY)
-    assert [text in shown.text for text in said] == [True] * 3
+    assert (part.label, part.kind) == ("Round 1 in short", PartKind.SUMMARY)
+    assert [text in part.text for text in said] == [True] * 3
 
 
 def _round_1_for(debate: Debate) -> Part:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from core.config.load import Known, Loaded, check, check_file, load, load_file
+from core.config.load import FileDefaults, LoadedFile, check, check_file, load, load_file
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
 from core.models import (
@@ -31,7 +31,7 @@ from core.opening import DebateRequest, open_debate
 from core.settings import CommonSettings, Settings
 
 PROVIDERS = {"openai": "gpt-small", "anthropic": "claude-small", "offline": "offline-checklists"}
-KNOWN = Known(providers=PROVIDERS)
+KNOWN = FileDefaults(providers=PROVIDERS)
 REQUEST = DebateRequest(
     question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack")
 )
@@ -90,7 +90,7 @@ def read(file: str) -> PromptText:
     return PromptText(text=f"Text of {file}", source=file)
 
 
-def loaded(text: str, name: str = "moot.yaml", known: Known = KNOWN) -> Loaded:
+def loaded(text: str, name: str = "moot.yaml", known: FileDefaults = KNOWN) -> LoadedFile:
     return load(text, name, known, read)
 
 
@@ -214,7 +214,7 @@ def test_a_playbook_in_the_place_of_settings_is_known_for_one() -> None:
 
 
 def test_a_right_file_gets_no_notice() -> None:
-    assert check("debate: {rounds: 2}", "moot.yaml", Known()).notices == ()
+    assert check("debate: {rounds: 2}", "moot.yaml", FileDefaults()).notices == ()
 
 
 @pytest.mark.parametrize(
@@ -451,8 +451,8 @@ def test_what_dialectic_can_have_anywhere_is_noticed_and_not_refused(
 
     done = loaded(json.dumps(values), "debate-config.json")
 
-    notices = [one for one in done.notices if "says nothing" not in one]
-    (notice,) = [one for one in notices if "threshold" not in one]
+    notices = [notice for notice in done.notices if "says nothing" not in notice]
+    (notice,) = [notice for notice in notices if "threshold" not in notice]
     assert f"{key}: Moot has no such switch: " in notice
 
 
@@ -491,7 +491,7 @@ def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_pat
         judge_model=ModelChoice(provider="anthropic", model="claude-sonnet-5-5"),
         clarifying=Clarifying(enabled=True),
     )
-    known = Known(settings=base, providers=usual)
+    known = FileDefaults(settings=base, providers=usual)
     for name in ("ann", "short", "kind", "folder/summary", *DIALECTIC_PROMPTS):
         (tmp_path / f"{name}.md").parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.md").write_text(f"Text of {name}.", encoding="utf-8")
@@ -553,7 +553,7 @@ def test_a_prompt_file_is_found_beside_the_configuration(tmp_path: Path) -> None
         "The prompt file gone.md (Ann, proposal)",
         "The prompt file binary.md (Ann, refinement)",
     ]
-    assert all("The built-in prompt takes its place." in one for one in settings.warnings)
+    assert all("The built-in prompt takes its place." in warning for warning in settings.warnings)
 
 
 def test_the_prompt_for_everybody_takes_the_place_of_one_that_cannot_be_used(
@@ -577,7 +577,7 @@ def test_the_prompt_for_everybody_takes_the_place_of_one_that_cannot_be_used(
 
 @pytest.mark.parametrize("read", [load_file, check_file])
 def test_a_file_that_was_named_must_be_there(
-    tmp_path: Path, read: Callable[[Path, Known], object]
+    tmp_path: Path, read: Callable[[Path, FileDefaults], object]
 ) -> None:
     with pytest.raises(ConfigurationBroken, match="There is no file"):
         read(tmp_path / "none.yaml", KNOWN)
@@ -660,7 +660,7 @@ servers:
   - {name: two, base_url: "http://10.0.0.7:8000/v1", models: [other]}
   - {name: three, base_url: "http://10.0.0.8:8000/v1"}
 """
-OFFLINE_BASE = Known(providers=PROVIDERS)
+OFFLINE_BASE = FileDefaults(providers=PROVIDERS)
 
 
 @pytest.mark.parametrize(
@@ -673,12 +673,14 @@ OFFLINE_BASE = Known(providers=PROVIDERS)
     ],
 )
 def test_models_of_servers_are_dealt_where_there_is_no_other(
-    more: str, base: Known | None, judge: str, mixed: list[str]
+    more: str, base: FileDefaults | None, judge: str, mixed: list[str]
 ) -> None:
     provider, _, model = more.removeprefix("default_model: ").partition("/")
     text = f"default_model: {{provider: {provider}, model: {model}}}" if more else ""
     agent = ModelChoice(provider="openai", model="gpt-6")
-    keyed = Known(settings=Settings(agent_model=agent, judge_model=agent), providers=PROVIDERS)
+    keyed = FileDefaults(
+        settings=Settings(agent_model=agent, judge_model=agent), providers=PROVIDERS
+    )
     settings = loaded(THREE_SERVERS + text, known=base or keyed).settings
 
     assert settings.judge_model.full_name == judge
@@ -783,7 +785,7 @@ def test_an_mcp_server_that_cannot_be_asked_is_named(server: str, said: str) -> 
 def test_a_placeholder_that_means_nothing_is_doubted() -> None:
     done = loaded(TOOLS.replace("{words}", "{topic}"))
 
-    (notice,) = [one for one in done.notices if "{topic}" in one]
+    (notice,) = [notice for notice in done.notices if "{topic}" in notice]
     assert notice.endswith("{topic} stays as it is: there are {question}, {words}.")
     assert "evidence.mcp_servers[0].tools[0]" in notice
 

@@ -20,10 +20,10 @@ PARTS = {
 
 
 def test_the_example_can_be_used() -> None:
-    found = re.search(r"```yaml\n(.+?)```", DOC, re.DOTALL)
-    assert found
+    match = re.search(r"```yaml\n(.+?)```", DOC, re.DOTALL)
+    assert match
 
-    playbook = read_playbook(found[1], "our-tools.yaml", Settings())
+    playbook = read_playbook(match[1], "our-tools.yaml", Settings())
 
     assert playbook.criteria[1].must
     assert set(playbook.model_fields_set) == set(Playbook.model_fields) - {"when"}

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from core.acts import overrides
 from core.config.keys import keys_of
-from core.config.load import Known, check
+from core.config.load import FileDefaults, check
 from core.config.writing import json_schema
 from core.models import (
     Clarifying,
@@ -111,7 +111,7 @@ def test_the_examples_in_the_guide_are_valid() -> None:
 
     assert len(examples) >= 2
     for example in examples:
-        check(example, "example.yaml", Known())
+        check(example, "example.yaml", FileDefaults())
         assert valid(yaml.safe_load(example))
 
 

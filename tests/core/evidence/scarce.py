@@ -13,8 +13,8 @@ def files_left(number: int) -> Generator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # A new file has the lowest free number, and none has the limit's or a higher one.
     opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(number)]
-    for one in opened:
-        os.close(one)
+    for handle in opened:
+        os.close(handle)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(opened, default=-1) + 1, hard))
     try:
         yield

@@ -146,10 +146,10 @@ def fakes() -> Iterator[tuple[str, str]]:
             changed = re.sub(pattern, other, words, count=1, flags=re.IGNORECASE)
             if changed.lower() != words.lower():
                 yield source, changed
-        for found in re.finditer(r"(?<![A-Za-z])\d+(?:[.,:]\d+)*", words):
-            digits = found[0]
+        for match in re.finditer(r"(?<![A-Za-z])\d+(?:[.,:]\d+)*", words):
+            digits = match[0]
             for wrong in (digits + "0", str(int(digits[0]) % 9 + 1) + digits[1:], "-" + digits):
-                yield source, words[: found.start()] + wrong + words[found.end() :]
+                yield source, words[: match.start()] + wrong + words[match.end() :]
         for other in {"e1", "e2", "e3", "e9"} - {source}:
             yield other, words
         halves = words.split()
@@ -180,14 +180,14 @@ def true_quotes() -> Iterator[tuple[str, str]]:
 
 def test_every_fake_quote_is_caught() -> None:
     tried = list(dict.fromkeys(fakes()))
-    passed = [one for one in tried if check(*one, SOURCES).status is CitationStatus.VERIFIED]
+    passed = [pair for pair in tried if check(*pair, SOURCES).status is CitationStatus.VERIFIED]
     assert len(tried) >= 200
     assert passed == []
 
 
 def test_true_quotes_pass() -> None:
     tried = list(dict.fromkeys(true_quotes()))
-    alarms = [one for one in tried if check(*one, SOURCES).status is not CitationStatus.VERIFIED]
+    alarms = [pair for pair in tried if check(*pair, SOURCES).status is not CitationStatus.VERIFIED]
     assert len(tried) >= 200
     assert len(alarms) / len(tried) <= 0.02, alarms
 
@@ -277,10 +277,10 @@ def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
 )
 def test_a_quote_over_several_lines_stays_verified_when_it_is_checked_again(quote: str) -> None:
     sources = [a_source(1, "We pay 1,000 $ a day for a well-known office and the efficient team.")]
-    shown, citations = checked(f'So [e1: "{quote}"].', sources)
+    text, citations = checked(f'So [e1: "{quote}"].', sources)
 
     assert citations[0].status is CitationStatus.VERIFIED
-    assert checked(shown, sources) == (shown, citations)
+    assert checked(text, sources) == (text, citations)
 
 
 def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:
@@ -288,8 +288,8 @@ def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:
 
 
 def test_a_quote_leads_to_its_line_or_page() -> None:
-    found = check("e1", "Two engineers would need about 12 days", SOURCES)
-    assert (found.place, found.address) == ("line 9", "https://files.test/1")
+    citation = check("e1", "Two engineers would need about 12 days", SOURCES)
+    assert (citation.place, citation.address) == ("line 9", "https://files.test/1")
     marks = (Mark(line=1, label="page 1"), Mark(line=6, label="page 2", address="https://p.test/2"))
     paged = check("e1", "Two engineers would need", [a_source(1, LOAD, marks)])
     assert (paged.place, paged.address) == ("page 2", "https://p.test/2")
@@ -337,8 +337,8 @@ def test_the_place_of_a_quote_covers_all_its_words(
     words: str, marks: tuple[tuple[int, str, str], ...], place: str
 ) -> None:
     marked = tuple(Mark(line=line, label=label, counts=counts) for line, label, counts in marks)
-    found = check("e1", words, [a_source(1, LOG, marked)])
-    assert (found.status, found.place) == (CitationStatus.VERIFIED, place)
+    citation = check("e1", words, [a_source(1, LOG, marked)])
+    assert (citation.status, citation.place) == (CitationStatus.VERIFIED, place)
 
 
 @pytest.mark.parametrize(
@@ -365,9 +365,9 @@ def test_languages_without_spaces_are_quoted_too() -> None:
 
 
 def test_surfaces_write_citations_their_way() -> None:
-    shown, _ = checked('A [e1: "kept for 35 days"] b [e1: "kept for 3 days"].', SOURCES)
+    text, _ = checked('A [e1: "kept for 35 days"] b [e1: "kept for 3 days"].', SOURCES)
     written = rendered(
-        shown, lambda found, is_verified: f"<{found.words}|{'yes' if is_verified else 'no'}>"
+        text, lambda found, is_verified: f"<{found.words}|{'yes' if is_verified else 'no'}>"
     )
     assert written == "A <kept for 35 days|yes> b <kept for 3 days|no>."
 
@@ -451,17 +451,17 @@ def test_how_a_sign_is_typeset_does_not_count(source: str, quote: str) -> None:
 def test_the_exact_place_of_a_quote_goes_before_a_near_one() -> None:
     near = "The team has never run Kafka in producton, but three people have used it."
     exact = near.replace("producton", "production")
-    found = check("e1", exact, [a_source(1, f"{near}\n{exact}")])
-    assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 2")
+    citation = check("e1", exact, [a_source(1, f"{near}\n{exact}")])
+    assert (citation.status, citation.place) == (CitationStatus.VERIFIED, "line 2")
 
 
 def test_the_same_signs_go_before_the_same_words() -> None:
     text = "return Total\nnothing\nreturn total\nreturn total;"
-    found = check("e1", "return total", [a_source(1, text)])
-    assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 3")
+    citation = check("e1", "return total", [a_source(1, text)])
+    assert (citation.status, citation.place) == (CitationStatus.VERIFIED, "line 3")
     # Sign by sign 5 stands in -5, which is another number.
-    found = check("e1", "set to 5", [a_source(1, "it is set to 50\nset to 5 %\nSet to 5")])
-    assert (found.status, found.place) == (CitationStatus.VERIFIED, "line 3")
+    citation = check("e1", "set to 5", [a_source(1, "it is set to 50\nset to 5 %\nSet to 5")])
+    assert (citation.status, citation.place) == (CitationStatus.VERIFIED, "line 3")
 
 
 def test_a_hostile_quote_costs_no_more_than_others() -> None:

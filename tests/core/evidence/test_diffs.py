@@ -65,7 +65,7 @@ def test_a_quote_is_found_at_its_path_and_line(words: str, place: str) -> None:
 
 
 def test_a_passage_is_a_hunk_or_the_head_of_a_file() -> None:
-    places = [one.place for one in passages_of(a_source(DIFF))]
+    places = [passage.place for passage in passages_of(a_source(DIFF))]
     assert places == [
         "queue/work.py",
         "queue/work.py:3",
@@ -103,5 +103,5 @@ def test_what_git_writes_of_real_files_leads_to_their_lines(tmp_path: Path) -> N
     command = ["git", "diff", "--no-index", "--no-color", "--", "before.py", "after.py"]
     (tmp_path / "before.py").write_text(before, encoding="utf-8")
     (tmp_path / "after.py").write_text(after, encoding="utf-8")
-    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - git
-    assert check("e1", added, [a_source(shown.stdout)]).place == "after.py:21"
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - git
+    assert check("e1", added, [a_source(result.stdout)]).place == "after.py:21"

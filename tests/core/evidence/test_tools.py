@@ -58,9 +58,9 @@ async def ask(
 
 
 async def refusal(server: ToolServer, place: Place = HERE, **bounds: int) -> str:
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as error:
         await ask(server, place, keys={}, **bounds)
-    return str(told.value)
+    return str(error.value)
 
 
 @contextmanager
@@ -87,24 +87,24 @@ def url() -> Iterator[str]:
 
 
 async def test_over_stdio_the_answer_is_a_source() -> None:
-    found = await ask(a_server("search", {"query": "{question}"}))
+    text = await ask(a_server("search", {"query": "{question}"}))
 
-    assert found.text == "The managed offer costs $1,840 per month."
-    assert found.marks == (), "no part of several"
-    assert len(found.sha256) == 64
+    assert text.text == "The managed offer costs $1,840 per month."
+    assert text.marks == (), "no part of several"
+    assert len(text.sha256) == 64
 
 
 @pytest.mark.slow
 async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up() -> None:
     with over_http() as url:
-        found = await ask(a_server("search", {"query": "{question}"}, url=url))
+        text = await ask(a_server("search", {"query": "{question}"}, url=url))
         refused = [
             await refusal(a_server("write", url=url)),
             await refusal(a_server("huge", url=url), file_bytes=1_000_000),
             await refusal(a_server("sleep", url=url, seconds=2)),
         ]
 
-    assert found.text == "The managed offer costs $1,840 per month."
+    assert text.text == "The managed offer costs $1,840 per month."
     assert refused == [
         "the server says that the tool changes things, so it is not called",
         "the server answers with more than can be taken",
@@ -151,27 +151,27 @@ async def test_why_there_is_no_answer_is_said(url: str, tool: str, said: str) ->
 
 @pytest.mark.slow
 async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken(url: str) -> None:
-    kept = await ask(a_server("long", url=url), characters=1000)
+    text = await ask(a_server("long", url=url), characters=1000)
 
-    assert len(kept.text) == 1000
-    assert kept.warnings == ("only the first 1,000 characters were read",)
+    assert len(text.text) == 1000
+    assert text.warnings == ("only the first 1,000 characters were read",)
     huge = await refusal(a_server("huge"), file_bytes=1_000_000)
     assert huge == "the server answers with more than can be taken"
 
 
 async def test_parts_have_places_and_what_is_no_text_is_left_out(url: str) -> None:
-    found = await ask(a_server("mixed", url=url))
+    text = await ask(a_server("mixed", url=url))
 
-    assert found.text.splitlines() == ["# Load", "", "The queue took 2,000 jobs/s.", "Second."]
-    assert [(mark.line, mark.label) for mark in found.marks] == [(1, "part 1"), (4, "part 2")]
-    assert found.warnings == ("1 part without text left out",)
+    assert text.text.splitlines() == ["# Load", "", "The queue took 2,000 jobs/s.", "Second."]
+    assert [(mark.line, mark.label) for mark in text.marks] == [(1, "part 1"), (4, "part 2")]
+    assert text.warnings == ("1 part without text left out",)
 
 
 async def test_a_file_is_read_as_files_are(url: str) -> None:
     content = base64.b64encode(a_pdf(["Cover", "It costs $1,840."])).decode()
-    found = await ask(a_server("file", {"content": content, "name": "offer.pdf"}))
+    text = await ask(a_server("file", {"content": content, "name": "offer.pdf"}))
 
-    assert [mark.label for mark in found.marks] == ["page 1", "page 2"]
+    assert [mark.label for mark in text.marks] == ["page 1", "page 2"]
     damaged = await refusal(a_server("file", {"content": "!", "name": "offer.pdf"}, url=url))
     assert damaged == "the tool answers with a file that is damaged"
 
@@ -219,12 +219,12 @@ async def test_the_token_of_an_address_is_sent_there_and_missed_in_words() -> No
     url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/mcp"
     server = a_server("search", url=url, key_variable="WEB_KEY")
     async with listening:
-        with pytest.raises(BadInput) as told:
+        with pytest.raises(BadInput) as error:
             await ask(server, keys={"WEB_KEY": "only-for-it"})
         without = await refusal(server)
 
     assert b"authorization: bearer only-for-it" in heads[0].lower()
-    assert "only-for-it" not in str(told.value)
+    assert "only-for-it" not in str(error.value)
     assert without == "WEB_KEY is not set"
 
 
@@ -266,13 +266,13 @@ for line in sys.stdin:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", LIARS)
 async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None:
-    script, said = LIARS[kind]
-    seconds = 1 if "in 1 s" in said else 60
+    script, text = LIARS[kind]
+    seconds = 1 if "in 1 s" in text else 60
     server = a_server("search", command=(sys.executable, "-c", script), seconds=seconds)
 
     told = await refusal(server, file_bytes=300_000)
 
-    assert told.startswith(said)
+    assert told.startswith(text)
     assert len(told) < 250
     assert "sk-proj" not in told
 
@@ -338,8 +338,8 @@ async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> Non
 async def test_where_no_process_can_be_started_one_source_fails_in_words(left: int) -> None:
     server, before = a_server("search", {"query": "{question}"}), open_files()
     with files_left(left):
-        told = await refusal(server)
+        text = await refusal(server)
 
     asking = "Moot cannot start the process that asks the server (Too many open files)"
-    assert told in {asking, f"the program {sys.executable} cannot be started"}
+    assert text in {asking, f"the program {sys.executable} cannot be started"}
     assert open_files() == before

@@ -138,7 +138,7 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
             done += 1
 
         async with asyncio.timeout(300):
-            await asyncio.gather(*(call(*one) for one in wanted))
+            await asyncio.gather(*(call(*arguments) for arguments in wanted))
         return done
 
     assert asyncio.run(run()) == len(wanted)

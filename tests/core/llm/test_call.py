@@ -233,8 +233,8 @@ async def test_a_model_of_ollama_is_asked_once_how_much_it_holds(
     vendor.context_tokens = None  # who asks again is seen
     await calls.ask(with_history("word " * 20_000), OLLIE)
 
-    assert [one.path for one in vendor.asked] == ["/api/chat", "/api/chat"]
-    assert {one.body["options"]["num_ctx"] for one in vendor.asked} == {8192}
+    assert [question.path for question in vendor.asked] == ["/api/chat", "/api/chat"]
+    assert {question.body["options"]["num_ctx"] for question in vendor.asked} == {8192}
     assert "characters left out to fit" in vendor.asked[0].body["messages"][1]["content"]
 
 
@@ -433,7 +433,7 @@ async def test_one_repair_names_what_is_wrong(calls: ModelCalls, vendor: Vendor)
         a_request(),
         ANN,
         Ranking,
-        check=lambda one: None if len(one.ranking) == 2 else "p1 is missing.",
+        check=lambda ranking: None if len(ranking.ranking) == 2 else "p1 is missing.",
     )
 
     assert value.ranking == ["p2", "p1"]

@@ -139,10 +139,10 @@ async def test_a_debate_stops_before_its_cap_and_is_judged_on_what_it_has(
     assert debate.verdict
     assert debate.verdict.partial
     assert debate.verdict.source is VerdictSource.JUDGE
-    said = warnings_of(debate)
-    assert "The cost cap for this debate is $0.60" in said
-    assert "is left" in said
-    assert "limits.debate_cost" in said
+    text = warnings_of(debate)
+    assert "The cost cap for this debate is $0.60" in text
+    assert "is left" in text
+    assert "limits.debate_cost" in text
 
 
 async def test_the_end_has_a_share_of_the_cap_of_its_own(house: House, vendor: Vendor) -> None:
@@ -250,11 +250,11 @@ async def test_a_key_refused_in_the_middle_is_no_end_where_there_is_a_fallback(
     stand_ins = [call for call in debate.calls if call.stands_in_for]
     assert {call.provider for call in stand_ins} == {"openai"}
     assert len(stand_ins) == len(debate.calls) - 4
-    said = [w for w in debate.verdict.warnings if "stands in for" in w]
-    assert len(said) == 1
-    assert "anthropic/claude-sonnet-5-5" in said[0]
-    assert "Anthropic refuses the API key" in said[0]
-    assert "Check the key" in said[0]
+    texts = [w for w in debate.verdict.warnings if "stands in for" in w]
+    assert len(texts) == 1
+    assert "anthropic/claude-sonnet-5-5" in texts[0]
+    assert "Anthropic refuses the API key" in texts[0]
+    assert "Check the key" in texts[0]
 
 
 async def test_a_key_refused_in_the_middle_ends_the_debate_with_what_it_has(
@@ -330,7 +330,9 @@ async def test_openai_can_tell_people_apart_and_not_recognise_them(
 
     told = {asked.body["safety_identifier"] for asked in vendor.asked}
     assert len(told) == 2
-    assert all(len(one) == 32 and "U1" not in one and "U2" not in one for one in told)
+    assert all(
+        len(message) == 32 and "U1" not in message and "U2" not in message for message in told
+    )
 
 
 async def test_nobody_else_is_told_who_asks(house: House, vendor: Vendor) -> None:

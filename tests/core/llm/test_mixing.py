@@ -28,7 +28,7 @@ def test_the_cheapest_comes_first_by_the_price_list_and_by_ones_own_prices() -> 
     names = ["moonshot", "anthropic", "openai"]
     free = {"kimi-k3.1-pro": Price.model_validate({"input": 0, "output": 0})}
 
-    assert [one.provider for one in cheapest(names)] == ["anthropic", "openai", "moonshot"]
+    assert [choice.provider for choice in cheapest(names)] == ["anthropic", "openai", "moonshot"]
     assert cheapest(names, free)[0] == KIMI
     assert cheapest(["nowhere"]) == []
 

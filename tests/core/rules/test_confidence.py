@@ -120,8 +120,8 @@ def test_it_is_the_mean_of_the_counted_ballots_bounded(
     computed = confidence(grounds)
     assert (computed.percent, computed.word) == (figure, word)
     # How far first answers lie apart, as it is told by the least and the most they gave.
-    told = "; ".join(computed.rests_on)
-    assert sentence in _GAVE.sub(lambda gave: f"{int(gave[2] or gave[1]) - int(gave[1])}", told)
+    text = "; ".join(computed.rests_on)
+    assert sentence in _GAVE.sub(lambda gave: f"{int(gave[2] or gave[1]) - int(gave[1])}", text)
     assert agreement(first_votes, by_voter).is_agreed is not is_debated
 
 

@@ -36,20 +36,20 @@ def failed(
 
 def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
     about = ("architect", "simplicity")
-    critiques = [failed(Act.CRITIQUE, "security", about=one) for one in about]
-    more = [failed(Act.CRITIQUE, "security", number=2, about=one) for one in about]
+    critiques = [failed(Act.CRITIQUE, "security", about=agent) for agent in about]
+    more = [failed(Act.CRITIQUE, "security", number=2, about=agent) for agent in about]
 
-    said = notes(*drafts(), *critiques)
+    texts = notes(*drafts(), *critiques)
     many = notes(*drafts(), *critiques, *more)
 
     lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
-    assert said == [f"Security (scripted/scripted-1) failed to give: {lost}. It is down."]
+    assert texts == [f"Security (scripted/scripted-1) failed to give: {lost}. It is down."]
     assert f"{lost}, critique of Architect (round 2), 1 more. It is down." in many[0]
 
 
 def test_a_check_in_another_order_that_failed_is_told() -> None:
-    (said,) = notes(*drafts(), failed(Act.CROSS_CHECK, JUDGE))
+    (text,) = notes(*drafts(), failed(Act.CROSS_CHECK, JUDGE))
 
-    assert said == (
+    assert text == (
         "The vote is close, and the judge was not asked again in another order: It is down."
     )

@@ -49,7 +49,7 @@ def test_a_doubt_keeps_two_findings_apart(other: ReviewFinding) -> None:
 def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
     weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
     found = merged([a_finding(f"words {n}", severity=one) for n, one in enumerate(weights)])
-    assert [(one.number, one.citation.words) for one in found] == [
+    assert [(finding.number, finding.citation.words) for finding in found] == [
         (1, "words 1"),
         (2, "words 3"),
         (3, "words 2"),
@@ -59,7 +59,7 @@ def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
 
 def test_what_a_model_holds_the_same_is_one() -> None:
     found = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
-    assert [one.raised_by for one in merged(found, [0, 1, 0])] == [("ann", "eva"), ("ben",)]
+    assert [finding.raised_by for finding in merged(found, [0, 1, 0])] == [("ann", "eva"), ("ben",)]
 
 
 def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:

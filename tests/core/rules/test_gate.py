@@ -58,12 +58,12 @@ def passed(debate: Debate, number: int = 0) -> Event:
 
 def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
     events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
-    found = passed(a_debate(*events))
-    debate = a_debate(*events, found)
+    event = passed(a_debate(*events))
+    debate = a_debate(*events, event)
 
-    assert isinstance(found, GatePassed)
-    assert (found.gate.reason, found.gate.option) == (GateReason.AGREED, "o1")
-    assert found.gate.spread == pytest.approx(0.2)
+    assert isinstance(event, GatePassed)
+    assert (event.gate.reason, event.gate.option) == (GateReason.AGREED, "o1")
+    assert event.gate.spread == pytest.approx(0.2)
     assert ready(debate) == {"tally"}
     assert schedule.rounds_held(debate) == 0
     assert [ballot_turn.key for ballot_turn in schedule.ballot_turns(debate)] == of_all(
@@ -81,11 +81,11 @@ def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
 )
 def test_a_split_is_debated(shares: tuple[float, ...], reason: GateReason) -> None:
     events = (*DRAFTS, CHOICE, *all_voted(*shares))
-    found = passed(a_debate(*events))
+    event = passed(a_debate(*events))
 
-    assert isinstance(found, GatePassed)
-    assert found.gate.reason is reason
-    assert ready(a_debate(*events, found)) == {"critique"}
+    assert isinstance(event, GatePassed)
+    assert event.gate.reason is reason
+    assert ready(a_debate(*events, event)) == {"critique"}
 
 
 ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
@@ -104,15 +104,15 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
 ) -> None:
     events = (*DRAFTS, CHOICE, *all_voted(*shares))
     assert ready(told(ONE_MODEL, *events[:-1])) == {"ballot"}, "all are waited for"
-    found = passed(told(ONE_MODEL, *events))
-    debate = told(ONE_MODEL, *events, found)
+    event = passed(told(ONE_MODEL, *events))
+    debate = told(ONE_MODEL, *events, event)
 
-    assert isinstance(found, GatePassed)
-    assert found.gate.reason is reason
-    assert said in gate.in_words(debate, found.gate)
+    assert isinstance(event, GatePassed)
+    assert event.gate.reason is reason
+    assert said in gate.in_words(debate, event.gate)
     assert ready(debate) == {"tally"}
     assert not why_not_wanted(debate)
-    assert ready(told(ONE_MODEL, *events, found, DebateWanted(by=Person(id="U1")))) == {"critique"}
+    assert ready(told(ONE_MODEL, *events, event, DebateWanted(by=Person(id="U1")))) == {"critique"}
 
 
 def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
@@ -130,11 +130,11 @@ def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None
 def test_an_open_question_is_debated_whatever_the_ballots_say(kind: QuestionKind) -> None:
     merged = options("a queue", "a table", kind=kind)
     events = (*DRAFTS, merged)
-    found = passed(a_debate(*events))
+    event = passed(a_debate(*events))
 
-    assert isinstance(found, GatePassed)
-    assert found.gate.reason is GateReason.OPEN_QUESTION
-    assert ready(a_debate(*events, found, *all_voted(1, 1, 1))) == {"critique"}
+    assert isinstance(event, GatePassed)
+    assert event.gate.reason is GateReason.OPEN_QUESTION
+    assert ready(a_debate(*events, event, *all_voted(1, 1, 1))) == {"critique"}
 
 
 #: What each agent held best at first.
@@ -169,11 +169,11 @@ def test_every_reason_is_a_sentence(reason: GateReason) -> None:
 
 def test_where_all_say_yes_but_not_all_are_sure_nobody_says_that_they_agree() -> None:
     events = (*DRAFTS, CHOICE, *all_voted(0.55, 0.6, 0.65))
-    found = passed(a_debate(*events))
+    event = passed(a_debate(*events))
 
-    assert isinstance(found, GatePassed)
-    assert found.gate.reason is GateReason.SPLIT
-    assert gate.in_words(a_debate(*events), found.gate) == (
+    assert isinstance(event, GatePassed)
+    assert event.gate.reason is GateReason.SPLIT
+    assert gate.in_words(a_debate(*events), event.gate) == (
         'All put "Kafka" first, at 55% to 65%, on average only 20 points ahead: the first answers '
         "are debated."
     )

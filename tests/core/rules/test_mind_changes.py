@@ -26,8 +26,8 @@ def moved(moved_by: str | None, why: str = "") -> Debate:
         Turn(act=Act.REBUTTAL, round=2, agent="security"),
     )
     more = {turn.key: Contribution(turn=turn, text="No.", call=None) for turn in turns}
-    said = {**debate.contributions, **more}
-    return replace(debate, ballots=ballots, contributions=said)
+    contributions = {**debate.contributions, **more}
+    return replace(debate, ballots=ballots, contributions=contributions)
 
 
 @pytest.mark.parametrize(

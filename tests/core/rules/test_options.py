@@ -140,8 +140,8 @@ def a_stance(agent: str, number: int, **shares: float) -> ContributionMade:
     known = {option: share for option, share in shares.items() if option[0] == "o"}
     new = {name.replace("_", " "): share for name, share in shares.items() if name[0] != "o"}
     turn = Turn(act=Act.REFINEMENT, round=number, agent=agent)
-    made = Contribution(turn=turn, text="**So.**", stance=known, new_options=new)
-    return ContributionMade(contribution=made)
+    contribution = Contribution(turn=turn, text="**So.**", stance=known, new_options=new)
+    return ContributionMade(contribution=contribution)
 
 
 def a_debate(*events: Event) -> Debate:

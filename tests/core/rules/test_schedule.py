@@ -96,18 +96,20 @@ NEVER = START + timedelta(days=9)
 
 def a_debate_that_lost_its_file(*more: Event, mention: Mention | None = None) -> Debate:
     kind = SourceKind.THREAD if mention else SourceKind.FILE
-    given = SourceReference(kind=kind, title="load.md", fetch="load.md", by=DANA)
-    setup = a_setup().model_copy(update={"references": (given,), "mention": mention})
-    lost = Source(turn=sources.reading_turn(1), reference=given, text="", sha256="", fault="gone")
+    reference = SourceReference(kind=kind, title="load.md", fetch="load.md", by=DANA)
+    setup = a_setup().model_copy(update={"references": (reference,), "mention": mention})
+    lost = Source(
+        turn=sources.reading_turn(1), reference=reference, text="", sha256="", fault="gone"
+    )
     return fold(recorded([DebateStarted(setup=setup), SourceRead(source=lost), *more]))
 
 
 @pytest.mark.parametrize("spoke", [True, False])
 def test_what_an_older_version_asked_without_its_sources_goes_on(*, spoke: bool) -> None:
     first = Turn(act=Act.PROPOSAL, round=1, agent=a_setup().agents[0].id)
-    made = ContributionMade(contribution=Contribution(turn=first, text="Use PostgreSQL."))
+    event = ContributionMade(contribution=Contribution(turn=first, text="Use PostgreSQL."))
     failed = TurnFailed(failure=Failure(turn=first, reason="It does not answer."))
-    debate = a_debate_that_lost_its_file(made if spoke else failed)
+    debate = a_debate_that_lost_its_file(event if spoke else failed)
 
     assert schedule.ready(debate)
     assert schedule.conclusion(debate) is None

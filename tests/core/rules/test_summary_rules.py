@@ -21,8 +21,8 @@ async def test_the_judge_goes_by_its_own_rules() -> None:
     bench, debate = await judged(own)
 
     assert "r1/summary/judge" in debate.summaries
-    asked = [request for request in bench.provider.asked(Act.SUMMARY) if request.role == "judge"]
-    task = asked[0].parts[-1].text
+    requests = [request for request in bench.provider.asked(Act.SUMMARY) if request.role == "judge"]
+    task = requests[0].parts[-1].text
     assert task.endswith("For the judge, 900 characters.")
 
 

@@ -360,7 +360,7 @@ async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
             found = await outcomes(database, *(put(f"w{number}") for number in range(30)))
             other.execute("ROLLBACK")
 
-        assert all(isinstance(one, StoreDown) for one in found)
+        assert all(isinstance(item, StoreDown) for item in found)
         assert len(set(map(id, found))) == 30
         assert time.monotonic() - began < 9  # one after the other they took 18 seconds
 
@@ -419,7 +419,7 @@ async def test_a_location_that_cannot_be_understood_is_refused(wrong: str) -> No
 
 def open_files(folder: Path) -> list[str]:
     """Files of the folder this process has open."""
-    names = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
+    names = [os.path.realpath(path) for path in Path("/proc/self/fd").iterdir()]
     return [name for name in names if name.startswith(str(folder))]
 
 

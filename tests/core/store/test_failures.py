@@ -98,9 +98,9 @@ def test_a_refused_connection_is_told_at_once(message: str, words: str) -> None:
     ],
 )
 def test_trouble_is_told_in_words_without_the_statement(error: Exception, words: str) -> None:
-    said = str(explain(error, "db/moot"))
+    text = str(explain(error, "db/moot"))
 
-    assert words in said
-    assert "db/moot" in said
-    assert "secret" not in said
-    assert "value" not in said
+    assert words in text
+    assert "db/moot" in text
+    assert "secret" not in text
+    assert "value" not in text

@@ -10,6 +10,6 @@ from core.store.lock import _why
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_named(number: int) -> None:
-    said = _why(OSError(number, "no space"), Path("/data/moot.db"))
+    text = _why(OSError(number, "no space"), Path("/data/moot.db"))
 
-    assert said == "The disk with the database /data/moot.db is full. Free some space."
+    assert text == "The disk with the database /data/moot.db is full. Free some space."

@@ -132,8 +132,8 @@ async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
         assert await at_once.read(layout) == await by_steps.read(layout)
 
         read = f"SELECT version_num FROM {package.version_table}"  # noqa: S608 - ours
-        for one in (at_once, by_steps):
-            versions = await one.read(lambda c: c.exec_driver_sql(read).scalars().all())
+        for item in (at_once, by_steps):
+            versions = await item.read(lambda c: c.exec_driver_sql(read).scalars().all())
             assert versions == [newest(package.location)]
 
 

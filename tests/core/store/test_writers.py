@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from core.errors import RunLost, StoreDown, StoreError
 from core.store.engines import sqlite_writer
-from core.store.writers import BatchingWriter, Repeating, transact
+from core.store.writers import BatchingWriter, RepeatingWriter, transact
 
 
 class Trouble:
@@ -31,11 +31,11 @@ class Trouble:
 
 
 class Bench:
-    """A `Repeating` whose pauses are noted and take no time."""
+    """A `RepeatingWriter` whose pauses are noted and take no time."""
 
     def __init__(self, path: Path, *, passes: bool) -> None:
         self.pauses: list[float] = []
-        self.repeating = Repeating(
+        self.repeating = RepeatingWriter(
             sqlite_writer(path), "place", passes=lambda _error: passes, pause=self.pause
         )
 
@@ -137,7 +137,7 @@ async def test_a_writer_that_is_closed_does_what_waits_before(tmp_path: Path) ->
 
 async def test_a_transaction_ends_though_who_asked_for_it_is_cancelled(tmp_path: Path) -> None:
     path, begun = tmp_path / "moot.db", asyncio.Event()
-    repeating = Repeating(sqlite_writer(path), "place", passes=lambda _error: False)
+    repeating = RepeatingWriter(sqlite_writer(path), "place", passes=lambda _error: False)
     await repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
 
     def insert(connection: Connection) -> None:

@@ -73,7 +73,7 @@ def drafts() -> list[Event]:
     """Three drafts, merged into two options: PostgreSQL and Kafka."""
     texts = ("PostgreSQL: we run it.", "Kafka: it keeps every job.", "PostgreSQL, a table.")
     turns = [Turn(act=Act.PROPOSAL, round=1, agent=agent) for agent in AGENTS]
-    made = [
+    contributions = [
         Contribution(turn=turn, text=text, call=a_call())
         for turn, text in zip(turns, texts, strict=True)
     ]
@@ -84,7 +84,10 @@ def drafts() -> list[Event]:
         stances={"architect": "o1", "security": "o2", "simplicity": "o1"},
         call=a_call(),
     )
-    return [*(ContributionMade(contribution=one) for one in made), OptionsMerged(options=options)]
+    return [
+        *(ContributionMade(contribution=contribution) for contribution in contributions),
+        OptionsMerged(options=options),
+    ]
 
 
 def ballot(number: int, voter: str, first: float, *ranking: str, moved_by: str = "") -> BallotCast:

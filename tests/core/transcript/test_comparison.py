@@ -102,7 +102,9 @@ def likes(words: str) -> Taste:
 
 async def test_who_likes_what_stands_first_shows_no_difference() -> None:
     found, _ = await compared({"ann": first, "bob": first})
-    assert {side for one in found.counting for side in one.sides.values()} == {Side.NEITHER}
+    assert {side for preferences in found.counting for side in preferences.sides.values()} == {
+        Side.NEITHER
+    }
     assert finding_words(found).startswith("No difference is shown")
 
 

@@ -126,10 +126,10 @@ async def test_scores_of_one_makers_models_are_not_averaged_and_that_is_said_abo
 
 
 async def test_what_people_thought_stands_beside_the_scores_and_changes_none() -> None:
-    given = Feedback(
+    feedback = Feedback(
         by=Person(id="U7", name="Kim"), helpful=False, comment="Too\nlong.", origin="A"
     )
-    log = [*(one.event for one in a_log()), FeedbackGiven(feedback=given)]
+    log = [*(entry.event for entry in a_log()), FeedbackGiven(feedback=feedback)]
     without = await scored(ScriptedProvider(by_role))
     evaluation = await scored(ScriptedProvider(by_role), fold(recorded(log)))
 
@@ -144,7 +144,7 @@ async def test_evaluators_see_neither_the_vote_nor_the_judges_confidence() -> No
     await scored(provider)
 
     for request in provider.asked(Act.EVALUATION):
-        shown = next(part.text for part in request.parts if part.label == "The decision")
-        assert "Confidence" not in shown
-        assert "won the vote" not in shown
-        assert "points" not in shown
+        text = next(part.text for part in request.parts if part.label == "The decision")
+        assert "Confidence" not in text
+        assert "won the vote" not in text
+        assert "points" not in text

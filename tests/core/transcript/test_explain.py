@@ -35,7 +35,7 @@ async def held(
 
 async def test_a_turn_waited_for_exactly_its_inputs() -> None:
     _, log = await held(a_setup(rounds=2, provider="offline"))
-    waited = {one.span.turn.key: [need.key for need in one.span.needs] for one in explain(log)}
+    waited = {step.span.turn.key: [need.key for need in step.span.needs] for step in explain(log)}
 
     assert waited["r1/proposal/architect"] == []
     assert sorted(waited["r1/critique/architect/security"]) == [
@@ -54,7 +54,7 @@ async def test_a_turn_waited_for_exactly_its_inputs() -> None:
 
 async def test_a_turn_saw_what_the_model_was_sent() -> None:
     debate, log = await held(a_setup(rounds=1, provider="offline"))
-    found = {one.span.turn.key: one for one in explain(log)}
+    found = {step.span.turn.key: step for step in explain(log)}
     critique = found["r1/critique/architect/security"]
 
     assert [part.label for part in critique.parts] == ["Question", "Proposal under review"]
@@ -80,9 +80,9 @@ async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
 async def test_an_unclear_turn_names_those_like_it(wanted: str, words: str) -> None:
     _, log = await held(a_setup(rounds=1, provider="offline"))
 
-    with pytest.raises(BadInput, match=words) as told:
+    with pytest.raises(BadInput, match=words) as error:
         turn_explanation(log, wanted)
-    assert "r1/critique/architect/security" in str(told.value)
+    assert "r1/critique/architect/security" in str(error.value)
 
 
 @pytest.mark.slow

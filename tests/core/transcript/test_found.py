@@ -34,19 +34,19 @@ def a_finding(number: int, **changes: object) -> ReviewFinding:
     cited = Citation(
         source="e1", words="jobs are lost", status=CitationStatus.VERIFIED, place="work.py:42"
     )
-    found = ReviewFinding(
+    finding = ReviewFinding(
         number=number,
         severity=Severity.BLOCKER,
         citation=cited,
         wrong="Orders vanish.",
         raised_by=("architect",),
     )
-    return found.model_copy(update=changes)
+    return finding.model_copy(update=changes)
 
 
 def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
-    given = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=DANA)
-    setup = a_setup(rounds=1).model_copy(update={"format": form, "references": (given,)})
+    reference = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=DANA)
+    setup = a_setup(rounds=1).model_copy(update={"format": form, "references": (reference,)})
     verdict = Verdict(
         decision="Ready with changes: 1 blocker",
         reasons=("It loses jobs.",),
@@ -58,14 +58,14 @@ def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
 
 
 def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
-    found = a_review()
+    debate = a_review()
     offline = {"provider": OFFLINE, "model": "offline-checklists"}
-    agents = tuple(agent.model_copy(update=offline) for agent in found.setup.agents)
-    judge = found.setup.judge.model_copy(update=offline)
-    setup = found.setup.model_copy(update={"agents": agents, "judge": judge})
+    agents = tuple(agent.model_copy(update=offline) for agent in debate.setup.agents)
+    judge = debate.setup.judge.model_copy(update=offline)
+    setup = debate.setup.model_copy(update={"agents": agents, "judge": judge})
 
-    assert "No findings." in task_list(found)
-    text = task_list(replace(found, setup=setup))
+    assert "No findings." in task_list(debate)
+    text = task_list(replace(debate, setup=setup))
     assert "No findings." not in text
     assert "Written by AI agents" not in text
     assert "No AI model was asked, so nothing was looked for" in text

@@ -43,7 +43,7 @@ ROOT = Path(__file__).parents[3]
 def with_changes(*changes: Event) -> Debate:
     """The split debate with these events in place of those with the same keys, or after all."""
     by_key = {event.key: event for event in changes}
-    events = [by_key.pop(one.event.key, one.event) for one in split_log()]
+    events = [by_key.pop(entry.event.key, entry.event) for entry in split_log()]
     return fold(recorded([*events, *by_key.values()]))
 
 
@@ -63,7 +63,7 @@ def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
 def test_weights_are_told_where_agents_have_them() -> None:
     debate = fold(split_log())
     vote = debate.setup.vote.model_copy(update={"weights": {"architect": 2.0}})
-    start, *rest = (one.event for one in split_log())
+    start, *rest = (entry.event for entry in split_log())
     weighed = start.model_copy(update={"setup": debate.setup.model_copy(update={"vote": vote})})
 
     assert "1 of 3 votes by weight, 55%" in vote_words(fold(recorded([weighed, *rest])))
@@ -87,7 +87,7 @@ def test_debates_without_options_read_well(path: Path) -> None:
 
 def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first() -> None:
     running: list[Recorded] = [
-        one for one in split_log() if not isinstance(one.event, VerdictReached)
+        entry for entry in split_log() if not isinstance(entry.event, VerdictReached)
     ]
 
     assert headline_option(fold(split_log())) == "PostgreSQL"
@@ -119,10 +119,11 @@ def test_every_key_of_the_records_own_parts_is_explained() -> None:
 
 
 def test_shares_in_the_json_have_four_places() -> None:
-    cast = [one.event for one in split_log() if isinstance(one.event, BallotCast)]
+    cast = [entry.event for entry in split_log() if isinstance(entry.event, BallotCast)]
     thirds = {"o1": 1 / 3, "o2": 2 / 3}
     changed = [
-        BallotCast(ballot=one.ballot.model_copy(update={"probabilities": thirds})) for one in cast
+        BallotCast(ballot=event.ballot.model_copy(update={"probabilities": thirds}))
+        for event in cast
     ]
     shares = {
         share

@@ -93,7 +93,7 @@ def a_log() -> Sequence[Recorded]:
     setup = a_setup(agents=("architect", "security"), rounds=1).model_copy(
         update={"context": "We run PostgreSQL 16.", "warnings": ("A warning of the setup.",)}
     )
-    asked = Clarifications(
+    card = Clarifications(
         turn=Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target="1"),
         items=(
             Clarification(
@@ -110,7 +110,7 @@ def a_log() -> Sequence[Recorded]:
     )
     events: list[Event] = [
         DebateStarted(setup=setup),
-        ClarificationsOpened(clarifications=asked),
+        ClarificationsOpened(clarifications=card),
         ClarificationAnswered(answer=Answer(number=1, text="```10``` a day", by=DANA)),
         BallotCast(ballot=a_ballot(0, "architect", "security", "architect")),
         said(Act.PROPOSAL, "security", "# Kafka\n\nIt is *fast*."),
@@ -217,8 +217,8 @@ def test_no_text_makes_up_a_confidence_that_nobody_gave() -> None:
         voters=("architect",),
     )
     events: list[Event] = []
-    for one in a_log():
-        match one.event:
+    for entry in a_log():
+        match entry.event:
             case VerdictReached():
                 events.append(unsure)
             case VoteTallied():
@@ -227,7 +227,7 @@ def test_no_text_makes_up_a_confidence_that_nobody_gave() -> None:
                 silent = ballot.model_copy(update={"confidence": None})
                 events.append(BallotCast(ballot=silent))
             case _:
-                events.append(one.event)
+                events.append(entry.event)
     debate = fold(recorded(events))
     texts = [report(debate), adr(debate), decision_text(debate)]
 

@@ -19,7 +19,7 @@ from core.models import (
     Turn,
     Verdict,
 )
-from core.ports import Appended, RunToken
+from core.ports import AppendResult, RunToken
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
@@ -34,13 +34,13 @@ class SlowStore(InMemoryStore):
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
-    ) -> Appended:
+    ) -> AppendResult:
         await asyncio.sleep(0)
         return await super().create(debate_id, started, origin=origin, at=at)
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
-    ) -> Appended:
+    ) -> AppendResult:
         await asyncio.sleep(0)
         return await super().append(debate_id, event, at=at, run=run)
 

@@ -118,7 +118,7 @@ async def test_what_others_answered_is_kept_beside_the_newest_answer_until_they_
         await answer.reply(said(by, ts, f"1: {text}"))
     debate = await log.debate()
     assert (debate.answers[1].text, debate.answers[1].by.name) == ("600", "Kim (2)")
-    beside = [(one.by.name, one.text) for one in debate.other_answers[1]]
+    beside = [(answer.by.name, answer.text) for answer in debate.other_answers[1]]
     assert beside == [(DANA.name, "700"), ("Kim", "500")]
 
     await answer.reply(said(kim, "4", "A note."))
@@ -126,7 +126,7 @@ async def test_what_others_answered_is_kept_beside_the_newest_answer_until_they_
     await answer.withdraw(DEBATE, "C1:1")
     debate = await log.debate()
     assert [note.author.name for note in debate.notes] == ["Kim", "Kim (2)"]
-    assert [one.text for one in debate.other_answers[1]] == ["500"]
+    assert [answer.text for answer in debate.other_answers[1]] == ["500"]
 
 
 async def test_a_question_stays_open_where_somebody_names_who_knows() -> None:
@@ -197,10 +197,10 @@ async def test_a_form_delivered_again_says_of_no_answer_that_it_came_too_late() 
     log = Recording()
     await log.begin(questions(2))
     answer = answering(log)
-    given = [GivenAnswer(1, "Ten"), GivenAnswer(2, "")]
+    answers = [GivenAnswer(1, "Ten"), GivenAnswer(2, "")]
 
-    assert list(await answer.form(reply("", "V1"), given)) == []
-    assert list(await answer.form(reply("", "V1"), given)) == []
+    assert list(await answer.form(reply("", "V1"), answers)) == []
+    assert list(await answer.form(reply("", "V1"), answers)) == []
 
     debate = await log.debate()
     assert sorted(debate.answers) == [1, 2]

@@ -18,7 +18,7 @@ CENTS = Decimal("0.06")
 
 async def dana_decided_and_alex_spent(log: Recording) -> None:
     """Dana's debate has a verdict and cost nothing; one of Alex's cost six cents."""
-    dana, alex = (a_setup().model_copy(update={"asked_by": one}) for one in (DANA, ALEX))
+    dana, alex = (a_setup().model_copy(update={"asked_by": person}) for person in (DANA, ALEX))
     await log.begin(verdict(), DebateConcluded(), setup=dana)
     started = DebateStarted(setup=alex)
     await log.store.create("dspent22", started, origin="other", at=log.clock.now())
@@ -52,7 +52,7 @@ async def test_who_has_spent_the_day_does_not_ask_on_at_anothers_expense() -> No
     await ask.ask(DEBATE, question_id="q2", by=DANA, text="And Kafka?")
     log.clock.advance(24 * 60 * 60)
     await ask.ask(DEBATE, question_id="q3", by=ALEX, text="And Kafka?")
-    assert [one.by for one in (await log.debate()).follow_ups] == [DANA, ALEX]
+    assert [follow_up.by for follow_up in (await log.debate()).follow_ups] == [DANA, ALEX]
 
 
 @pytest.mark.parametrize("by", [DANA, ALEX])

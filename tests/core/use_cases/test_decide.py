@@ -55,9 +55,9 @@ async def test_the_reason_of_a_decision_is_kept_without_secrets() -> None:
 async def test_what_people_say_of_a_verdict_is_kept_without_secrets() -> None:
     log = Recording()
     debate = await log.begin(verdict())
-    given = Feedback(by=DANA, helpful=True, comment=f"The key is {SECRET}.", origin="V2")
+    feedback = Feedback(by=DANA, helpful=True, comment=f"The key is {SECRET}.", origin="V2")
 
-    await DecideOnVerdict(facts=log.facts).give_feedback(debate, given)
+    await DecideOnVerdict(facts=log.facts).give_feedback(debate, feedback)
 
     assert SECRET not in (await log.debate()).feedback[DANA.id].comment
 
@@ -151,10 +151,10 @@ async def test_pressing_the_same_thumb_again_takes_no_reason_away() -> None:
     log = Recording()
     debate = await log.begin(verdict())
     decide = DecideOnVerdict(facts=log.facts)
-    given = Feedback(by=DANA, helpful=True, comment="It saved a week.", origin="V1")
+    feedback = Feedback(by=DANA, helpful=True, comment="It saved a week.", origin="V1")
 
-    await decide.give_feedback(debate, given)
-    again = given.model_copy(update={"comment": "", "origin": "V2"})
+    await decide.give_feedback(debate, feedback)
+    again = feedback.model_copy(update={"comment": "", "origin": "V2"})
     await decide.say_helpful(await log.debate(), again)
 
     assert (await log.debate()).feedback[DANA.id].comment == "It saved a week."
@@ -179,7 +179,7 @@ async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_pla
         if name != "running":
             await log.store.append(name, DebateConcluded(), at=log.clock.now())
 
-    assert [one.debate_id for one in await decide.newer_than(older)] == ["newer"]
+    assert [entry.debate_id for entry in await decide.newer_than(older)] == ["newer"]
     newer = await log.facts.debate("newer")
     with pytest.raises(BadInput, match="no newer debate with a verdict"):
         await decide.newer_than(newer)
@@ -211,7 +211,7 @@ async def test_the_newest_debates_are_offered_in_time_for_the_form_to_open() -> 
     store.clock = log.clock
     begun = log.clock.now()
 
-    found = await DecideOnVerdict(facts=log.facts).newer_than(older)
+    entries = await DecideOnVerdict(facts=log.facts).newer_than(older)
 
-    assert [one.debate_id for one in found] == ["d5", "d4"]
+    assert [entry.debate_id for entry in entries] == ["d5", "d4"]
     assert (log.clock.now() - begun).total_seconds() < 1.5

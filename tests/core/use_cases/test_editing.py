@@ -93,10 +93,10 @@ async def test_the_record_repeats_no_deleted_words_of_a_message_that_was_an_answ
 
     debate = await log.debate()
     assert texts(debate) == {2: "Alex"}
-    said = record_json(await log.store.events(DEBATE))
-    assert "Kim" not in said
-    assert '"text": "Alex"' in said
-    assert said.count("Deleted by its author.") == 3
+    text = record_json(await log.store.events(DEBATE))
+    assert "Kim" not in text
+    assert '"text": "Alex"' in text
+    assert text.count("Deleted by its author.") == 3
 
 
 async def test_of_two_edits_that_two_processes_record_the_newer_one_stands() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from core.events import DebatePaused, DebateStarted, Event
 from core.models import Person
-from core.ports import Appended, RunToken
+from core.ports import AppendResult, RunToken
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
@@ -24,7 +24,7 @@ class SlowStore(InMemoryStore):
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
-    ) -> Appended:
+    ) -> AppendResult:
         appended = await super().append(debate_id, event, at=at, run=run)
         await self.said.wait()
         return appended

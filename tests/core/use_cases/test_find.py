@@ -45,8 +45,8 @@ async def found_in(store: CountingStore) -> tuple[Sequence[str], Sequence[str]]:
     """Ids of the debates of a channel that are listed, and of those that could not be read."""
     clock, unreadable = ManualClock(), list[str]()
     setup = a_setup()
-    for one in IDS:
-        await store.create(one, DebateStarted(setup=setup), origin=one, at=clock.now())
+    for item_id in IDS:
+        await store.create(item_id, DebateStarted(setup=setup), origin=item_id, at=clock.now())
 
     def note(debate_id: str, _error: StoreError) -> None:
         unreadable.append(debate_id)
@@ -60,7 +60,7 @@ async def found_in(store: CountingStore) -> tuple[Sequence[str], Sequence[str]]:
         on_unreadable=note,
     )
     listed = await find.in_channel(setup.place, "U1", limit=10)
-    return [one.debate.id for one in listed], unreadable
+    return [hit.debate.id for hit in listed], unreadable
 
 
 async def test_one_that_cannot_be_read_is_left_out() -> None:

@@ -76,10 +76,10 @@ def links(count: int, host: str) -> list[SourceReference]:
 async def test_what_words_link_to_again_is_there_once_and_needs_no_note() -> None:
     log = Recording()
     await log.begin()
-    notes, found = adding(log, most=1), links(1, "a.example")
+    notes, references = adding(log, most=1), links(1, "a.example")
 
     for note in ("m1/links", "m1/links", "m2/links"):
-        assert not await notes.link(DEBATE, note_id=note, author=DANA, links=found)
+        assert not await notes.link(DEBATE, note_id=note, author=DANA, links=references)
     assert await texts(log) == ["[Linked as evidence: https://a.example/0]"]
     with pytest.raises(BadInput, match="as many as one can take"):
         await notes.link(DEBATE, note_id="m3/links", author=DANA, links=links(1, "b.example"))

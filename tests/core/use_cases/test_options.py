@@ -190,10 +190,10 @@ async def test_what_was_skipped_is_wanted_once(before: list[Event]) -> None:
     debate = await log.debate()
     assert (debate.wanted_by, debate.edition, debate.status) == (DANA, 2, Status.RUNNING)
     assert debate.verdict is None
-    found = [
+    entries = [
         event for event in await log.store.events(DEBATE) if isinstance(event.event, DebateWanted)
     ]
-    assert len(found) == 1
+    assert len(entries) == 1
     assert await log.store.unfinished() == [DEBATE]
 
 

@@ -60,8 +60,8 @@ async def a_store() -> InMemoryStore:
     start, *rest = play(a_setup())
     assert isinstance(start.event, DebateStarted)
     await store.create(start.debate_id, start.event, origin="o1", at=clock.now())
-    for one in rest:
-        await store.append(start.debate_id, one.event, at=clock.now())
+    for entry in rest:
+        await store.append(start.debate_id, entry.event, at=clock.now())
     return store
 
 
@@ -75,8 +75,8 @@ async def test_only_decisions_of_the_persons_channels_are_told() -> None:
     outside = RecallDecisions(store=store, people=Members({"C2"}), on_unreadable=nothing_is_broken)
     nowhere = RecallDecisions(store=store, people=Members(()), on_unreadable=nothing_is_broken)
 
-    (found,) = await inside.for_person(asked, person="U1", workspace="T1")
-    assert found.debate.verdict
+    (decision,) = await inside.for_person(asked, person="U1", workspace="T1")
+    assert decision.debate.verdict
     assert not await inside.for_person(asked, person="U1", workspace="T2")
     assert not await outside.for_person(asked, person="U1", workspace="T1")
     assert not await nowhere.for_person(asked, person="U1", workspace="T1")

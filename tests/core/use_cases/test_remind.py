@@ -37,12 +37,12 @@ class Dates:
         self.kept = list(kept)
 
     async def put(self, reminder: Reminder) -> None:
-        of = [(one.debate_id, one.decision) for one in self.kept]
+        of = [(reminder.debate_id, reminder.decision) for reminder in self.kept]
         if (reminder.debate_id, reminder.decision) not in of:
             self.kept.append(reminder)
 
     async def due(self, now: datetime) -> Sequence[Reminder]:
-        return [one for one in self.kept if one.due_at <= now]
+        return [reminder for reminder in self.kept if reminder.due_at <= now]
 
     async def forget(self, reminder: Reminder) -> None:
         self.kept.remove(reminder)
@@ -84,8 +84,8 @@ class Team:
         await self.remind.put(await self.debate(), decision, self.log.clock.now())
 
     async def says(self, kind: OutcomeKind, origin: str, why: str = "") -> DecisionOutcome:
-        given = DecisionOutcome(kind=kind, by=ALEX, why=why, origin=origin)
-        standing = await self.decide.say_outcome(await self.debate(), given)
+        outcome = DecisionOutcome(kind=kind, by=ALEX, why=why, origin=origin)
+        standing = await self.decide.say_outcome(await self.debate(), outcome)
         await self.remind.put_again(await self.debate(), standing, self.log.clock.now())
         return standing
 
@@ -94,7 +94,7 @@ class Team:
         self.log.clock.advance(days * DAY)
         await self.remind.look()
         await self.remind.look()
-        events = [one.event for one in await self.log.store.events(DEBATE)]
+        events = [entry.event for entry in await self.log.store.events(DEBATE)]
         return [event.number for event in events if isinstance(event, OutcomeAsked)]
 
 
@@ -104,7 +104,7 @@ def putting_off(origin: str) -> DecisionRecorded:
 
 
 async def reminded_of(log: Recording) -> list[str]:
-    events = [one.event for one in await log.store.events(DEBATE)]
+    events = [entry.event for entry in await log.store.events(DEBATE)]
     return [event.decision for event in events if isinstance(event, ReminderDue)]
 
 
@@ -147,15 +147,15 @@ async def test_a_damaged_debate_keeps_its_date_and_holds_up_no_other() -> None:
 async def test_a_date_that_was_named_is_for_that_morning_where_its_person_is() -> None:
     team = await Team().begin()
     await team.decides(DecisionKind.REVISIT, "V1", revisit_on=date(2026, 3, 1))
-    (kept,) = team.kept.kept
-    assert kept.due_at == datetime(2026, 3, 1, 8, tzinfo=BERLIN)
+    (reminder,) = team.kept.kept
+    assert reminder.due_at == datetime(2026, 3, 1, 8, tzinfo=BERLIN)
 
 
 async def test_people_are_asked_once_in_the_morning_90_days_after_they_accepted() -> None:
     team = await Team().begin()
     await team.decides(DecisionKind.ACCEPT, "V1")
-    (kept,) = team.kept.kept
-    assert kept.due_at == datetime(2026, 4, 5, 8, tzinfo=BERLIN)
+    (reminder,) = team.kept.kept
+    assert reminder.due_at == datetime(2026, 4, 5, 8, tzinfo=BERLIN)
     assert await team.after(89) == []
     assert await team.after(1) == [1]
     assert await team.after(300) == [1]

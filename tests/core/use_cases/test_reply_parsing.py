@@ -26,9 +26,9 @@ from core.use_cases.reply_parsing import parse_reply
 def test_a_numbered_line_answers_its_question_whatever_it_begins_with(
     text: str, answers: Mapping[int, str]
 ) -> None:
-    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
+    reply = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
 
-    assert {said.number: said.text for said in found.answers} == answers
+    assert {said.number: said.text for said in reply.answers} == answers
 
 
 @pytest.mark.parametrize("unanswered", [[2], [1, 2]])
@@ -36,38 +36,38 @@ def test_a_numbered_line_answers_its_question_whatever_it_begins_with(
 def test_a_bare_number_says_nothing_of_its_question(
     text: str, rest: str, unanswered: list[int]
 ) -> None:
-    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, unanswered)
+    reply = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, unanswered)
 
-    assert not found.answers
-    assert (found.is_numbered, found.is_unclear) == (True, False)
-    assert found.rest == rest
+    assert not reply.answers
+    assert (reply.is_numbered, reply.is_unclear) == (True, False)
+    assert reply.rest == rest
 
 
 @pytest.mark.parametrize("text", ["2:30", "2:30 pm", "2:30pm on weekdays", "2:15, every night"])
 def test_a_time_of_day_is_no_number_of_a_question(text: str) -> None:
-    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1])
+    reply = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1])
 
-    assert found.is_unclear
-    assert not found.answers
+    assert reply.is_unclear
+    assert not reply.answers
 
 
 @pytest.mark.parametrize(
     "text", ["42: what", "Q42: what", "*42:* what", "0) what", "1: yes\n42: what"]
 )
 def test_a_number_that_no_question_has_answers_none(text: str) -> None:
-    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
+    reply = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
 
-    assert not found.answers
-    assert not found.rest
-    assert [number for number in found.unknown if number in {42, 0}] == list(found.unknown) != []
+    assert not reply.answers
+    assert not reply.rest
+    assert [number for number in reply.unknown if number in {42, 0}] == list(reply.unknown) != []
 
 
 @pytest.mark.parametrize("text", ["10 people", "12:30 at the latest", "10. March", "3 - 5 of us"])
 def test_a_figure_that_begins_a_plain_reply_is_no_number_of_a_question(text: str) -> None:
-    found = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [2])
+    reply = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [2])
 
-    assert found.is_unclear
-    assert not found.answers
+    assert reply.is_unclear
+    assert not reply.answers
 
 
 QUESTIONS = {1: "How many jobs a second?", 2: "Which data is in a job?", 3: "Who runs it?"}
@@ -94,9 +94,9 @@ QUESTIONS = {1: "How many jobs a second?", 2: "Which data is in a job?", 3: "Who
 def test_each_question_gets_its_own_answer_on_one_line_or_below_its_quote(
     text: str, answers: Mapping[int, str]
 ) -> None:
-    found = parse_reply(text, QUESTIONS, [1, 2, 3])
+    reply = parse_reply(text, QUESTIONS, [1, 2, 3])
 
-    assert {said.number: said.text for said in found.answers} == answers
+    assert {said.number: said.text for said in reply.answers} == answers
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,6 @@ def test_each_question_gets_its_own_answer_on_one_line_or_below_its_quote(
     ],
 )
 def test_who_only_names_who_knows_answers_nothing(text: str, *, is_referral: bool) -> None:
-    found = parse_reply(text, QUESTIONS, [1, 2, 3])
+    reply = parse_reply(text, QUESTIONS, [1, 2, 3])
 
-    assert (len(found.referrals), len(found.answers)) == ((1, 0) if is_referral else (0, 1))
+    assert (len(reply.referrals), len(reply.answers)) == ((1, 0) if is_referral else (0, 1))

@@ -67,7 +67,7 @@ async def test_a_debate_that_goes_on_from_a_deleted_one_has_begun_all_the_same()
     started = await start.begin(setup.model_copy(update={"continues": "dgone234"}), origin="o1")
 
     assert started.fresh
-    assert [one.debate_id for one in await store.find(DebateFilter())] == [started.debate_id]
+    assert [entry.debate_id for entry in await store.find(DebateFilter())] == [started.debate_id]
 
 
 async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:

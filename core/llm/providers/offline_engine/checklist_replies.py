@@ -15,7 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from core.errors import RequestRejected
-from core.llm.providers.offline_engine.checklists import ANY, Thing, checklists, mentions, normal
+from core.llm.providers.offline_engine.checklists import (
+    ANY,
+    Technology,
+    checklists,
+    mentions,
+    normal,
+)
 from core.llm.providers.offline_engine.question_reading import READ_AT_MOST, read_question
 from core.models import NOT_DECIDED, Act, NextStep, QuestionKind
 from core.request import ModelRequest, PartKind
@@ -65,13 +71,13 @@ class _Reader:
         self.reading = read_question(self.joined(PartKind.QUESTION), self.joined(PartKind.CONTEXT))
 
     @cached_property
-    def things(self) -> Sequence[Thing]:
+    def things(self) -> Sequence[Technology]:
         """What the question chooses between, best first for this role; empty where unknown."""
         known = [checklists().things[key] for key in self.reading.things]
         return sorted(known, key=self.weight, reverse=True)
 
     @property
-    def choice(self) -> Thing | None:
+    def choice(self) -> Technology | None:
         """The thing this role's checklist weighs highest; None where two weigh the same."""
         clear = len(self.things) > 1 and self.weight(self.things[0]) > self.weight(self.things[1])
         return self.things[0] if clear else None
@@ -93,21 +99,21 @@ class _Reader:
         fitting = [*checks[: _MOST_POINTS - 1], *self.role.checks.get(ANY, ())]
         return [c.ask for c in fitting if not c.only or named & {*c.only}][:_MOST_POINTS]
 
-    def weight(self, thing: Thing) -> int:
+    def weight(self, thing: Technology) -> int:
         """What a thing's notes are worth to this role."""
         return sum(self._worth(thing).values())
 
-    def notes(self, thing: Thing, sign: int) -> Sequence[str]:
+    def notes(self, thing: Technology, sign: int) -> Sequence[str]:
         """What speaks for a thing (sign 1) or against it (-1), the weightiest first."""
         worth = {says: sign * amount for says, amount in self._worth(thing).items()}
         return sorted((says for says in worth if worth[says] > 0), key=lambda says: -worth[says])
 
-    def points(self, thing: Thing, sign: int) -> Sequence[str]:
+    def points(self, thing: Technology, sign: int) -> Sequence[str]:
         """The notes on a thing as points: "For Kafka: it keeps every event"."""
         word = "For" if sign > 0 else "Against"
         return [f"{word} {thing.title}: {says}" for says in self.notes(thing, sign)]
 
-    def stands_for(self, text: str) -> Thing | None:
+    def stands_for(self, text: str) -> Technology | None:
         """The thing a position of this engine stands for; None for any other text."""
         return next((t for t in self.things if text.startswith(f"**{t.title}: ")), None)
 
@@ -131,7 +137,7 @@ class _Reader:
         text = f"{f'**{sentence}** {why}'.rstrip()}\n\n{listed}".rstrip()
         return f"{text}\n\n{FOOTER}\n\nIn short: {sentence}\n{listed}".rstrip()
 
-    def _worth(self, thing: Thing) -> Mapping[str, int]:
+    def _worth(self, thing: Technology) -> Mapping[str, int]:
         values = self.role.values
         return {says: values.get(key, 0) * amount for key, (amount, says) in thing.notes.items()}
 
@@ -319,7 +325,9 @@ def _why_undecided(reader: _Reader) -> str:
     return "The vote is tied, or nobody's ballot could be counted."
 
 
-def _decided(reader: _Reader, chosen: Thing, positions: Mapping[str, str]) -> Mapping[str, object]:
+def _decided(
+    reader: _Reader, chosen: Technology, positions: Mapping[str, str]
+) -> Mapping[str, object]:
     """What a verdict says only where the checklists came to an option."""
     dissent = list[str]()
     for name, text in positions.items():
@@ -348,7 +356,9 @@ def _decided(reader: _Reader, chosen: Thing, positions: Mapping[str, str]) -> Ma
     }
 
 
-def _winners(reader: _Reader, stands: Mapping[str, Thing | None]) -> Sequence[Thing | None]:
+def _winners(
+    reader: _Reader, stands: Mapping[str, Technology | None]
+) -> Sequence[Technology | None]:
     """What texts with most points in the vote stand for: "The text of Ann: 4 points, …"."""
     points = dict[str, float]()
     for line in reader.joined(PartKind.TALLY).splitlines():

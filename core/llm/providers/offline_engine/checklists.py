@@ -25,7 +25,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Thing(_Entry):
+class Technology(_Entry):
     """A technology that a question may name."""
 
     title: str
@@ -81,7 +81,7 @@ class RoleChecklist(_Entry):
 class Checklists(_Entry):
     """Everything in the data files."""
 
-    things: Mapping[str, Thing]
+    things: Mapping[str, Technology]
     topics: Mapping[str, Topic]
     open_points: Mapping[str, OpenPoint]
     roles: Mapping[str, RoleChecklist]

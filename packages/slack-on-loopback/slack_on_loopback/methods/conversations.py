@@ -79,7 +79,7 @@ def replies(runtime: Runtime, call: ApiCall) -> Json:
         raise SlackRefusal("thread_not_found")
     root = channel.messages[ts].get("thread_ts") or ts
     first, *rest = channel.thread(root)
-    found = [first, *(one for one in rest if _within(one["ts"], call.args))]
+    found = [first, *(message for message in rest if _within(message["ts"], call.args))]
     return _messages(found, call, 1000, 1000)
 
 
@@ -210,7 +210,7 @@ def _messages(found: list[Json], call: ApiCall, default: int, most: int) -> Json
     shown, cursor = page(found, call.args, default, most)
     hidden = ("channel",) if call.args.flag("include_all_metadata") else ("channel", "metadata")
     body: Json = {
-        "messages": [without(one, hidden) for one in shown],
+        "messages": [without(message, hidden) for message in shown],
         "has_more": bool(cursor),
     }
     return {**body, **({"response_metadata": {"next_cursor": cursor}} if cursor else {})}

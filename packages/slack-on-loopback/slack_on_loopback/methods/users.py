@@ -41,8 +41,8 @@ def user_info(runtime: Runtime, call: ApiCall) -> Json:
 
 def list_users(runtime: Runtime, call: ApiCall) -> Json:
     """users.list."""
-    found, cursor = page(list(runtime.state.users.values()), call.args, 1000, 1000)
-    members = [user_object(runtime, user) for user in found]
+    users, cursor = page(list(runtime.state.users.values()), call.args, 1000, 1000)
+    members = [user_object(runtime, user) for user in users]
     return {"members": members, "response_metadata": {"next_cursor": cursor}}
 
 
@@ -67,7 +67,7 @@ def user_object(runtime: Runtime, user: User) -> Json:
     """Return Slack's user object."""
     here = datetime.fromtimestamp(runtime.now(), ZoneInfo(user.tz))
     # As in Slack, the first person of a workspace owns it.
-    owner = next((one.id for one in runtime.state.users.values() if not one.is_bot), "")
+    owner = next((user.id for user in runtime.state.users.values() if not user.is_bot), "")
     return {
         "id": user.id,
         "team_id": user.home or runtime.state.team_id,

@@ -216,7 +216,9 @@ class PageServer:
         stored = next(
             message for message in self.messages[body["channel"]] if message["ts"] == body["ts"]
         )
-        reactions = {one["name"]: set(one["users"]) for one in stored.get("reactions", [])}
+        reactions = {
+            reaction["name"]: set(reaction["users"]) for reaction in stored.get("reactions", [])
+        }
         users = reactions.setdefault(body["name"], set())
         (users.discard if body.get("remove") else users.add)(body["user"])
         stored["reactions"] = [

@@ -33,10 +33,10 @@ async def violations(page: Page) -> list[str]:
     await page.evaluate(AXE.read_text("utf-8"))
     found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        f"{one['impact']} {one['id']} {node['target']} {node['html'][:160]}"
-        for one in found["violations"]
-        if one["impact"] in GRAVE
-        for node in one["nodes"]
+        f"{violation['impact']} {violation['id']} {node['target']} {node['html'][:160]}"
+        for violation in found["violations"]
+        if violation["impact"] in GRAVE
+        for node in violation["nodes"]
     ]
 
 

@@ -98,16 +98,16 @@ async def test_a_lock_that_another_program_holds_is_told(environment: BotSetting
     path = await made(environment)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        said = as_text(await database_findings(environment))
+        text = as_text(await database_findings(environment))
         other.execute("ROLLBACK")
 
-    assert "✗ database moot.db: is locked by another program" in said
+    assert "✗ database moot.db: is locked by another program" in text
     assert "opens and is whole" in as_text(await database_findings(environment))
 
 
 async def test_a_file_that_was_deleted_under_the_bot_is_told(environment: BotSettings) -> None:
     async with open_store(environment.moot_database):
         unlinked(environment)
-        said = as_text(await database_findings(environment))
-    assert "✗ database moot.db: was deleted while Moot was using it" in said
+        text = as_text(await database_findings(environment))
+    assert "✗ database moot.db: was deleted while Moot was using it" in text
     assert "is not there yet" in as_text(await database_findings(environment))

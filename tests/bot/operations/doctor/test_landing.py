@@ -63,7 +63,7 @@ async def test_doctor_and_the_list_name_what_did_not_land_and_retry_sends_it_aga
     assert "answered with the code 500" in found["dead letter 1 to shop"]["found"]
     said = json.loads(listed.stdout)
     assert (said["waiting"], said["dead"]) == (1, 1)
-    assert [one["state"] for one in said["landings"]] == ["dead", "waiting"]
+    assert [landing["state"] for landing in said["landings"]] == ["dead", "waiting"]
     assert plain.stdout.splitlines()[0].split("\t")[:3] == ["1", "shop", "dabc2345"]
     assert "Nothing is sent to shop any more" in plain.stderr
     assert "2 landings sent again" in retried.stderr

@@ -172,7 +172,7 @@ async def test_a_model_that_goes_is_told_in_time(
     )
     choice = ModelChoice(provider="anthropic", model=model)
     found = await check_models(on(choice), nobody, today)
-    (leaving,) = [one for one in found if one.remedy.startswith("Take ")]
+    (leaving,) = [finding for finding in found if finding.remedy.startswith("Take ")]
 
     assert leaving.mark is mark
     assert said in leaving.found
@@ -189,7 +189,7 @@ async def test_without_a_model_doctor_says_what_to_do(*, is_set: bool, said: str
         models=nothing_there, ask=nothing_asked, context=no_context, keys=keys, addresses={}
     )
     found = await check_models(on(ModelChoice(provider="offline", model="any")), nobody, TODAY)
-    (told,) = [one for one in found if one.what == "models"]
+    (told,) = [finding for finding in found if finding.what == "models"]
 
     assert said in told.found
     assert ("default_model" in told.remedy) == is_set

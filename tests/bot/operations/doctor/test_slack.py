@@ -68,7 +68,7 @@ async def test_without_an_optional_scope_all_else_is_well(
     workspace: Workspace, scope: str, without: str
 ) -> None:
     app = workspace.app
-    app.scopes = [one for one in app.scopes if one != scope]
+    app.scopes = [item for item in app.scopes if item != scope]
     found = await check_access(socket_access(workspace), "")
 
     assert marks(found)["scopes"] is CheckMark.GOOD
@@ -106,6 +106,6 @@ async def test_with_oauth_the_keys_are_checked_and_the_install_page_named(
 ) -> None:
     environment = BotSettings.model_validate({**OAUTH, "moot_token_keys": keys})
     found = await check_slack(environment, "")
-    told = as_text(found)
-    assert ("https://moot.example.com/slack/install" in told) is is_well
-    assert ("A key in MOOT_TOKEN_KEYS cannot be used" in told) is not is_well
+    text = as_text(found)
+    assert ("https://moot.example.com/slack/install" in text) is is_well
+    assert ("A key in MOOT_TOKEN_KEYS cannot be used" in text) is not is_well

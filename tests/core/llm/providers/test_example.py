@@ -77,20 +77,20 @@ async def played(name: str, note: str = "") -> Debate:
     calls = ModelCalls({"example": ExampleProvider(clock)}, clock)
     engine = Engine(store=store, turns=Turns(calls, reader=Shelf()), sink=sink, clock=clock)
     await store.create(DEBATE, opened(name), origin="test", at=clock.now())
-    asked = await engine.run(DEBATE)
+    debate = await engine.run(DEBATE)
     assert any(isinstance(event.event, ClarificationsOpened) for event in sink.events)
     facts = FactLog(store=store, clock=clock, wake=lambda _: None)
     notes = AddNote(facts=facts, bounds=Bounds())
     answers = AnswerQuestions(facts=facts, note=notes, bounds=Bounds())
     numbers = {
         item.question: item.number
-        for opened_ in asked.clarifications.values()
+        for opened_ in debate.clarifications.values()
         for item in opened_.items
     }
     for place, one in enumerate(examples()[name].answers):
-        said = f"{numbers[one.question]}: {one.answer}"
+        text = f"{numbers[one.question]}: {one.answer}"
         who = Person(id=f"U{place}", name=one.by)
-        reply = PersonsReply(debate_id=DEBATE, by=who, text=said, origin=f"slack/{place}")
+        reply = PersonsReply(debate_id=DEBATE, by=who, text=text, origin=f"slack/{place}")
         await answers.reply(reply)
     if note:
         who = Person(id="U9", name="Sam")
@@ -110,10 +110,12 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     # Else the option's name is shown before the decision, and says the same.
     assert written.verdict["option"].casefold() in debate.verdict.decision.casefold()
     assert not debate.verdict.warnings
-    said = [made for made in debate.contributions.values() if ACTS[made.turn.act].is_speech]
-    assert all(made.answer and made.points for made in said if made.turn.act in POSITIONS)
-    assert all(made.answer for made in said)
-    assert not any("In short:" in made.text for made in said)
+    contributions = [
+        made for made in debate.contributions.values() if ACTS[made.turn.act].is_speech
+    ]
+    assert all(made.answer and made.points for made in contributions if made.turn.act in POSITIONS)
+    assert all(made.answer for made in contributions)
+    assert not any("In short:" in made.text for made in contributions)
     warnings = [warning for made in debate.contributions.values() for warning in made.warnings]
     # One agent quotes what its source does not say, so that people see what becomes of it.
     struck_out = ["1 quote not found in the sources, and struck out."]
@@ -130,8 +132,8 @@ async def test_an_example_is_played_to_its_verdict(name: str):
 async def test_every_quote_of_a_verdict_stands_in_its_source(name: str):
     debate = await played(name)
     assert debate.verdict is not None
-    shown = [citation.status.value for citation in debate.verdict.citations]
-    assert set(shown) <= {"verified"}
+    texts = [citation.status.value for citation in debate.verdict.citations]
+    assert set(texts) <= {"verified"}
 
 
 async def test_a_note_is_not_said_to_have_been_read():
@@ -172,13 +174,13 @@ async def test_what_is_not_written_is_refused():
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_critique_quotes_the_proposal_it_is_posted_under(name: str):
     debate = await played(name)
-    made = [
+    contributions = [
         contribution
         for contribution in debate.contributions.values()
         if contribution.turn.act is Act.CRITIQUE
     ]
-    assert made
-    for critique in made:
+    assert contributions
+    for critique in contributions:
         proposal = next(
             contribution.text
             for contribution in debate.contributions.values()

@@ -124,7 +124,7 @@ END = chunk({}, "stop")
             id="M30 in one piece over several lines",
         ),
         pytest.param(
-            "\n".join(json.dumps(one) for one in (SAID, END)).encode(), id="M30 an object a line"
+            "\n".join(json.dumps(line) for line in (SAID, END)).encode(), id="M30 an object a line"
         ),
         pytest.param(b"\xef\xbb\xbf\n\n" + stream(SAID, END), id="M30 a mark before the stream"),
         pytest.param(stream("event: heartbeat\ndata: pong", SAID, END), id="M32 no JSON"),

@@ -137,13 +137,13 @@ async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: st
     )
     assert tally
     assert (tally.winners, tally.voters, len(tally.abstained)) == ((), (), 3)
-    for made in debate.contributions.values():
-        assert made.text.startswith("**No ") or made.turn.act is Act.PLAN
-        assert "No model was asked." in made.text
-    told = f"{decision_text(debate)}\n{report(debate)}"
-    assert "Confidence: not given." in told
-    assert "None" not in told
-    assert "dealt with" not in told
+    for contribution in debate.contributions.values():
+        assert contribution.text.startswith("**No ") or contribution.turn.act is Act.PLAN
+        assert "No model was asked." in contribution.text
+    text = f"{decision_text(debate)}\n{report(debate)}"
+    assert "Confidence: not given." in text
+    assert "None" not in text
+    assert "dealt with" not in text
 
 
 async def test_a_review_is_not_decided_and_refers_to_nothing_that_is_not_there() -> None:
@@ -180,7 +180,7 @@ async def test_a_note_is_answered_for_and_never_called_used() -> None:
     debate = await held(QUEUE, note)
 
     assert debate.verdict
-    assert [(one.note, one.used) for one in debate.verdict.notes] == [("e1", False)]
+    assert [(outcome.note, outcome.used) for outcome in debate.verdict.notes] == [("e1", False)]
     assert "No model was asked" in debate.verdict.notes[0].explanation
 
 
@@ -289,9 +289,9 @@ def test_a_verdict_says_why_somebody_dissents_and_what_would_overturn_it() -> No
     assert why
     assert f"- For Kafka: {why}\n" in kafka
     assert verdict["overturned_by"]
-    against = [one.removeprefix("PostgreSQL: ") for one in verdict["tradeoffs"]]
+    against = [tradeoff.removeprefix("PostgreSQL: ") for tradeoff in verdict["tradeoffs"]]
     assert all(
-        any(one.endswith(f"PostgreSQL {says}") for one in verdict["overturned_by"])
+        any(item.endswith(f"PostgreSQL {says}") for item in verdict["overturned_by"])
         for says in against
     )
 
@@ -302,9 +302,9 @@ def test_clarifying_questions_are_asked_once_and_only_about_what_is_open() -> No
     known = f"{QUEUE} We have 20 jobs per second and use PostgreSQL today."
 
     assert 1 <= len(asked) <= 3
-    assert all(one["question"] and one["assumption"] for one in asked)
+    assert all(item["question"] and item["assumption"] for item in asked)
     assert asked[0] not in fill(Act.QUESTIONS, before)["questions"]
-    assert not any("load" in str(one) for one in fill(Act.QUESTIONS, question=known)["questions"])
+    assert not any("load" in str(item) for item in fill(Act.QUESTIONS, question=known)["questions"])
 
 
 async def test_the_engine_scores_nothing_and_says_so() -> None:
@@ -314,7 +314,7 @@ async def test_the_engine_scores_nothing_and_says_so() -> None:
     evaluation = await evaluate(calls, debate, [agent_for("security", choice)])
 
     assert evaluation.averages == {}
-    assert [one.reason for one in evaluation.failed] == [
+    assert [failure.reason for failure in evaluation.failed] == [
         "No model was asked: the offline engine has only checklists."
     ]
 

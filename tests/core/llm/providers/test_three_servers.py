@@ -112,7 +112,7 @@ class Stand:
     async def of_kind(self, kind: type[E]) -> list[E]:
         """Events of a kind."""
         log = await self.store.events(DEBATE)
-        return [one.event for one in log if isinstance(one.event, kind)]
+        return [entry.event for entry in log if isinstance(entry.event, kind)]
 
 
 @dataclass

@@ -102,8 +102,8 @@ def rows(name: str) -> Iterator[str]:
 
 def answer(play: Play) -> None:
     """Answer all that people are asked."""
-    for asked in play.debate.open_clarifications:
-        said = Answer(number=asked.number, text="yes", by=DANA)
+    for clarification in play.debate.open_clarifications:
+        said = Answer(number=clarification.number, text="yes", by=DANA)
         play.add(ClarificationAnswered(answer=said))
     for card in play.debate.open_cards:
         play.add(ClarificationsClosed(which=card.turn.key))

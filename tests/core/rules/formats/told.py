@@ -46,8 +46,8 @@ def said(*keys: str) -> Sequence[Event]:
 
 def wording(key: str, text: str, stance: Mapping[str, float] | None = None) -> Event:
     """A contribution in these very words, with how likely its author holds each option."""
-    made = Contribution(turn=turn(key), text=text, stance=stance or {})
-    return ContributionMade(contribution=made)
+    contribution = Contribution(turn=turn(key), text=text, stance=stance or {})
+    return ContributionMade(contribution=contribution)
 
 
 def options(
