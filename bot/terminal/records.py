@@ -143,9 +143,7 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
                 "decided": decision.debate.verdict.decision if decision.debate.verdict else "",
                 "status": adr_status(decision.debate),
                 "question": decision.debate.setup.question,
-                "ended_at": decision.debate.ended_at.isoformat()
-                if decision.debate.ended_at
-                else None,
+                "ended_at": (end := decision.debate.ended_at) and end.isoformat(),
             }
             for decision in decisions
         ]

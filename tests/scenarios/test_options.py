@@ -199,11 +199,8 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert names == named | {"o3": NONE_OF_THESE}
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(entry.event, OptionEdited) for entry in log) == 2
-        final = [
-            request
-            for request in models.asked(Act.BALLOT)
-            if len(options_in(request)) == len(names)
-        ]
+        ballots = models.asked(Act.BALLOT)
+        final = [request for request in ballots if len(options_in(request)) == len(names)]
         assert len(final) == 3
         assert all("Redis streams" in str(request.parts) for request in final)
         assert debate.tally is not None

@@ -97,6 +97,11 @@ def asked_for(debate: Debate, turn: Turn) -> Sequence[Asked]:
     return merged
 
 
+def _importance(question: Asked) -> tuple[bool, int, int]:
+    """The order in which questions are put: the playbook's, then by how many agents ask."""
+    return PLAYBOOK not in question.agents, -len(question.agents), question.place
+
+
 def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarifications:
     """The questions to put to people on this turn: each once, numbered on from earlier ones.
 
@@ -123,14 +128,7 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     merged = list(by_first.values())
     left_out: Sequence[Asked] = ()
     if turn.round == 0:
-        merged = sorted(
-            merged,
-            key=lambda question: (
-                PLAYBOOK not in question.agents,
-                -len(question.agents),
-                question.place,
-            ),
-        )
+        merged = sorted(merged, key=_importance)
         room = max(0, MOST_PUT - first + 1)
         merged, left_out = merged[:room], merged[room:]
     items = tuple(

@@ -132,6 +132,11 @@ def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparis
 _VOTE_SOLO = (ArmKind.VOTE, ArmKind.SOLO)
 
 
+def _strength(comparison: Comparison) -> tuple[bool, float]:
+    """What makes a comparison the one to tell: evidence first, then its gain."""
+    return comparison.is_evident, comparison.gain.mean if comparison.gain else 0.0
+
+
 def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
     """The last line: what was found, in a plain sentence that also says "no evidence"."""
     debates = [
@@ -153,23 +158,9 @@ def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
     ] or level
     parts: list[str] = []
     if harder:
-        best = max(
-            harder,
-            key=lambda comparison: (
-                comparison.is_evident,
-                comparison.gain.mean if comparison.gain else 0.0,
-            ),
-        )
-        parts.append(_verdict(best, "the debate", measure))
+        parts.append(_verdict(max(harder, key=_strength), "the debate", measure))
     if votes:
-        best = max(
-            votes,
-            key=lambda comparison: (
-                comparison.is_evident,
-                comparison.gain.mean if comparison.gain else 0.0,
-            ),
-        )
-        parts.append(_verdict(best, "the vote alone", measure))
+        parts.append(_verdict(max(votes, key=_strength), "the vote alone", measure))
     if not parts:
         return "No evidence either way: there are not two arms with two questions to compare."
     asked = max(len(comparison.arm.answers) for comparison in comparisons)

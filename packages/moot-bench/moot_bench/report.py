@@ -89,11 +89,7 @@ def report(
         parts.append(f"![What each arm costs and gets right]({picture})")
     if comparisons:
         parts += ["## Differences", _differences(comparisons, measure)]
-        unsure = [
-            comparison.gain
-            for comparison in comparisons
-            if comparison.gain and not comparison.is_evident
-        ]
+        unsure = [result.gain for result in comparisons if result.gain and not result.is_evident]
         if any(gain.low > 0 or gain.high < 0 for gain in unsure):
             parts.append(_P_DECIDES)
     # Who changed sides in debates that were held.

@@ -113,7 +113,7 @@ class PageApi:
         channel = people.joined(self.runtime, user, text_at(body, "channel"))
         ids = [file_id for file_id in as_list(body.get("files")) or () if isinstance(file_id, str)]
         if ids:
-            files = [people.uploaded(self.runtime, user, debate_id) for debate_id in ids]
+            files = [people.uploaded(self.runtime, user, file_id) for file_id in ids]
             shared = people.attach(
                 self.runtime, user, channel, files, text=text, thread_ts=thread_ts
             )
