@@ -80,6 +80,8 @@ _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 30
+#: Names of agents may be long, and a message holds no more than some 13,000 characters.
+_HINGES_LIMIT = 1000
 #: Reasons in the short form; lines of what went wrong, with their title, and words in each.
 _MOST_REASONS = 3
 _MOST_WARNINGS, _WARNING_WORDS = 3, 15
@@ -202,9 +204,8 @@ def told(debate: Debate, reached: Verdict) -> str:
     texts = [(name, next(cut) if is_shared else text) for name, text, is_shared in lines]
     shown = [f"{name}{text}" for name, text in texts if text]
     hinges = literal(hinge_words(debate, reached))
-    has_room_for_hinges = (
-        fixed + sum(len(text.split()) for text in (*shared, hinges)) <= _MOST_WORDS
-    )
+    words = fixed + sum(len(text.split()) for text in (*shared, hinges))
+    has_room_for_hinges = words <= _MOST_WORDS and len(hinges) <= _HINGES_LIMIT
     return "\n".join([*shown, *([hinges] if hinges and has_room_for_hinges else [])])
 
 

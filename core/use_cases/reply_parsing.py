@@ -22,7 +22,7 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 #: A line that quotes something.
-_QUOTED = re.compile(r"\s*>[\s>]*(?P<text>.*)")
+_QUOTED = re.compile(r">[\s>]*(?P<text>.*)")
 _PERSON = r"@[^\s@]{1,60}(?:\s(?-i:[A-Z])[^\s@]{0,40}){0,2}"
 #: `@Priya knows that`, `ask @Priya`, `no idea, @Priya?`: it names who knows the answer.
 _REFERRAL = re.compile(
@@ -130,7 +130,7 @@ def _one_a_line(text: str, asked: Mapping[int, str]) -> Iterator[tuple[int, str]
     questions = {_plain(question): number for number, question in asked.items()}
     is_quote = False
     for line in text.splitlines():
-        quoted, number = _QUOTED.fullmatch(line), 0
+        quoted, number = _QUOTED.fullmatch(line.lstrip()), 0
         said = quoted["text"] if quoted else line
         if match := _NUMBERED.fullmatch(said):
             number = int(match["number"])

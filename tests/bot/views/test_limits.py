@@ -256,6 +256,7 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
 @given(setups(), st.integers(0, 2**32))
 @example(a_setup().model_copy(update={"agents": agents(25, '"' * 300)}), 73542)
 @example(a_setup().model_copy(update={"agents": agents(40, '"' * 300)}), 73542)
+@example(a_setup().model_copy(update={"agents": agents(30, "&" * 300)}), 47544)
 def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     dice = Random(seed)
     ids = tuple(agent.id for agent in setup.agents)
