@@ -61,6 +61,13 @@ def chosen(field: str, value: str) -> Mapping[str, Any]:
     return {field: {field: {"selected_option": {"value": value}}}}
 
 
+def _files_with(team: Team, board: str, words: str) -> Sequence[str]:
+    """The names of the thread's files once one of them has these words; else nothing."""
+    messages = team.thread(board)
+    names = [file["name"] for message in messages for file in message.get("files", ())]
+    return names if any(words in name for name in names) else []
+
+
 async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict():
     async with team_at_work(spec=AGREEING) as team:
         board = await team.debate(QUESTION)
@@ -100,10 +107,8 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert buttons_of(second) == [*DECIDING, BALLOT, *AFTER]
         assert "*PostgreSQL*: 3 of 3 agents" in old["text"]
         assert len(posts(team, board, "report/2")) <= 1
-        names = [
-            file["name"] for message in team.thread(board) for file in message.get("files", ())
-        ]
         # Each edition has names of its own: a file in doubt is looked for by its name.
+        names = await team.workspace.wait_for(lambda: _files_with(team, board, "edition-2-report"))
         assert names.count(f"moot-{debate.id}-report.md") == 1
         assert names.count(f"moot-{debate.id}-edition-2-report.md") == 1
 
