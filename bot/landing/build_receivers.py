@@ -32,7 +32,7 @@ def build_receivers(
     found: list[Receiver] = [_webhook(webhook, environment, clock) for webhook in places.webhooks]
     for place in places.records:
         if place.folder:
-            found.append(FolderReceiver(place))
+            found.append(FolderReceiver(records=place))
         else:
             who = f"The records {place.name}"
             _check_address(who, place.repository, environment)

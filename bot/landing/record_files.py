@@ -123,9 +123,9 @@ def is_kept(debate: Debate) -> bool:
 _TRIES = 5
 
 
-@dataclass(frozen=True)
-class FolderReceiver:
-    """A `Receiver` that keeps one file per accepted decision; nothing else is touched."""
+@dataclass(frozen=True, kw_only=True)
+class RecordReceiver:
+    """What `Receiver`s of decision records share: which events they take, and their name."""
 
     records: RecordPlace
 
@@ -142,6 +142,11 @@ class FolderReceiver:
     def wants(self, debate: Debate, recorded: Recorded) -> bool:
         """Whether the event changes the record of an accepted decision held in its channels."""
         return self.records.serves(debate.setup.place) and wants_record(debate, recorded)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderReceiver(RecordReceiver):
+    """A `Receiver` that keeps one file per accepted decision; nothing else is touched."""
 
     async def check(self) -> str:
         """Look whether the folder can be written.

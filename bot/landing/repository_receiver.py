@@ -15,16 +15,14 @@ from urllib.parse import quote, urlsplit
 from bot.landing.git_program import Git, GitFailed, GitMissing, refusal_of
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed
 from bot.landing.record_files import (
-    RECORD_UNDONE,
     RecordFolder,
+    RecordReceiver,
     is_kept,
     next_number,
     record_name,
-    wants_record,
 )
 from bot.log import logger
-from core.events import Recorded
-from core.landing import DEBATE, RecordPlace
+from core.landing import DEBATE
 from core.models import Debate
 
 _ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
@@ -90,27 +88,12 @@ class Tip:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepositoryReceiver:
+class RepositoryReceiver(RecordReceiver):
     """A `Receiver` that commits records to branches of a repository and pushes them."""
 
-    records: RecordPlace
     token: str = field(default="", repr=False)
     #: PATH and the like; `BotSettings.for_program`.
     usual: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        """As the settings have it."""
-        return self.records.name
-
-    @property
-    def undone(self) -> str:
-        """The thread is told where the record is, or that it is nowhere."""
-        return RECORD_UNDONE
-
-    def wants(self, debate: Debate, recorded: Recorded) -> bool:
-        """Whether the event changes the record of an accepted decision held in its channels."""
-        return self.records.serves(debate.setup.place) and wants_record(debate, recorded)
 
     async def deliver(self, landing: Landing) -> LandedRecord:
         """Have the repository say what the log says; what it says already is not pushed again.

@@ -133,7 +133,7 @@ def vote_by_option(debate: Debate, tally: Tally) -> Sequence[str]:
         )
         lines.append(
             f"*{option_name(debate, score.option)}*: {first} of {counted(len(votes), 'agent')}"
-            f"{weighed}, {percent(score.mean_probability)} on average"
+            f"{weighed}, {percent(score.mean_probability)} across all"
         )
     return lines
 

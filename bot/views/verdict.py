@@ -46,7 +46,7 @@ from bot.views.words import (
     person,
     title,
 )
-from core.acts.auditing import audit_words
+from core.acts.verdict_faults import audit_words
 from core.figures import percent, without_stops
 from core.models import (
     Debate,

@@ -368,8 +368,8 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
     more = len(lines) - _MOST_IN_LINE
     others = [f"{counted(more, 'more option')}"] if more > 0 else []
     first, *rest = lines[:_MOST_IN_LINE]
-    # As the first line is told: agents, then the average.
-    short = [re.sub(r" of \d+ agents?(?=,)| on average$", "", line) for line in rest]
+    # As the first line is told: agents, then the mean of all.
+    short = [re.sub(r" of \d+ agents?(?=,)| across all$", "", line) for line in rest]
     said = (f"*Vote*: {'; '.join([first, *short, *others])}", vote_remark(tally))
     return "\n".join(filter(None, said))
 

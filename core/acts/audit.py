@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ActSpec, always, declare
-from core.acts.auditing import stands_in, verdict_part
+from core.acts.verdict_faults import stands_in, verdict_part
 from core.acts.replies import label_in
 from core.acts.request_for import request_for, terms_for
 from core.acts.vote_part import tally_part

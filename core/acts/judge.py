@@ -10,7 +10,7 @@ from dataclasses import replace
 import structlog
 
 from core.acts.act import ActSpec, always, declare
-from core.acts.auditing import audited_parts, fault_words, left_standing
+from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_shown,

@@ -65,7 +65,7 @@ def adr(debate: Debate) -> str:
     names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
     playbook = debate.setup.playbook
     held_as = f"Playbook: {playbook.title}." if playbook else ""
-    said = (f"Debated by {names}.", held_as, vote_words(debate), cross_check_words(debate))
+    said = (f"Agents: {names}.", held_as, vote_words(debate), cross_check_words(debate))
     how = bullets(
         filter(None, (*said, gap_words(debate), *why_held(debate), *how_it_ended(debate)))
     )

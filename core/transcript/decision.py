@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.acts.auditing import audit_words
+from core.acts.verdict_faults import audit_words
 from core.figures import money
 from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held

@@ -38,7 +38,7 @@ def headline_option(debate: Debate) -> str:
 
 
 def option_words(debate: Debate, score: OptionScore) -> str:
-    """One option's result: `PostgreSQL: 3 of 3 agents, 84% on average`."""
+    """One option's result: `PostgreSQL: 3 of 3 agents, 84% across all`."""
     name = options_of(debate).name(score.option) or score.option
     tally, weights = debate.tally, debate.setup.vote.weights
     counted = voting.counted(debate, tally) if tally else ()
@@ -48,7 +48,7 @@ def option_words(debate: Debate, score: OptionScore) -> str:
     if any(weights.get(voter, 1.0) != 1.0 for voter in voters):
         unit = " votes by weight"
     first = f"{number(score.first_choices)} of {number(total)}{unit}"
-    return f"{inert_line(name)}: {first}, {percent(score.mean_probability)} on average"
+    return f"{inert_line(name)}: {first}, {percent(score.mean_probability)} across all"
 
 
 def shares(debate: Debate, given: Mapping[str, float]) -> str:

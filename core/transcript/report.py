@@ -237,7 +237,7 @@ def spending_section(debate: Debate) -> str:
     rows: list[Sequence[object]] = [
         (
             item.name,
-            ", ".join(item.models) or ("no reply" if item.usage.attempts else "none"),
+            ", ".join(item.models) or ("no usable reply" if item.usage.attempts else "none"),
             item.calls,
             item.usage.attempts,
             number(item.usage.input_tokens),

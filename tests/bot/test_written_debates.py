@@ -21,7 +21,7 @@ from core.transcript.decision import decision_text
 from core.transcript.report import report
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "written"
-SAME_WEIGHT = "Move to the new office: 3 of 3 agents, 60% on average; Stay where we are: 0, 40%."
+SAME_WEIGHT = "Move to the new office: 3 of 3 agents, 60% across all; Stay where we are: 0, 40%."
 ONE_MODEL = (
     'One model speaks for all agents, and all put "Move to the new office" first: debating a '
     "choice with itself seldom helps, so its vote stands."
@@ -71,8 +71,8 @@ def shown(name: str, surface: str) -> str:
         ("yes_no", "terminal", "Confidence: low (60 of 100)."),
         ("yes_no", "terminal", f"Vote: {SAME_WEIGHT}"),
         ("yes_no", "record", SAME_WEIGHT),
-        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, 60% on average"),
-        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, 60% on average"),
+        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, 60% across all"),
+        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, 60% across all"),
         ("yes_no", "verdict", "low (60 of 100)"),
         # What it rests on.
         ("yes_no", "terminal", "mean of 3 ballots from 1 model, whose agreement with itself says"),
@@ -82,9 +82,9 @@ def shown(name: str, surface: str) -> str:
         ("yes_no", "terminal", "Skipped by dana; assumed: Nobody."),
         ("yes_no", "board", "*Summary after proposals*"),
         # A split: who is first, by how much, and where they were before.
-        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, 57% on average; "),
+        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, 57% across all; "),
         ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1, 38%"),
-        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, 57% on average"),
+        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, 57% across all"),
         ("german", "terminal", "Confidence: low (57 of 100)."),
         ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
         ("german", "report", SPLIT),

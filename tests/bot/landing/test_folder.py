@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def office(folder: Path, tmp_path: Path) -> AsyncGenerator[Office]:
-    receiver = FolderReceiver(RecordPlace(name="files", folder=str(folder)))
+    receiver = FolderReceiver(records=RecordPlace(name="files", folder=str(folder)))
     async with open_office([receiver], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as found:
         yield found
 
