@@ -212,8 +212,8 @@ async def pairs(
         database = await stack.enter_async_context(await Database.open(location))
         await prepare(database)
         providers = dict[str, ModelProvider]()
-        for name, one in PROTOCOLS.items():
-            provider = factory.build(one.provider, "sk-bench", vendor.url + one.path)
+        for name, protocol in PROTOCOLS.items():
+            provider = factory.build(protocol.provider, "sk-bench", vendor.url + protocol.path)
             stack.push_async_callback(provider.close)
             if isinstance(provider, SlowLoadingProvider):
                 await provider.load()
@@ -242,11 +242,11 @@ def main() -> int:
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     began, cpu = time.perf_counter(), time.process_time()
     found = asyncio.run(pairs(given.seconds, given.slow, given.rounds, every=given.all))
-    for (form, protocol), one in found.items():
+    for (form, protocol), item in found.items():
         print(
-            f"{form:9} {protocol:16} {one.there.calls:3} calls: {one.there.took:6.2f} s;"
-            f" longest chain {one.there.chain:6.2f} s; ratio {one.there.ratio:.3f};"
-            f" with a model that hangs {one.lost:5.1f} s later"
+            f"{form:9} {protocol:16} {item.there.calls:3} calls: {item.there.took:6.2f} s;"
+            f" longest chain {item.there.chain:6.2f} s; ratio {item.there.ratio:.3f};"
+            f" with a model that hangs {item.lost:5.1f} s later"
         )
     calls = sum(pair.there.calls + pair.hangs.calls for pair in found.values())
     spent, took = time.process_time() - cpu, time.perf_counter() - began

@@ -294,7 +294,7 @@ def in_words(load: Load) -> str:
             f" p99 {at(one, 99) * 1000:.0f} ms; {load.missed.count(deed)} not within 3 s"
             for deed, one in load.acks.items()
         )
-        + "".join(f"\n{name}: {one}" for name, one in load.pulses.items())
+        + "".join(f"\n{name}: {pulse}" for name, pulse in load.pulses.items())
     )
 
 

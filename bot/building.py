@@ -261,7 +261,7 @@ def model_sets(
         for server in settings.servers
         if not server.key_variable or environment.key_in(server.key_variable)
     }
-    there |= {name: (one.model, *one.models) for name, one in plugins.providers.items()}
+    there |= {name: (served.model, *served.models) for name, served in plugins.providers.items()}
     served = list[ModelSet]()
     for provider, models in there.items():
         used = (choice.model for choice in named if choice.provider == provider)
@@ -387,7 +387,7 @@ def known_with(plugins: Plugins, base: Settings) -> FileDefaults:
     )
     brought = {"roles": plugins.roles, "agendas": plugins.agendas, "models": tuple(records)}
     settings = base.model_copy(update=brought)
-    served = {name: one.model for name, one in plugins.providers.items()}
+    served = {name: served.model for name, served in plugins.providers.items()}
     return FileDefaults(settings=settings, providers={**usual_models(), **served})
 
 

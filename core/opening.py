@@ -321,7 +321,7 @@ def _agents_of(
     cast: Sequence[casting.CastRole], models: Sequence[ModelChoice], more: Sequence[Role]
 ) -> Roster:
     """The agents of a cast; models are dealt to them in turn."""
-    agents = (agent_for(one.role, models[at % len(models)], more) for at, one in enumerate(cast))
+    agents = (agent_for(role.role, models[at % len(models)], more) for at, role in enumerate(cast))
     return Roster(agents=tuple(agents), reasons={role.role: role.reason for role in cast})
 
 

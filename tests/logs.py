@@ -23,8 +23,8 @@ def process_kept() -> Generator[None]:
     finally:
         # pytest may have exchanged its own since, and takes those of now away by itself.
         root.handlers[:] = [*ours, *(_by_whose()[1] or others)]
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
+        for item, level in zip(loggers, levels, strict=True):
+            item.setLevel(level)
         structlog.contextvars.clear_contextvars()
         structlog.reset_defaults()
         if config:

@@ -270,5 +270,7 @@ def _evidence(debate: Debate) -> Iterator[Evidence]:
                 source=source,
                 read=source_words(source),
                 address=source.reference.address,
-                quotes=[(who, one) for who, one in quotes if one.source == source.id],
+                quotes=[
+                    (who, citation) for who, citation in quotes if citation.source == source.id
+                ],
             )

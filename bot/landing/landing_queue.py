@@ -82,7 +82,9 @@ class LandingQueue:
         Raises:
             StoreDown: Nothing was queued.
         """
-        names = [name for name, one in self.receivers.items() if one.wants(debate, recorded)]
+        names = [
+            name for name, receiver in self.receivers.items() if receiver.wants(debate, recorded)
+        ]
         if not names:
             return
         now = self.clock.now()

@@ -165,7 +165,7 @@ async def tell_refusals(
         reason: f"{debate_id}/unread/{by.id}/{hashlib.sha256(reason.encode()).hexdigest()[:16]}"
         for reason in refusals
     }
-    new = [one for one, key in keys.items() if not await context.posts.row_by_key(key)]
+    new = [item for item, key in keys.items() if not await context.posts.row_by_key(key)]
     told = [(keys[link], [link]) for link in new[:_MOST_ALONE]]
     if rest := new[_MOST_ALONE:]:
         digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()[:16]

@@ -313,12 +313,12 @@ def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
         for debate in debates
     )
     lines = [counted(len(found), "debate") + ", the newest first."]
-    for one, debate in zip(found, debates, strict=True):
-        lines.append(f"{one.debate_id} ({state_words(debate)}):")
-        lines += _quoted(one.question)
-        if one.decision:
-            how = one.standing or "it decides nothing"
-            lines += [f"Its verdict ({how}):", *_quoted(one.decision)]
+    for item, debate in zip(found, debates, strict=True):
+        lines.append(f"{item.debate_id} ({state_words(debate)}):")
+        lines += _quoted(item.question)
+        if item.decision:
+            how = item.standing or "it decides nothing"
+            lines += [f"Its verdict ({how}):", *_quoted(item.decision)]
     return ListResult(debates=found), "\n".join(lines)
 
 

@@ -202,7 +202,7 @@ async def _submit_revision(
         revise = SubmitRevision(answer=can.answer)
         debate = await revise.submit(debate, debates.person, named, origin=origin)
     still_open = open_numbers(debate)
-    numbers = (n for n, one in enumerate(debate.references, start=1) if one in named)
+    numbers = (n for n, reference in enumerate(debate.references, start=1) if reference in named)
     sources = tuple(f"e{n}" for n in numbers if n > len(debate.setup.references))
     result = values.RevisionResult(
         debate_id=debate.id, sources=sources, still_open=tuple(still_open)

@@ -156,7 +156,7 @@ class Access:
             if not (cursor := page.next_cursor):
                 break
         now = time.monotonic()
-        for other in [one for one, (until, _) in self._channels.items() if until <= now]:
+        for other in [item for item, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
         self._channels[person] = (now + CACHE_SECONDS, found)
         return found

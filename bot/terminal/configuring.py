@@ -110,19 +110,19 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
     if as_json:
         said = [
             {
-                **one.model_dump(mode="json"),
+                **playbook.model_dump(mode="json"),
                 "file": str(found.own[name]) if name in found.own else None,
             }
-            for name, one in found.playbooks.items()
+            for name, playbook in found.playbooks.items()
         ]
         put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
         return
     lines = list[str]()
-    for name, one in found.playbooks.items():
+    for name, playbook in found.playbooks.items():
         file = found.own.get(name)
         instead = ", instead of the built-in one" if name in built_in() else ""
         whose = f"{file}{instead}" if file else "built in"
-        lines += [f"{name} ({whose})", f"    {one.title}: {one.description}"]
+        lines += [f"{name} ({whose})", f"    {playbook.title}: {playbook.description}"]
     put_out(visible("\n".join(lines)) + "\n", None)
 
 

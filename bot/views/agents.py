@@ -42,7 +42,7 @@ def agents_shown(debate: Debate) -> str:
     if reasons:
         head = "*Agents, chosen for this question*"
         why = {agent.id: gist(reasons.get(agent.id, ""), _REASON_LIMIT) for agent in agents}
-        text = listed([f"{name}: {why[one]}" for one, name in names.items()], _LIMIT)
+        text = listed([f"{name}: {why[item]}" for item, name in names.items()], _LIMIT)
     else:
         head, text = "*Agents*", listed(names.values(), _LIMIT, " · ")
     foot = f"\n_{shared}:_{_model(agents[0])}" if shared else ""

@@ -191,7 +191,7 @@ def _is_named(name: str, said: str) -> bool:
 
 def edited(debate: Debate, edit: OptionEdit) -> str:
     """What a person did to the options, in a sentence."""
-    at = next((i for i, one in enumerate(debate.option_edits) if one.origin == edit.origin), 0)
+    at = next((i for i, item in enumerate(debate.option_edits) if item.origin == edit.origin), 0)
     before = after_edits(as_named(debate), debate.option_edits[:at])
     who = person(edit.by)
     match edit.change:

@@ -12,9 +12,9 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ActSpec, always, declare
-from core.acts.verdict_faults import stands_in, verdict_part
 from core.acts.replies import label_in
 from core.acts.request_for import request_for, terms_for
+from core.acts.verdict_faults import stands_in, verdict_part
 from core.acts.vote_part import tally_part
 from core.errors import CallFailed
 from core.events import Audited

@@ -73,8 +73,10 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     shown = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
     # A letter names an agent, and not which of its texts moved the voter.
     movers = {
-        label: one.turn.key if one.turn.act is Act.CRITIQUE else one.turn.agent
-        for label, one in movers_shown(debate, turn).items()
+        label: contribution.turn.key
+        if contribution.turn.act is Act.CRITIQUE
+        else contribution.turn.agent
+        for label, contribution in movers_shown(debate, turn).items()
     }
     movers |= {source: source for source in sources_shown(debate)}
     options = options_shown(debate)

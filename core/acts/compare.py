@@ -124,8 +124,8 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     names = short_names(reply.options)[:MOST_OPTIONS]
     items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
     stances = {
-        one.position: f"o{number}"
-        for one, number in zip(shown, reply.stands_for, strict=True)
+        candidate.position: f"o{number}"
+        for candidate, number in zip(shown, reply.stands_for, strict=True)
         if 1 <= number <= len(items)
     }
     kind = QUESTION_KINDS[reply.kind]

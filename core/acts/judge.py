@@ -10,7 +10,6 @@ from dataclasses import replace
 import structlog
 
 from core.acts.act import ActSpec, always, declare
-from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_shown,
@@ -26,6 +25,7 @@ from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
 from core.acts.threads import in_thread
+from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.verdict_replies import (
     VerdictOnRaisedReply,
     VerdictOnVoteReply,

@@ -84,7 +84,7 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
     if quote := next(quoted, None):
         return quote.words, quote.source
     criteria = criteria_of(debate.setup.playbook)
-    musts = {label: one.name for label, one in criteria.items() if one.must}
+    musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
     label = label_in(ground, tuple(musts))
     if label in musts:
         return musts[str(label)], ""

@@ -42,8 +42,8 @@ def judges_parts(debate: Debate) -> Sequence[Part]:
     missing = [
         f"- {evidence.name} ({kinds_words(evidence)})" for evidence in missing_evidence(debate)
     ]
-    labels = [f"{label}: {one.name}" for label, one in criteria_of(playbook).items()]
-    labels += [f"{label}: {one.title}" for label, one in parts_of(playbook).items()]
+    labels = [f"{label}: {criterion.name}" for label, criterion in criteria_of(playbook).items()]
+    labels += [f"{label}: {part.title}" for label, part in parts_of(playbook).items()]
     told = (
         ("What the answer should rest on and no source holds", missing),
         ("Labels of what the kind of debate names", labels),

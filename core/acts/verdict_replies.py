@@ -206,7 +206,7 @@ def verdict_from(
         playbook: What the judge's labels of criteria and sections stand for.
     """
     criteria = criteria_of(playbook)
-    names = {label: one.name for label, one in criteria.items()}
+    names = {label: criterion.name for label, criterion in criteria.items()}
     table = _requirements(reply, criteria)
     not_met = RequirementStatus.NOT_MET
     written = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
@@ -254,7 +254,7 @@ def _requirements(
     reply: VerdictReply, criteria: Mapping[str, PlaybookCriterion]
 ) -> tuple[Requirement, ...]:
     """How the decision stands to each requirement, those that a playbook calls a must included."""
-    musts = {label: one.name for label, one in criteria.items() if one.must}
+    musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
     stated = [
         (str(label_in(requirement.requirement, tuple(musts))), requirement)
         for requirement in reply.requirements
@@ -262,11 +262,11 @@ def _requirements(
     ]
     found = [
         Requirement(
-            text=musts.get(label, one.requirement.strip()),
-            words=one.words.strip(),
-            status=RequirementStatus(one.status),
+            text=musts.get(label, reply.requirement.strip()),
+            words=reply.words.strip(),
+            status=RequirementStatus(reply.status),
         )
-        for label, one in stated
+        for label, reply in stated
     ]
     # What the judge passes over nobody has shown.
     unknown = RequirementStatus.UNKNOWN

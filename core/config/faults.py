@@ -64,7 +64,7 @@ def faults(
     for at, record in enumerate(file.models):
         try:
             # It must fit whatever it is laid over, so it is tried on a model nobody knows.
-            fields = {key: one for key, one in record.items() if key not in {"provider", "match"}}
+            fields = {key: item for key, item in record.items() if key not in {"provider", "match"}}
             capability("", "", [fields])
         except ValidationError as error:
             found = error.errors(include_url=False)[0]
@@ -155,8 +155,8 @@ def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
 def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """A line for each webhook and each place of records that cannot be used as it is written."""
     places: list[tuple[str, int, ReceivingPlace]] = [
-        *(("webhooks", at, one) for at, one in enumerate(file.landing.webhooks)),
-        *(("records", at, one) for at, one in enumerate(file.landing.records)),
+        *(("webhooks", at, webhook) for at, webhook in enumerate(file.landing.webhooks)),
+        *(("records", at, place) for at, place in enumerate(file.landing.records)),
     ]
     seen: set[str] = set()
     for section, at, place in places:

@@ -86,7 +86,9 @@ class _Playbooks(Mapping[str, Playbook]):
 
     @cached_property
     def _all(self) -> Mapping[str, Playbook]:
-        fitting = {name: _fitting(one, self._settings) for name, one in built_in().items()}
+        fitting = {
+            name: _fitting(playbook, self._settings) for name, playbook in built_in().items()
+        }
         return {**fitting, **self._team}
 
     def __getitem__(self, name: str) -> Playbook:

@@ -197,7 +197,7 @@ class ModelCalls:
 
     async def load(self, providers: Collection[str]) -> None:
         """Load what these providers take to be asked, without blocking the event loop."""
-        named = [one for name, one in self._providers.items() if name in providers]
+        named = [provider for name, provider in self._providers.items() if name in providers]
         slow = [provider for provider in named if isinstance(provider, SlowLoadingProvider)]
         await asyncio.gather(*(provider.load() for provider in slow))
 

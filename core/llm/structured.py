@@ -217,8 +217,8 @@ def _tidy(value: Any, names: frozenset[str]) -> Any:
         return value
     fields = cast("dict[str, Any]", value)
     return {
-        name if name in names or _plain(name) not in names else _plain(name): _tidy(one, names)
-        for name, one in fields.items()
+        name if name in names or _plain(name) not in names else _plain(name): _tidy(item, names)
+        for name, item in fields.items()
     }
 
 

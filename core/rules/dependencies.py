@@ -197,7 +197,9 @@ def cut_by(debate: Debate) -> Sequence[str]:
     """Key of the fact that ended the rounds before all their turns were taken; else nothing."""
     if not skipped(debate):
         return ()
-    capped = [key for key, one in debate.failures.items() if one.reason == debate.out_of_money]
+    capped = [
+        key for key, failure in debate.failures.items() if failure.reason == debate.out_of_money
+    ]
     return [key for key in (*_CUTS, *capped) if key in debate.times][:1]
 
 

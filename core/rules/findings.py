@@ -70,7 +70,8 @@ def merged(
     ]
     once.sort(key=lambda finding: ORDER.index(finding.severity))
     return tuple(
-        one.model_copy(update={"number": number}) for number, one in enumerate(once, start=1)
+        finding.model_copy(update={"number": number})
+        for number, finding in enumerate(once, start=1)
     )
 
 

@@ -25,13 +25,13 @@ _KINDS = {
 def criteria_of(playbook: Playbook | None) -> Mapping[str, PlaybookCriterion]:
     """What options are compared by, under the labels that prompts use: k1, k2."""
     criteria = playbook.criteria if playbook else ()
-    return {f"k{number}": one for number, one in enumerate(criteria, start=1)}
+    return {f"k{number}": criterion for number, criterion in enumerate(criteria, start=1)}
 
 
 def parts_of(playbook: Playbook | None) -> Mapping[str, VerdictPart]:
     """The sections it adds to the verdict, under the labels that prompts use: v1, v2."""
     parts = playbook.verdict if playbook else ()
-    return {f"v{number}": one for number, one in enumerate(parts, start=1)}
+    return {f"v{number}": part for number, part in enumerate(parts, start=1)}
 
 
 def asks_people(debate: Debate) -> bool:

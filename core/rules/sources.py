@@ -39,7 +39,11 @@ def unread(debate: Debate) -> Sequence[Turn]:
 def threads(debate: Debate) -> Sequence[Turn]:
     """The turns on which conversations that came with the question are read."""
     numbered = enumerate(debate.setup.references, start=1)
-    return [reading_turn(number) for number, one in numbered if one.kind is SourceKind.THREAD]
+    return [
+        reading_turn(number)
+        for number, reference in numbered
+        if reference.kind is SourceKind.THREAD
+    ]
 
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:

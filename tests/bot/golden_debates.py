@@ -200,8 +200,8 @@ def stored_replies(name: str) -> Mapping[str, Replies]:
     """What models replied in a debate, by the key of the turn."""
     stored = json.loads((FOLDER / name / "replies.json").read_text(encoding="utf-8"))
     return {
-        key: Replies(Turn.model_validate(one["turn"]), one["after"], one["replies"])
-        for key, one in stored.items()
+        key: Replies(Turn.model_validate(item["turn"]), item["after"], item["replies"])
+        for key, item in stored.items()
     }
 
 

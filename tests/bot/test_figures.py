@@ -114,7 +114,7 @@ class Naive:
                 self.spoken += 1
             case "ballot_cast":
                 turn, shares = event["ballot"]["turn"], event["ballot"]["probabilities"]
-                given = {one: Fraction(round(share * 100), 100) for one, share in shares.items()}
+                given = {item: Fraction(round(share * 100), 100) for item, share in shares.items()}
                 self.ballots[turn["agent"], turn["round"]] = given
             case "ballot_abstained":
                 turn = event["abstention"]["turn"]
@@ -153,8 +153,8 @@ class Naive:
         found: list[tuple[str, Shares]] = []
         for voter, probabilities in self.counted:
             sums: Shares = {}
-            for one, share in probabilities.items():
-                standing = self.into.get(one, one)
+            for item, share in probabilities.items():
+                standing = self.into.get(item, item)
                 sums[standing] = sums.get(standing, Fraction(0)) + share
             if sums:
                 found.append((voter, sums))
@@ -162,12 +162,12 @@ class Naive:
 
     def score(self, name: str) -> tuple[int, int, Fraction]:
         """First choices of an option, voters, and the mean of what they give it."""
-        option = next(one for one, called in self.names.items() if called == name)
+        option = next(item for item, called in self.names.items() if called == name)
         votes = [shares for _, shares in self.shares()]
         first = 0
         for vote in votes:
             most = max(vote.values())
-            first += [one for one, share in vote.items() if share == most] == [option]
+            first += [item for item, share in vote.items() if share == most] == [option]
         return (
             first,
             len(votes),

@@ -279,7 +279,7 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
         assert "Counts no more" in old["text"]
         assert "actions" not in str([block["type"] for block in old["blocks"]])
         assert "Counts no more" not in new["text"]
-    wanted = next(n for n, one in enumerate(SKIPPED) if isinstance(one.event, DebateWanted))
+    wanted = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
     reopened = await shown(SKIPPED[: wanted + 1], queue.sent[board_key(DEBATE_ID)])
     assert reopened["text"].startswith("Debate running")
     pin = queue.sent[pin_key(DEBATE_ID)]
@@ -288,7 +288,7 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
 
 
 async def test_an_end_that_was_overtaken_is_told_to_nobody():
-    wanted = next(n for n, one in enumerate(SKIPPED) if isinstance(one.event, DebateWanted))
+    wanted = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
     verdict_at = wanted - 2
     events = [entry.event for entry in SKIPPED[: wanted + 1]]
     # The judge, the end and the person came in another order.

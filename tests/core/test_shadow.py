@@ -102,22 +102,22 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
     came = next(entry.seq for entry in log if isinstance(entry.event, ShadowAnswered))
     assert came < ends
 
-    for then, one in zip(bench.sink.debates, bench.sink.events, strict=True):
-        so_far = log[: one.seq]
+    for then, row in zip(bench.sink.debates, bench.sink.events, strict=True):
+        so_far = log[: row.seq]
         shown = {
-            "posts": str(posts_of(then, one)),
+            "posts": str(posts_of(then, row)),
             "board": str(board(then).payload),
             "report": report(then),
             "decision": decision_text(then),
             "adr": adr(then),
             "record": record_json(so_far),
             "explain": explanation(so_far),
-            "terminal": "\n".join(news(then, one.event, verbose=True)),
+            "terminal": "\n".join(news(then, row.event, verbose=True)),
             "live line": status_line(then, [shadow.ANSWER]) + phase_line(then, shadow.ANSWER),
         }
         leaking = [name for name, text in shown.items() if MARK in text]
-        if one.seq < ends:
-            assert not leaking, (one.event.kind, leaking)
+        if row.seq < ends:
+            assert not leaking, (row.event.kind, leaking)
             assert shadow.agrees(then) is None
     for text in (report(debate), decision_text(debate), record_json(log)):
         assert MARK in text

@@ -183,7 +183,7 @@ async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
     debate = await team.wait_for_log(
         board, lambda debate: len(debate.answers) == 2 and debate.notes
     )
-    assert {n: one.text for n, one in debate.answers.items()} == {1: "ten", 2: "Three people"}
+    assert {n: answer.text for n, answer in debate.answers.items()} == {1: "ten", 2: "Three people"}
     assert [note.text for note in debate.notes] == ["@alex thanks!"]
 
 
@@ -208,7 +208,7 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
     await card_saying(team, board, ": thirty")
     await team.workspace.edit("dana", team.channel, first["ts"], "2: none")
     await card_saying(team, board, ": none")
-    assert {n: one.text for n, one in (await debate_at(team, board)).answers.items()} == {
+    assert {n: answer.text for n, answer in (await debate_at(team, board)).answers.items()} == {
         1: "thirty",
         2: "none",
     }
@@ -216,7 +216,11 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
     await card_saying(team, board, "2 questions from the agents still open")
     await team.say("1: forty\n3: us", board)
     debate = await team.wait_for_end(board)
-    assert {n: one.text for n, one in debate.answers.items()} == {1: "forty", 2: "none", 3: "us"}
+    assert {n: answer.text for n, answer in debate.answers.items()} == {
+        1: "forty",
+        2: "none",
+        3: "us",
+    }
     assert debate.notes == ()
 
 

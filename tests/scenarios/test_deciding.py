@@ -46,7 +46,7 @@ async def team() -> AsyncGenerator[Team]:
 
 def ranking(*options: str) -> dict[str, Any]:
     found = {rank_field(place): option for place, option in enumerate(options)}
-    return {field: {field: {"selected_option": {"value": one}}} for field, one in found.items()}
+    return {field: {field: {"selected_option": {"value": item}}} for field, item in found.items()}
 
 
 def post(team: Team, board: str, name: str) -> Message:
@@ -125,7 +125,7 @@ async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_l
     await board_saying(team, board, "(1 ballot, 1 changed)")
     debate = await debate_at(team, board)
     alex = team.workspace.user("alex").id
-    assert {who: one.options for who, one in debate.people_ballots.items()} == {alex: last}
+    assert {who: item.options for who, item in debate.people_ballots.items()} == {alex: last}
     log = await team.moot.store.events(debate.id)
     cast = [
         entry.event.ballot.options for entry in log if isinstance(entry.event, PeopleBallotCast)

@@ -10,8 +10,8 @@ from core.models import Debate, SourceKind
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 #: Nobody is asked, so that nobody has to answer.
 QUIET = {
-    name: one.model_copy(update={"questions": (), "evidence": (), "rounds": 1})
-    for name, one in built_in().items()
+    name: playbook.model_copy(update={"questions": (), "evidence": (), "rounds": 1})
+    for name, playbook in built_in().items()
 }
 
 

@@ -132,9 +132,9 @@ def leaks(shown: dict[str, str]) -> dict[str, str]:
     # How cheap or how full something is are shares of other things.
     found = {name: TELLING.search(_bare(text)) for name, text in shown.items()}
     return {
-        name: shown[name][max(0, one.start() - 60) : one.end() + 60]
-        for name, one in found.items()
-        if one
+        name: shown[name][max(0, match.start() - 60) : match.end() + 60]
+        for name, match in found.items()
+        if match
     }
 
 

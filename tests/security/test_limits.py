@@ -139,7 +139,7 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
         for number in range(3)
     ]
     start = team.moot.context.start.start
-    first = [await start(one, origin=f"o{number}") for number, one in enumerate(asked[:2])]
+    first = [await start(request, origin=f"o{number}") for number, request in enumerate(asked[:2])]
     again = await start(asked[0], origin="o0")
 
     assert (again.debate_id, again.fresh) == (first[0].debate_id, False)

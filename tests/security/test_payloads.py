@@ -41,7 +41,7 @@ def ask_everything(value: Payload) -> None:
 @given(st.data())
 def test_anything_is_a_value_or_refused(reader: type[Payload], data: st.DataObject) -> None:
     fields = st.sampled_from(
-        [str(one.validation_alias or name) for name, one in reader.model_fields.items()]
+        [str(info.validation_alias or name) for name, info in reader.model_fields.items()]
     )
     known = st.sampled_from(
         ["view", "event", "user", "team", "channel", "message", "actions", "id"]

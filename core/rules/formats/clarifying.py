@@ -120,11 +120,11 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
     by_first: dict[int, Asked] = {}
-    for place, one in enumerate(asked_for(debate, turn)):
+    for place, item in enumerate(asked_for(debate, turn)):
         # What the playbook asks is asked in any case.
-        first_place = firsts[place] if firsts and PLAYBOOK not in one.agents else place
+        first_place = firsts[place] if firsts and PLAYBOOK not in item.agents else place
         known = by_first.get(first_place)
-        by_first[first_place] = known.joined(one) if known else one
+        by_first[first_place] = known.joined(item) if known else item
     merged = list(by_first.values())
     left_out: Sequence[Asked] = ()
     if turn.round == 0:
@@ -134,11 +134,11 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     items = tuple(
         Clarification(
             number=number,
-            question=one.question.text,
-            assumption=one.question.assumption,
-            asked_by=one.agents,
+            question=question.question.text,
+            assumption=question.question.assumption,
+            asked_by=question.agents,
         )
-        for number, one in enumerate(merged, start=first)
+        for number, question in enumerate(merged, start=first)
     )
     warnings = tuple(
         f"Not put to people, who are asked {MOST_PUT} questions at most: "

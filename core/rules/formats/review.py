@@ -157,7 +157,12 @@ def questions_put(debate: Debate) -> Sequence[Clarification]:
     """Everything that people were asked, but for the findings that were put to the author."""
     asked = debate.clarifications.items()
     findings_put = {ASKING.key} if debate.findings else set[str]()
-    return [item for key, one in asked if key not in findings_put for item in one.items]
+    return [
+        item
+        for key, clarifications in asked
+        if key not in findings_put
+        for item in clarifications.items
+    ]
 
 
 def how_it_went(debate: Debate) -> str:
@@ -181,7 +186,7 @@ def options(debate: Debate, turn: Turn) -> Options:
     return Options(
         turn=turn,
         question_kind=QuestionKind.CHOICE,
-        items=tuple(Option(id=one, name=name) for one, name in VERDICTS.items()),
+        items=tuple(Option(id=item, name=name) for item, name in VERDICTS.items()),
         stances={agent: option for agent, option in stances.items() if option},
     )
 
@@ -193,11 +198,11 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
     items = tuple(
         Clarification(
             number=number,
-            question=findings.told(one),
+            question=findings.told(finding),
             assumption=_UNANSWERED,
-            asked_by=one.raised_by,
+            asked_by=finding.raised_by,
         )
-        for number, one in enumerate(findings.to_put(debate), start=first)
+        for number, finding in enumerate(findings.to_put(debate), start=first)
     )
     return Clarifications(turn=turn, items=items, until=debate.now + wait, closed_by_event=True)
 
@@ -260,7 +265,11 @@ def _read_since(debate: Debate) -> Sequence[str]:
     references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
     first = len(debate.setup.references)
     numbered = enumerate(debate.references[first:], start=first + 1)
-    return [sources.reading_turn(number).key for number, one in numbered if one in references]
+    return [
+        sources.reading_turn(number).key
+        for number, reference in numbered
+        if reference in references
+    ]
 
 
 def revision_fault(debate: Debate) -> str:

@@ -130,7 +130,9 @@ class Bench:
             estimates[drafts] = await self._estimated(arm.with_drafts(drafts), task)
             if _weight(estimates[drafts]) > target:
                 break
-        self._costs[arm.name] = {drafts: _weight(one) for drafts, one in estimates.items()}
+        self._costs[arm.name] = {
+            drafts: _weight(estimate) for drafts, estimate in estimates.items()
+        }
         drafts = drafts_for(target, self._costs[arm.name])
         return arm.with_drafts(drafts), estimates[drafts]
 

@@ -101,7 +101,7 @@ def calibration(answers: Sequence[ArmAnswer]) -> Sequence[Band]:
     held = list[tuple[float, float]]()
     for answer in (answer for answer in answers if answer.is_read):
         most = max(answer.probabilities.values(), default=0.0)
-        tied = tuple(one for one, share in answer.probabilities.items() if share == most)
+        tied = tuple(item for item, share in answer.probabilities.items() if share == most)
         # Whether the best option is the right one: a share where several are the best.
         held.append((most, 1 / len(tied) if answer.truth in tied else 0.0))
     for least, below in zip(BANDS, (*BANDS[1:], 1.0), strict=True):

@@ -74,7 +74,9 @@ def with_ids(blocks: list[Json], prefix: str) -> list[Json]:
         ids: Json = {"block_id": block.get("block_id") or name}
         if block.get("type") in {"actions", "context_actions"}:
             elements = enumerate(objects(block.get("elements")))
-            ids["elements"] = [_with_action_id(one, f"{name}a{place}") for place, one in elements]
+            ids["elements"] = [
+                _with_action_id(element, f"{name}a{place}") for place, element in elements
+            ]
         for key in ("accessory", "element"):
             if element := as_object(block.get(key)):
                 ids[key] = _with_action_id(element, f"{name}{key[0]}")

@@ -155,7 +155,9 @@ def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
     )
     debate = fold(a_log())
     key, contribution = next(
-        (key, one) for key, one in debate.contributions.items() if one.text == "PostgreSQL."
+        (key, contribution)
+        for key, contribution in debate.contributions.items()
+        if contribution.text == "PostgreSQL."
     )
     said = contribution.model_copy(
         update={"text": 'So [e1: "Jobs are lost."].', "citations": quotes}
@@ -202,8 +204,8 @@ def test_hostile_text_does_nothing_wherever_it_stands() -> None:
     )
     setup = debate.setup.model_copy(update={"agents": agents})
     contributions = {
-        key: one.model_copy(update={"call": a_call(), "warnings": (BAD,)})
-        for key, one in debate.contributions.items()
+        key: contribution.model_copy(update={"call": a_call(), "warnings": (BAD,)})
+        for key, contribution in debate.contributions.items()
     }
     for found in (
         debate,

@@ -165,7 +165,7 @@ async def test_long_sources_are_cut_once() -> None:
     held = Held(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
     debate = await held.run()
     log = await held.store.events(DEBATE)
-    middle = next(at for at, one in enumerate(log, 1) if one.event.kind == "contribution_made")
+    middle = next(at for at, entry in enumerate(log, 1) if entry.event.kind == "contribution_made")
     before = fold(log[:middle])
 
     cut = source_parts(before)

@@ -484,7 +484,7 @@ def test_all_sources_of_a_debate_are_read_once_for_many_quotes() -> None:
     read = [words_in(source.text) for source in sources]
     for number in range(100):
         check("e1", f"The queue took {number},000 jobs/s for ever", sources)
-    assert all(words_in(one.text) is words for one, words in zip(sources, read, strict=True))
+    assert all(words_in(source.text) is words for source, words in zip(sources, read, strict=True))
 
 
 def test_long_texts_are_forgotten_before_they_take_much_memory() -> None:

@@ -48,7 +48,9 @@ def test_a_doubt_keeps_two_findings_apart(other: ReviewFinding) -> None:
 
 def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
     weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
-    found = merged([a_finding(f"words {n}", severity=one) for n, one in enumerate(weights)])
+    found = merged(
+        [a_finding(f"words {n}", severity=severity) for n, severity in enumerate(weights)]
+    )
     assert [(finding.number, finding.citation.words) for finding in found] == [
         (1, "words 1"),
         (2, "words 3"),

@@ -103,7 +103,7 @@ def keys_in(value: Any) -> set[str]:
         return set()
     by_id = {"merged_options", "held", "stances", "agents"}
     inner = cast("dict[str, Any]", value)
-    below = (keys_in(one) for key, one in inner.items() if key not in by_id)
+    below = (keys_in(item) for key, item in inner.items() if key not in by_id)
     return set(inner).union(*below)
 
 

@@ -87,9 +87,9 @@ async def played(name: str, note: str = "") -> Debate:
         for opened_ in debate.clarifications.values()
         for item in opened_.items
     }
-    for place, one in enumerate(examples()[name].answers):
-        text = f"{numbers[one.question]}: {one.answer}"
-        who = Person(id=f"U{place}", name=one.by)
+    for place, answer in enumerate(examples()[name].answers):
+        text = f"{numbers[answer.question]}: {answer.answer}"
+        who = Person(id=f"U{place}", name=answer.by)
         reply = PersonsReply(debate_id=DEBATE, by=who, text=text, origin=f"slack/{place}")
         await answers.reply(reply)
     if note:

@@ -147,7 +147,7 @@ async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> Non
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
-    paths = {name: {asked.path for asked in one.asked} for name, one in stand.vendors.items()}
+    paths = {name: {asked.path for asked in vendor.asked} for name, vendor in stand.vendors.items()}
     assert paths == {
         "openai": {"/v1/responses"},
         "anthropic": {"/v1/messages"},
