@@ -61,6 +61,12 @@ def ballot_reply(
     return create_model("BallotReply", __base__=BallotReply, **fields)
 
 
+def _mover(contribution: Contribution) -> str:
+    """What a label names as the cause of a change: one critique, else an agent, not its text."""
+    turn = contribution.turn
+    return turn.key if turn.act is Act.CRITIQUE else turn.agent
+
+
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
     """Rank all positions under neutral labels; what not even a repair makes a ballot is abstained.
 
@@ -71,13 +77,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         LimitReached: A cap forbids the call.
     """
     shown = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
-    # A letter names an agent, and not which of its texts moved the voter.
-    movers = {
-        label: contribution.turn.key
-        if contribution.turn.act is Act.CRITIQUE
-        else contribution.turn.agent
-        for label, contribution in movers_shown(debate, turn).items()
-    }
+    movers = {label: _mover(text) for label, text in movers_shown(debate, turn).items()}
     movers |= {source: source for source in sources_shown(debate)}
     options = options_shown(debate)
     try:
