@@ -9,9 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from bot.log import logger
 from core.errors import BadInput, MootError
+from core.proxies import proxy_of
 
 _log = logger(__name__)
 
@@ -142,7 +144,10 @@ def ask_health(url: str) -> HealthAnswer:
     if not url.startswith(("http://", "https://")):
         raise BadInput(f"{url!r} is no web address; it begins with http://")
     try:
-        with urllib.request.urlopen(url, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - checked above
+        proxy = proxy_of(url)
+        through = {urlsplit(url).scheme: proxy} if proxy.startswith("http") else {}
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler(through))
+        with opener.open(url, timeout=_ANSWER_SECONDS) as answer:
             return _answer(answer.read(), healthy=True)
     except urllib.error.HTTPError as error:
         with error:

@@ -20,18 +20,23 @@ IDLE_SECONDS = 5
 
 
 @asynccontextmanager
-async def slack_session() -> AsyncGenerator[aiohttp.ClientSession]:
+async def slack_session(seconds: float = CALL_SECONDS) -> AsyncGenerator[aiohttp.ClientSession]:
     """Keep connections to Slack open between calls, for as long as the block lasts.
+
+    Every connection to Slack but Socket Mode's is made here.
 
     Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
     Right before the bytes of a call go out, the deadline of `leaving_before` is looked at.
+
+    Args:
+        seconds: What a call may take.
     """
     trace = aiohttp.TraceConfig()
     # aiohttp tells of head and body just before it writes them.
     trace.on_request_headers_sent.append(_check_deadline)
     trace.on_request_chunk_sent.append(_check_deadline)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
-    timeout = aiohttp.ClientTimeout(total=CALL_SECONDS)
+    timeout = aiohttp.ClientTimeout(total=seconds)
     # The SDK has read the environment's proxy, and names it with each call. With `trust_env`
     # aiohttp would look for it with each call, and for a password in ~/.netrc, in two threads.
     async with aiohttp.ClientSession(

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.links import is_allowed
 from bot.slack.access import UNREACHED, Accesses
+from bot.slack.client import slack_session
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outcomes import Retry, outcome_of
 from bot.slack.payloads import (
@@ -372,12 +372,10 @@ async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
     if not is_slack and (parts.scheme, parts.netloc) != (own.scheme, own.netloc):
         raise BadInput("it is kept outside Slack")
     headers = {"Authorization": f"Bearer {client.token}"}
-    timeout, content = aiohttp.ClientTimeout(total=_SECONDS), bytearray()
+    content = bytearray()
     try:
         async with (
-            # The SDK knows the environment's proxy; with `trust_env` a password in ~/.netrc for any
-            # host would stand against the token.
-            aiohttp.ClientSession(timeout=timeout) as session,
+            slack_session(_SECONDS) as session,
             # Whoever may not read it is led to a page to log in, with the code 302 or 200.
             session.get(
                 url, headers=headers, proxy=client.proxy, allow_redirects=False

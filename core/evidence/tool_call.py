@@ -8,6 +8,7 @@ import json
 import logging
 import shutil
 import signal
+import ssl
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -51,8 +52,9 @@ def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) ->
     """What a tool answers: the work of the sandbox.
 
     Args:
-        order: The server (`command` with `environment`, or `url` with `key`), the `tool` and its
-            `arguments`, whether somebody vouches for it, `seconds` and `bytes` that it may take.
+        order: The server (`command`, or `url` with `key` and `proxy`), the `environment` of a
+            program, which also names certificates, the `tool` and its `arguments`, whether somebody
+            vouches for it, `seconds` and `bytes` that it may take.
         limit: Bounds this process; not the server's program, which is somebody else's.
     """
     logging.disable()  # the SDK logs each line that is no message
@@ -258,9 +260,16 @@ async def _web(order: dict[str, Any]) -> "AsyncGenerator[TransportStreams]":
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
     headers = {"Authorization": f"Bearer {order['key']}"} if order["key"] else {}
+    environment = order["environment"]
+    named = (environment.get("SSL_CERT_FILE"), environment.get("SSL_CERT_DIR"))
+    verify = ssl.create_default_context(cafile=named[0], capath=named[1]) if any(named) else True
     async with (
         httpx2.AsyncClient(
-            headers=headers, timeout=float(order["seconds"]), trust_env=False
+            headers=headers,
+            timeout=float(order["seconds"]),
+            trust_env=False,
+            verify=verify,
+            proxy=order["proxy"] or None,
         ) as client,
         streamable_http_client(
             str(order["url"]), http_client=client, max_sse_event_size=int(order["bytes"])

@@ -22,6 +22,7 @@ from core.evidence.sandbox import Allowance, SandboxEnded, run
 from core.figures import counted, duration
 from core.llm.quoting import clean
 from core.models import Person, Place, SourceKind, SourceReference, SourceText, Value
+from core.proxies import proxy_of
 from core.redaction import redact
 from core.settings import EvidenceLimits, ToolServer, ToolSource
 
@@ -154,8 +155,9 @@ class FetchTools:
             raise BadInput(f"{server.key_variable} is not set")
         order = {
             "command": list(server.command),
-            "environment": dict(self._environment(server.variables)) if server.command else {},
+            "environment": dict(self._environment(server.variables if server.command else ())),
             "url": server.url,
+            "proxy": proxy_of(server.url),
             "key": key,
             "tool": tool.name,
             "arguments": filled(tool.arguments, called.question),

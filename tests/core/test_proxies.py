@@ -1,9 +1,13 @@
 """Proxies of the environment: models and Slack are asked through them, this machine directly."""
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from bot.operations.doctor.examine import proxy_findings
 from bot.operations.doctor.findings import as_text
+from bot.operations.health import ask_health
 from bot.slack.client import slack_client
 from core.errors import ConfigurationBroken, ProviderDown
 from core.llm.providers.factory import build, build_server
@@ -67,6 +71,20 @@ async def test_a_server_on_this_machine_is_asked_without_the_proxy(
         provider = build(name, "sk-test", f"{vendor.url}{path}")
         assert "PostgreSQL" in (await provider.complete(REQUEST)).text
         await provider.close()
+
+
+def test_the_bot_on_this_machine_is_asked_for_its_health_without_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    with socket.create_server(("127.0.0.1", 0)) as bot, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask_health, f"http://127.0.0.1:{bot.getsockname()[1]}/health")
+        bot.settimeout(30)
+        with bot.accept()[0] as connection:
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    assert asked.result().healthy
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://127.0.0.1:1"])
