@@ -3,7 +3,6 @@
 It reads positions by name, the last critiques and words, the vote, and who moved.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -80,24 +79,8 @@ _log = structlog.get_logger(__name__)
 _PART_TOKENS, _CELL_TOKENS = 450, 60
 #: The judge sees the critiques of so many positions: the best of the options that came first.
 _CRITICISED = 2
-#: What a model thought before it wrote.
-_THOUGHT = re.compile(r"\A\s{0,20}<(think(?:ing)?)>.*?</\1>", re.DOTALL)
-#: How a form begins that cannot be read: in a list or block of code or not, cut at its front or its
-#: end, with nothing in it at worst; or a few words before it.
-_FORM = re.compile(
-    r"""
-    (?:(?:[-+*>]|[0-9]{1,9}[.)])\s{1,20}){0,5} (?:(?:`{3,9}|~{3,9})[ ]{0,9}\w{0,20}\s{0,20})?
-    (?: \{
-    | \[\s{0,20} (?: [\[{\]] | ["'][^"']{0,400} (?: \Z | ["']\s{0,20}(?:[,\]]|\Z) ) )
-    | ["']?\w{1,60}["']\s{0,20}:
-    | "\w{0,60}\Z
-    | </?\w
-    | \Z
-    )
-    | .{0,300}?\w["']\s{0,20}:\s{0,20} (?: ["'\[{] | -?[0-9] | (?:true|false|null)\b | \Z )
-    """,
-    re.DOTALL | re.VERBOSE,
-)
+#: What shows within the first signs of a reply that it is a form, not words for people.
+_FORM, _FORM_SIGNS = ("{", '": "', "</"), 300
 
 
 async def synthesise(
@@ -294,12 +277,15 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
         chosen = "won the vote"
     else:
         chosen = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
-    texts = (error.text for error in failed if isinstance(error, ReplyUnreadable))
-    wrote = (
-        _THOUGHT.sub("", text.lstrip("\ufeff"), count=1).strip("\ufeff \n\r\t") for text in texts
+    words = next(
+        (
+            error.text.strip()
+            for error in failed
+            if isinstance(error, ReplyUnreadable)
+            and not any(sign in error.text[:_FORM_SIGNS] for sign in _FORM)
+        ),
+        "",
     )
-    # Words can be read though they are no verdict; what is left of a form cannot.
-    words = next((t for t in wrote if any(map(str.isalpha, t)) and not _FORM.match(t)), "")
     return Verdict(
         decision=first_sentence(positions[best].answer) or first_sentence(positions[best].text),
         option=option_of(debate, best),
