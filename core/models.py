@@ -370,6 +370,11 @@ class Person(Value):
     id: str
     name: str = ""
 
+    @property
+    def display_name(self) -> str:
+        """What people read: the name, else the id."""
+        return self.name or self.id
+
 
 class Place(Value):
     """Where a debate is held. The core stores it and does not interpret it."""

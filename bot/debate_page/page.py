@@ -24,7 +24,6 @@ from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
     about_rows,
     clarifications_section,
-    notes_section,
     spending_section,
 )
 from core.transcript.rounds import (
@@ -35,6 +34,7 @@ from core.transcript.rounds import (
     round_name,
     title_words,
 )
+from core.transcript.sections import as_markdown, notes_section
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import name_of, nested, quoted
 
@@ -203,7 +203,7 @@ def page(debate: Debate, until: datetime) -> str:
         "alone": single_answer_section(debate),
         "team": team_section(debate),
         "asked": asked_section(debate),
-        "notes": notes_section(debate),
+        "notes": as_markdown(debate, notes_section(debate, debate.verdict), 2),
         "clarifications": clarifications_section(debate),
         "cost": spending_section(debate),
     }

@@ -79,7 +79,7 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.transcript.adr import adr
 from core.transcript.found import task_list
-from core.transcript.people import adr_status, assumptions
+from core.transcript.people import adr_status
 from core.transcript.record import record_json
 from core.transcript.report import report
 
@@ -205,7 +205,7 @@ def _synthesis(occasion: Occasion[VerdictReached]) -> Sequence[MessageView]:
     debate = occasion.debate
     if debate.setup.quiet:
         return ()
-    return verdict(debate, occasion.event.verdict, assumptions(debate))
+    return verdict(debate, occasion.event.verdict)
 
 
 def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:

@@ -238,7 +238,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
             [
                 f"Debate {debate.id}: {state_words(debate)}",
                 f"Question: {' '.join(setup.question.split())}",
-                f"Asked by {setup.asked_by.name or setup.asked_by.id}, {when(debate.started_at)}",
+                f"Asked by {setup.asked_by.display_name}, {when(debate.started_at)}",
                 f"{setup.format}, {rounds_words(debate)}, {names}",
                 f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
                 *(f"Source {source.id}: {title_in(debate, source)}" for source in debate.evidence),

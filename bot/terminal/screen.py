@@ -355,7 +355,7 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     FindingsMerged: _findings,
     OptionEdited: lambda debate, _: edits_words(debate)[-1:],
     GatePassed: lambda debate, it: in_words(debate, it.gate),
-    DebateWanted: lambda _, it: f"{it.by.name or it.by.id} wants the debate all the same.",
+    DebateWanted: lambda _, it: f"{it.by.display_name} wants the debate all the same.",
     FacilitatorDecided: _guidance,
     SummaryMade: _summary,
     VoteTallied: _vote,

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.slack.ids import address_of
-from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.slack.mrkdwn.escape import link, literal
+from bot.slack.mrkdwn.convert import gist, mrkdwn
+from bot.slack.mrkdwn.escape import literal
 from bot.slack.mrkdwn.split import split
 from bot.views.agents import finding_line, findings_in_short
 from bot.views.decision import decision_buttons, earlier_buttons, standing
@@ -30,7 +30,6 @@ from bot.views.options import (
     decided_on,
     how_it_ended,
     how_it_went,
-    option_name,
 )
 from bot.views.turn_groups import post_key
 from bot.views.vote import ballot_button, each_ballot, in_a_line, in_figures, outcome, people_votes
@@ -47,24 +46,25 @@ from bot.views.words import (
     title,
 )
 from core.acts.verdict_faults import audit_words
-from core.figures import percent, without_stops
+from core.figures import without_stops
 from core.models import (
     Debate,
-    EarlierDecision,
-    NoteOutcome,
-    Relation,
     Verdict,
     VerdictSource,
 )
 from core.rules.hinges import hinge_words
-from core.rules.options import held_by, leading
-from core.rules.raised import first_turn
 from core.rules.wanting import was_skipped
-from core.transcript.cited import check_words, cited_verdict
+from core.transcript.cited import cited_verdict
 from core.transcript.few_words import few_words, shared_words
 from core.transcript.models_used import judge_words
-from core.transcript.options import criteria_table, criteria_title
-from core.transcript.people import assumptions
+from core.transcript.sections import (
+    FINDINGS,
+    ResultLine,
+    ResultSection,
+    earlier_lines,
+    notes_section,
+    verdict_sections,
+)
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import table
 
@@ -72,10 +72,10 @@ _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
     "check what matters before you act on it."
 )
-_NOT_GIVEN = "_not given_"
 _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
+_TITLE_LIMIT = 60
 _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
@@ -85,11 +85,6 @@ _HINGES_LIMIT = 1000
 #: Reasons in the short form; lines of what went wrong, with their title, and words in each.
 _MOST_REASONS = 3
 _MOST_WARNINGS, _WARNING_WORDS = 3, 15
-_RELATIONS = {
-    Relation.CONFIRMS: "Confirms",
-    Relation.REFINES: "Refines",
-    Relation.CONTRADICTS: "Contradicts",
-}
 _SOURCES = {
     VerdictSource.JUDGE: "",
     VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge gave no verdict.",
@@ -97,16 +92,10 @@ _SOURCES = {
 }
 
 
-def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> list[MessageView]:
-    """Return the posts that hold the whole synthesis, what it lacks above the answer.
-
-    Args:
-        debate: The debate after the verdict.
-        reached: The verdict.
-        assumed: What was taken for granted where people gave no answer; Markdown.
-    """
+def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
+    """Return the posts that hold the whole synthesis, what it lacks above the answer."""
     banner = shortcomings(reached)
-    sections_of = _parts(debate, reached, assumed)
+    sections_of = _parts(debate, reached)
     text = "\n\n".join([*([banner] if banner else []), *sections_of])
     parts = in_pages(text)
     judge = debate.setup.judge
@@ -132,7 +121,7 @@ def verdict(debate: Debate, reached: Verdict, assumed: Sequence[str] = ()) -> li
 
 def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
     """Return the whole synthesis, as it is folded away below its short form."""
-    parts = [*filter(None, [shortcomings(reached)]), *_parts(debate, reached, assumptions(debate))]
+    parts = [*filter(None, [shortcomings(reached)]), *_parts(debate, reached)]
     if debate.tally:
         ballots = filter(None, each_ballot(debate, debate.tally))
         parts.append(_titled("The agents' ballots", "\n".join(ballots)))
@@ -232,8 +221,8 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
     yield "*Dissent*: ", gist(reached.dissent, _NOTE_LIMIT), True
     overturned_by = without_stops([gist(fact, _NOTE_LIMIT) for fact in reached.overturned_by])
     yield "*What would overturn it*: ", listed(overturned_by, _OVERTURNS_LIMIT, "; "), True
-    for decision in reached.earlier:
-        yield "", _earlier(decision), False
+    for line in earlier_lines(reached, whole=False):
+        yield "", line_shown(debate, line), False
     if debate.tally:
         yield "", in_a_line(debate, debate.tally), False
     if (checked := cross_check_words(debate, reached)).startswith(":warning:"):
@@ -247,14 +236,6 @@ def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bo
     yield "", f"*Confidence*: {few_words(f'{sure}.', _CONFIDENCE_WORDS)}", False
     if debate.decision:
         yield "", standing(debate), False
-
-
-def _earlier(one: EarlierDecision, *, whole: bool = False) -> str:
-    """How the verdict stands to an earlier decision of the team; in whole, with why."""
-    text = link(one.address, one.title) if one.address else gist(one.title, _NOTE_LIMIT)
-    why = f": {gist(one.why, _NOTE_LIMIT)}" if whole and one.why else ""
-    mark = ":warning: " if one.relation is Relation.CONTRADICTS else ""
-    return f"{mark}*{_RELATIONS[one.relation]}* {one.source}, {text}{why}"
 
 
 def _spent(debate: Debate, reached: Verdict) -> str:
@@ -291,81 +272,49 @@ def disclaimer(debate: Debate) -> str:
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
 
 
-def _parts(debate: Debate, reached: Verdict, assumed: Sequence[str]) -> Iterator[str]:
-    reached = cited_verdict(debate, reached)
-    lists = (
-        ("Trade-offs", reached.tradeoffs),
-        ("Recommendations", reached.recommendations),
-        (
-            "Requirements that are not met",
-            () if reached.requirements else reached.unmet_requirements,
-        ),
-        ("Open questions", reached.open_questions),
-        ("Assumptions", assumed),
-        ("What would overturn it", reached.overturned_by),
+def section_shown(debate: Debate, section: ResultSection) -> str:
+    """A section of a result, safe, under its title."""
+    table_of = table(section.head, section.rows) if section.rows else ""
+    parts = (
+        mrkdwn(section.text),
+        *(f"• {line_shown(debate, line)}" for line in section.lines),
+        mrkdwn(table_of),
+        mrkdwn(section.note),
     )
-    minority = "\n".join(filter(None, (mrkdwn(reached.dissent), _held_out(debate, reached))))
-    alone = single_answer_section(debate, level=1)
-    # Title → text; a section without a text is left out, but for these.
-    sections_of: list[tuple[str, str]] = [
-        ("Findings", "\n".join(_finding_lines(debate, reached))),
-        ("Reasons", _reasons(debate, reached)),
-        ("Why", _why(reached) or _NOT_GIVEN),
-        *(
-            (gist(section.title, 60), mrkdwn(section.text) or _NOT_GIVEN)
-            for section in reached.sections
-        ),
-        ("How to do it", mrkdwn(reached.implementation)),
-        ("Requirements", _requirements(reached)),
-        (criteria_title(debate), mrkdwn(criteria_table(debate, reached))),
-        *((name, _listed(items)) for name, items in lists),
-        ("Said by one agent only", "\n".join(_lone(debate, reached))),
-        (
-            "Earlier decisions",
-            "\n".join(_earlier(decision, whole=True) for decision in reached.earlier),
-        ),
-        ("Minority report", minority.strip() and minority),
+    return f"*{gist(section.title, _TITLE_LIMIT)}*\n" + "\n".join(filter(None, parts))
+
+
+def line_shown(debate: Debate, line: ResultLine) -> str:
+    """A line of a section, safe: who said it is mentioned, or leads to where it was said."""
+    label = [f"*{gist(line.label, _NOTE_LIMIT)}*"] if line.label else []
+    if line.turn:
+        where = address_of(post_key(debate, line.turn))
+        label.append(f"<{where}|{name_of(debate, line.turn.agent)}>")
+    if line.by:
+        label.append(person(line.by))
+    text = mrkdwn(line.text).replace("\n", "\n    ")
+    mark = ":warning: " if line.is_warning else ""
+    return mark + (f"{', '.join(label)}: {text}" if label else text)
+
+
+def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
+    yield _titled("Decision", mrkdwn(cited_verdict(debate, reached).decision))
+    for section in verdict_sections(debate, cited_verdict(debate, reached)):
+        if section.title == FINDINGS:
+            lines = (finding_line(debate, finding, whole=True) for finding in reached.findings)
+            yield _titled(FINDINGS, "\n".join(f"• {line}" for line in lines))
+        else:
+            yield section_shown(debate, section)
+    alone, notes = single_answer_section(debate, level=1), notes_section(debate, reached)
+    texts = (
         ("The vote", outcome(debate, debate.tally) if debate.tally else ""),
         ("How the debate went", how_it_went(debate)),
         ("Confidence", "\n".join(_grounds(debate, reached))),
         ("A single answer", mrkdwn(alone.partition("\n\n")[2])),
-        ("What became of your notes", _notes(debate, reached)),
-    ]
-    yield _titled("Decision", mrkdwn(reached.decision))
-    yield from (_titled(name, text) for name, text in sections_of if text)
-
-
-def _finding_lines(debate: Debate, reached: Verdict) -> Iterator[str]:
-    yield from (f"• {finding_line(debate, finding, whole=True)}" for finding in reached.findings)
-
-
-def _reasons(debate: Debate, reached: Verdict) -> str:
-    lines = (_listed(reached.reasons), check_words(debate))
-    return "\n".join(filter(None, lines)) if reached.reasons else ""
-
-
-def _why(reached: Verdict) -> str:
-    """The solution without a first paragraph that only says the decision again."""
-    first, _, rest = reached.solution.strip().partition("\n\n")
-    texts = [bare_gist(text, _DECISION_LIMIT).rstrip(".") for text in (first, reached.decision)]
-    return mrkdwn(rest if rest.strip() and texts[0] == texts[1] else reached.solution)
-
-
-def _requirements(reached: Verdict) -> str:
-    heads = ("Requirement", "Status", "Words that show it")
-    rows = [
-        (requirement.text, requirement.status.value, requirement.words or "–")
-        for requirement in reached.requirements
-    ]
-    return mrkdwn(table(heads, rows)) if rows else ""
-
-
-def _lone(debate: Debate, reached: Verdict) -> Iterator[str]:
-    """What one agent alone raised and the decision leaves out, with the way to its first answer."""
-    for point in reached.lone:
-        where = address_of(post_key(debate, first_turn(debate, point)))
-        who = f"<{where}|{name_of(debate, point.agent)}>"
-        yield f"• *{point.kind.value.capitalize()}*, {who}: {gist(point.text, _NOTE_LIMIT)}"
+    )
+    yield from (_titled(name, text) for name, text in texts if text)
+    if notes.lines:
+        yield section_shown(debate, notes)
 
 
 def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
@@ -377,46 +326,5 @@ def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
     yield from filter(None, (*said, literal(audit_words(debate))))
 
 
-def _notes(debate: Debate, reached: Verdict) -> str:
-    """What became of each note, a line each; none is passed over, as its author would be."""
-    known = {found.note for found in reached.notes}
-    why = "The judge says nothing about it."
-    silent = (
-        NoteOutcome(note=note.id, used=False, explanation=why)
-        for note in debate.notes
-        if note.id not in known
-    )
-    notes = {note.id: note for note in debate.notes}
-    lines = list[str]()
-    for found in (*reached.notes, *silent):
-        if found.note in debate.withdrawn:
-            continue  # it was deleted after the judge had read it
-        note = notes.get(found.note)
-        text = f"{person(note.author)}: “{gist(note.text, _NOTE_LIMIT)}”" if note else "A note"
-        used = "used" if found.used else "not used"
-        lines.append(f"• {text} – *{used}*. {mrkdwn(found.explanation)}".rstrip())
-    return "\n".join(lines)
-
-
-def _held_out(debate: Debate, reached: Verdict) -> str:
-    """Agents who hold another option best at the end, and how likely."""
-    if not reached.option:
-        return ""
-    lines = list[str]()
-    for agent in debate.setup.agents:
-        shares = held_by(debate, agent.id)
-        best = leading(shares)
-        if best and best != reached.option:
-            name = option_name(debate, best)
-            lines.append(
-                f"• {name_of(debate, agent.id)} ended with {name} ({percent(shares[best])})"
-            )
-    return "\n".join(lines)
-
-
-def _listed(items: Sequence[str]) -> str:
-    return "\n".join("• " + mrkdwn(item).replace("\n", "\n    ") for item in items)
-
-
 def _titled(name: str, text: str) -> str:
-    return f"*{name}*\n{text or _NOT_GIVEN}"
+    return f"*{name}*\n{text}"

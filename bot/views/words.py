@@ -81,7 +81,7 @@ def person(someone: Person) -> str:
     """A person as Slack shows them."""
     if _PERSON.fullmatch(someone.id):
         return f"<@{someone.id}>"
-    return gist(someone.name or someone.id, _NAME_LIMIT)
+    return gist(someone.display_name, _NAME_LIMIT)
 
 
 def is_offline(agent: Agent) -> bool:

@@ -140,7 +140,7 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             found.append(Entry(contribution.turn.key, title, contribution.text))
     for decision in debate.decisions:
         at = day(debate.times.get(f"decision/{decision.origin}", debate.now))
-        who = decision.by.name or decision.by.id
+        who = decision.by.display_name
         words = f"{who} {_STANDING[decision.kind]} on {at}. {decision.why}".strip()
         found.append(Entry(DECISION_ENTRY, "the team's decision", words))
     return found

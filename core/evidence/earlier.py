@@ -153,10 +153,10 @@ def decision_words(debate: Debate) -> str:
     stands = "Nobody has accepted or rejected it yet."
     if decision:
         why = f" {decision.why}" if decision.why else ""
-        stands = f"It was {_STANDING[decision.kind]} by {decision.by.name or decision.by.id}.{why}"
+        stands = f"It was {_STANDING[decision.kind]} by {decision.by.display_name}.{why}"
     outcome, turned_out = debate.outcome, list[str]()
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
-        by = outcome.by.name or outcome.by.id
+        by = outcome.by.display_name
         words = f"How it turned out: {_OUTCOMES[outcome.kind]}, says {by}. {outcome.why}"
         turned_out.append(words.rstrip())
     overturns = "; ".join(without_stops(verdict.overturned_by))

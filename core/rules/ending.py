@@ -193,7 +193,7 @@ def why_held(debate: Debate) -> Sequence[str]:
         if gate is not last and gate.skips is None:
             texts.append(in_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
-            who = debate.wanted_by.name or debate.wanted_by.id
+            who = debate.wanted_by.display_name
             texts.append(f"{who} wanted the debate all the same.")
     return tuple(texts)
 
@@ -237,4 +237,4 @@ def _called_by_facilitator(debate: Debate) -> int:
 
 
 def _named(person: Person) -> str:
-    return person.name or person.id or "A person"
+    return person.display_name or "A person"

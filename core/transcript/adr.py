@@ -1,50 +1,41 @@
 """A debate as an architecture decision record, ready for `docs/decisions/` (pure)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from core.figures import day
-from core.models import Debate, Verdict
+from core.models import Debate
 from core.rules.ending import how_it_ended, why_held
 from core.transcript.ballots import vote_words
-from core.transcript.cited import cited_verdict, earlier_words, title_in
-from core.transcript.decision import requirements_table, why_none
-from core.transcript.found import findings_table
+from core.transcript.cited import cited_verdict, title_in
+from core.transcript.decision import why_none
 from core.transcript.markdown import inert_line
-from core.transcript.options import (
-    criteria_table,
-    criteria_title,
-    cross_check_words,
-    gap_words,
-    positions_words,
+from core.transcript.options import cross_check_words, gap_words, positions_words
+from core.transcript.people import adr_status, outcome_words, standing_words
+from core.transcript.sections import (
+    OVERTURNED_BY,
+    REASONS,
+    SOLUTION,
+    TRADEOFFS,
+    as_markdown,
+    body_words,
+    verdict_sections,
 )
-from core.transcript.people import adr_status, assumptions, outcome_words, standing_words
 from core.transcript.words import bullets, confidence_words, nested, quoted
 
 _TITLE_MAX_CHARS = 80
+#: What such records call some sections.
+_TITLES = {TRADEOFFS: "Consequences", OVERTURNED_BY: "Revisit when"}
+#: What stands right below the decision.
+_UNTITLED = {REASONS, SOLUTION}
 
 
 def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
-    decided = list[str]()
-    if newest := debate.decision:
-        at = debate.times.get(f"decision/{newest.origin}", debate.now)
-        who = inert_line(newest.by.name or newest.by.id)
-        decided.append(f"Decided by: {who}, {day(at)}")
-        if newest.why.strip():
-            decided.append(f"Why: {inert_line(newest.why)}")
-    standing = standing_words(debate)
-    still = f" ({standing})" if standing and not debate.decision else ""
-    facts = (
-        f"Status: {adr_status(debate)}{still}",
-        f"Date: {day(debate.ended_at or debate.now)}",
-        *decided,
-        f"Asked by: {debate.setup.asked_by.name or debate.setup.asked_by.id}",
-        f"Source: Moot debate `{debate.id}`",
-    )
     parts = [
         f"# {inert_line(title_of(debate))}",
-        bullets(facts),
+        bullets(_facts(debate)),
         f"## Context\n\n{quoted(debate.setup.question)}",
     ]
     if debate.setup.context:
@@ -57,9 +48,14 @@ def adr(debate: Debate) -> str:
         parts.append(f"## Decision\n\n{why_none(debate)}")
     else:
         notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
-        reasons, solution = bullets(verdict.reasons), nested(verdict.solution, 2)
-        decision = ("## Decision", *notes, f"**{inert_line(verdict.decision)}**", reasons, solution)
-        parts += [*decision, *_outcome(debate, verdict)]
+        parts += ["## Decision", *notes, f"**{inert_line(verdict.decision)}**"]
+        sections = [*verdict_sections(debate, verdict)]
+        parts += [body_words(debate, each, 2) for each in sections if each.title in _UNTITLED]
+        for section in sections:
+            if section.title not in _UNTITLED:
+                title = _TITLES.get(section.title, section.title)
+                parts.append(as_markdown(debate, replace(section, title=title), 2))
+        parts.append(f"## Confidence\n\n{confidence_words(verdict).removeprefix('Confidence: ')}")
     if debate.outcome:
         parts.append(f"## How it turned out\n\n{inert_line(outcome_words(debate.outcome))}")
     names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
@@ -71,6 +67,21 @@ def adr(debate: Debate) -> str:
     )
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(debate: Debate) -> Iterator[str]:
+    """How the decision stands, and who decided and asked when."""
+    standing = standing_words(debate)
+    still = f" ({standing})" if standing and not debate.decision else ""
+    yield f"Status: {adr_status(debate)}{still}"
+    yield f"Date: {day(debate.ended_at or debate.now)}"
+    if newest := debate.decision:
+        at = debate.times.get(f"decision/{newest.origin}", debate.now)
+        yield f"Decided by: {newest.by.display_name}, {day(at)}"
+        if newest.why.strip():
+            yield f"Why: {newest.why}"
+    yield f"Asked by: {debate.setup.asked_by.display_name}"
+    yield f"Source: Moot debate `{debate.id}`"
 
 
 def _sources(debate: Debate) -> Iterator[str]:
@@ -88,26 +99,3 @@ def title_of(debate: Debate) -> str:
     if len(line) <= _TITLE_MAX_CHARS:
         return line
     return line[:_TITLE_MAX_CHARS].rsplit(None, 1)[0].rstrip(",;: ") + "…"
-
-
-def _outcome(debate: Debate, verdict: Verdict) -> list[str]:
-    """What follows from the decision and what speaks against it."""
-    sections = (
-        ("Findings", findings_table(debate)),
-        *((inert_line(section.title), nested(section.text, 2)) for section in verdict.sections),
-        ("Implementation", nested(verdict.implementation, 2)),
-        ("Consequences", bullets((*verdict.tradeoffs, *verdict.recommendations))),
-        ("Requirements", requirements_table(verdict)),
-        (
-            "Requirements that are not met",
-            "" if verdict.requirements else bullets(verdict.unmet_requirements),
-        ),
-        (criteria_title(debate), criteria_table(debate, verdict)),
-        ("Dissent", nested(verdict.dissent, 2)),
-        ("Revisit when", bullets(verdict.overturned_by)),
-        ("Earlier decisions", bullets(earlier_words(verdict))),
-        ("Open questions", bullets(verdict.open_questions)),
-        ("Assumptions", bullets(assumptions(debate))),
-        ("Confidence", confidence_words(verdict).removeprefix("Confidence: ")),
-    )
-    return [f"## {title}\n\n{text}" for title, text in sections if text]

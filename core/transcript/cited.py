@@ -1,6 +1,6 @@
 """Checked quotes as people read them: the words, and a link to where they stand (pure)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from core.evidence.citations import Found, citations_in, rendered
@@ -101,7 +101,7 @@ def sources_section(debate: Debate) -> str:
         (
             source.id,
             title_in(debate, source),
-            source.reference.by.name or source.reference.by.id,
+            source.reference.by.display_name,
             source.fault or "; ".join((counted(len(source.text), "character"), *source.warnings)),
             source.reference.address,
         )
@@ -111,12 +111,3 @@ def sources_section(debate: Debate) -> str:
     if not rows:
         return ""
     return "## Sources\n\n" + table(("", "Title", "Brought by", "Read", "Where"), rows)
-
-
-def earlier_words(verdict: Verdict) -> Sequence[str]:
-    """How the verdict stands to earlier decisions, a line of Markdown each."""
-    return [
-        f"{decision.relation.value.capitalize()} {decision.source}, "
-        f"`{decision.debate}`, {decision.title}" + (f": {decision.why}" if decision.why else "")
-        for decision in verdict.earlier
-    ]

@@ -13,7 +13,7 @@ from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
 from core.transcript.cited import cited
-from core.transcript.words import name_of, table
+from core.transcript.words import name_of
 
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
 _COMMENT_MAX_CHARS = 60_000
@@ -39,11 +39,8 @@ _JOINER = "\u2060"
 _RUNS = re.compile(r"`+")
 
 
-def findings_table(debate: Debate) -> str:
-    """Every finding as it stands, the gravest first; empty where there is none."""
-    if debate.setup.format != review.NAME:
-        return ""
-    found = debate.verdict.findings if debate.verdict else standing(debate)
+def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+    """The head of a table of findings, and a row for each as it stands, the gravest first."""
     rows = [
         (
             finding.number,
@@ -57,19 +54,27 @@ def findings_table(debate: Debate) -> str:
             ),
             ", ".join(name_of(debate, agent) for agent in finding.raised_by),
         )
-        for finding in found
+        for finding in _findings(debate)
     ]
     head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
-    listed = table(head, rows) if rows else ""
-    return "\n\n".join(filter(None, (listed, *_changes(found), struck_words(debate))))
+    return head, rows
 
 
-def _changes(found: Sequence[ReviewFinding]) -> Iterator[str]:
-    """What changed at the words of each finding, as lines of a diff."""
-    for finding in found:
+def changes_words(debate: Debate) -> str:
+    """What changed at the words of each finding, as lines of a diff; how many were struck out."""
+    texts = list[str]()
+    for finding in _findings(debate):
         if finding.changed:
             lines = "\n".join(f"    {clean(line)}" for line in finding.changed)
-            yield f"Changed at finding {finding.number}:\n\n{lines}"
+            texts.append(f"Changed at finding {finding.number}:\n\n{lines}")
+    return "\n\n".join(filter(None, (*texts, struck_words(debate))))
+
+
+def _findings(debate: Debate) -> Sequence[ReviewFinding]:
+    """The findings of a review as they stand; none in other formats."""
+    if debate.setup.format != review.NAME:
+        return ()
+    return debate.verdict.findings if debate.verdict else standing(debate)
 
 
 def task_list(debate: Debate) -> str:

@@ -128,7 +128,7 @@ def edits_words(debate: Debate) -> Sequence[str]:
     named, texts = as_named(debate), list[str]()
     for at, edit in enumerate(debate.option_edits):
         before = after_edits(named, debate.option_edits[:at])
-        who = edit.by.name or edit.by.id
+        who = edit.by.display_name
         old = before.name(edit.option)
         match edit.change:
             case OptionChange.ADD:
@@ -167,8 +167,10 @@ def moves_words(debate: Debate) -> Sequence[str]:
     return lines
 
 
-def criteria_table(debate: Debate, verdict: Verdict) -> str:
-    """How each option does by each criterion, in the judge's words; empty where it gave none.
+def criteria_rows(
+    debate: Debate, verdict: Verdict
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The head of a table, and how each option does by each criterion, in the judge's words.
 
     Of a review it is the subject that is judged, in the row of the verdict it got.
     """
@@ -181,15 +183,13 @@ def criteria_table(debate: Debate, verdict: Verdict) -> str:
             row[criterion.criterion] = "; ".join(
                 filter(None, (row.get(criterion.criterion), criterion.words))
             )
-    if not cells:
-        return ""
     criteria = list(dict.fromkeys(name for row in cells.values() for name in row))
     rows = [
         [options.name(option), *(row.get(name, "") for name in criteria)]
         for option, row in cells.items()
     ]
     is_review = debate.setup.format == review.NAME
-    return table(("Verdict" if is_review else "Option", *criteria), rows)
+    return ("Verdict" if is_review else "Option", *criteria), rows
 
 
 def criteria_title(debate: Debate) -> str:

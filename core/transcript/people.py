@@ -11,7 +11,6 @@ from core.models import (
     DecisionOutcome,
     Feedback,
     OutcomeKind,
-    Person,
 )
 from core.rules.formats.review import questions_put
 from core.rules.options import options_of
@@ -70,7 +69,9 @@ def recalled_title(debate: Debate) -> str:
 
 def team_section(debate: Debate) -> str:
     """The team's decisions, how they turned out, what people thought; empty if nobody said."""
-    rows = [(_name(decision.by), _words(decision), decision.why) for decision in debate.decisions]
+    rows = [
+        (decision.by.display_name, _words(decision), decision.why) for decision in debate.decisions
+    ]
     decided = table(("Who", "Decision", "Why"), rows) if rows else ""
     after = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
     turned = f"How it turned out: {after}" if after else ""
@@ -82,7 +83,7 @@ def team_section(debate: Debate) -> str:
 def outcome_words(said: DecisionOutcome) -> str:
     """How a decision turned out, who says so, and why."""
     why = f" {' '.join(said.why.split())}" if said.why.strip() else ""
-    return f"{OUTCOMES[said.kind]}, says {_name(said.by)}.{why}"
+    return f"{OUTCOMES[said.kind]}, says {said.by.display_name}.{why}"
 
 
 def assumptions(debate: Debate) -> Sequence[str]:
@@ -104,7 +105,7 @@ def unanswered_words(debate: Debate, item: Clarification) -> str:
     answer = debate.answers.get(item.number)
     if left_to_text(debate, item):
         return "The changed text is the answer"
-    return f"Skipped by {_name(answer.by)}" if answer else "Nobody answered"
+    return f"Skipped by {answer.by.display_name}" if answer else "Nobody answered"
 
 
 def asked_section(debate: Debate) -> str:
@@ -114,7 +115,7 @@ def asked_section(debate: Debate) -> str:
         answer = debate.follow_up_answers.get(question.number)
         text = cited(answer.text, answer.citations) if answer else "Not answered yet."
         why = f"{inert_line(answer.fault)}\n\n" if answer and answer.fault else ""
-        parts.append(f"### {_name(question.by)} asked\n\n{quoted(question.text)}")
+        parts.append(f"### {question.by.display_name} asked\n\n{quoted(question.text)}")
         parts.append(why + nested(text, 3))
     return "\n\n".join(["## Asked after the verdict", *parts]) if parts else ""
 
@@ -129,7 +130,7 @@ def people_ballots(debate: Debate) -> str:
         standing = dict.fromkeys(options.resolve(option) for option in ballot.options)
         ranked = [options.name(option) for option in standing if option]
         ranked = ranked or [name_of(debate, position) for position in ballot.ranking]
-        lines.append(f"{_name(ballot.by)}: {'; '.join(ranked)}")
+        lines.append(f"{ballot.by.display_name}: {'; '.join(ranked)}")
     return f"### People's ballots, best first\n\n{bullets(lines)}"
 
 
@@ -146,8 +147,5 @@ def feedback_lines(feedback: Iterable[Feedback]) -> Iterator[str]:
     """What each person thought of the verdict and why, a line each."""
     for given in feedback:
         comment = f": {' '.join(given.comment.split())}" if given.comment else ""
-        yield f"{_name(given.by)} found it {'helpful' if given.helpful else 'not helpful'}{comment}"
-
-
-def _name(person: Person) -> str:
-    return person.name or person.id
+        opinion = "helpful" if given.helpful else "not helpful"
+        yield f"{given.by.display_name} found it {opinion}{comment}"

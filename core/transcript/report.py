@@ -25,6 +25,7 @@ from core.transcript.rounds import (
     round_name,
     title_words,
 )
+from core.transcript.sections import as_markdown, notes_section
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
@@ -61,7 +62,7 @@ def report(debate: Debate) -> str:
         single_answer_section(debate),
         team_section(debate),
         asked_section(debate),
-        notes_section(debate),
+        as_markdown(debate, notes_section(debate, debate.verdict), 2),
         "## Debate\n\n" + table(("", ""), about_rows(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
         sources_section(debate),
@@ -81,7 +82,7 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     """Who debated, how and for how long."""
     setup = debate.setup
     yield "Debate", f"`{debate.id}`, {state_words(debate)}"
-    yield "Asked by", setup.asked_by.name or setup.asked_by.id
+    yield "Asked by", setup.asked_by.display_name
     yield "Format", f"{setup.format}, {rounds_words(debate)}"
     if playbook := setup.playbook:
         yield "Playbook", f"{playbook.title} (`{playbook.name}`)"
@@ -126,7 +127,7 @@ def clarifications_section(debate: Debate) -> str:
         if not debate.verdict and not left_to_text(debate, item):
             text += f" Assumed: {item.assumption}"
         if answer and answer.text:
-            by, text = f" ({inert_line(answer.by.name or answer.by.id)})", answer.text
+            by, text = f" ({inert_line(answer.by.display_name)})", answer.text
         finding = review.finding_put(debate, item) if debate.verdict else None
         question = f"Finding {finding}." if finding else fenced(cited(item.question, ()))
         blocks.append(
@@ -174,23 +175,6 @@ def _in_short(
         points = [not_yet_said(point, said) for point in made.points[:_MOST_POINTS]]
         yield from (f"  - {inert_line(point)}" for point in points if point)
     yield from (f"  - **Note:** {inert_line(warning)}" for warning in made.warnings)
-
-
-def notes_section(debate: Debate) -> str:
-    """What people added, and what became of it; empty if nobody added anything."""
-    if not debate.notes:
-        return ""
-    outcomes = {
-        outcome.note: outcome for outcome in (debate.verdict.notes if debate.verdict else ())
-    }
-    rows: list[Sequence[str]] = []
-    for note in debate.notes:
-        outcome = outcomes.get(note.id)
-        used = "" if outcome is None else "used" if outcome.used else "not used"
-        why = outcome.explanation if outcome else "There is no verdict that answers it."
-        who = note.author.name or note.author.id
-        rows.append((f"note {note.number}", who, note.text, used, why))
-    return "## Notes from people\n\n" + table(("", "Who", "Note", "Outcome", "Why"), rows)
 
 
 def _warnings(debate: Debate) -> str:

@@ -15,7 +15,7 @@ from core.models import Act, Clarifying, Debate, RaisedKind, When
 from core.request import ModelRequest
 from core.rules.raised import raised_points
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
-from core.transcript.decision import decision_text, lone_words
+from core.transcript.decision import decision_text
 from core.transcript.report import report
 from tests.core.bench import Bench
 
@@ -66,7 +66,8 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
         assert line in report(debate)
         assert line in decision_text(debate)
     assert "Idea, Architect: proposal, round 1: Let each tenant" in report(debate)
-    assert verdict_for_programs(debate, "")[0].said_by_one == lone_words(debate, verdict)
+    said_by_one = verdict_for_programs(debate, "")[0].said_by_one
+    assert [line.split(": ", 2)[2] for line in said_by_one] == planted
     first = debate.setup.agents[0]
     link = f"<{address_of(turn_key(debate.id, f'r1/proposal/{first.id}'))}|{first.name}>"
     thread = "\n".join(post.text for post in verdict_posts(debate, verdict))

@@ -173,10 +173,10 @@ async def test_the_whole_verdict_is_folded_away_below_its_short_form():
         )
         (fold,) = (block for block in verdict["blocks"] if block["type"] == "container")
         inside = "\n".join(texts_of(fold["child_blocks"], opened=True))
-        assert "*How to do it*" in inside
+        assert "*Implementation*" in inside
         assert "*Requirements*" in inside
         assert inside.count("; ranked ") == 3  # the agents' ballots
-        assert "*How to do it*" not in "\n".join(texts_of(verdict["blocks"], opened=False))
+        assert "*Implementation*" not in "\n".join(texts_of(verdict["blocks"], opened=False))
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ async def test_a_workspace_that_takes_no_folds_gets_buttons_and_is_asked_once(tm
             verdict = team.verdict(board)
             await team.workspace.click("alex", team.channel, verdict, ActionId.READ_ALL.value)
             read = "\n".join(texts_of((await form_of(team, "alex"))["blocks"], opened=True))
-            assert "*How to do it*" in read
+            assert "*Implementation*" in read
             assert len(workspace.calls.of("chat.postMessage", "invalid_blocks")) == 1
         # Remembered through a restart.
         async with running_bot(workspace, database=file, spec=wordy(rounds=1)) as team:

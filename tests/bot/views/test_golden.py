@@ -177,7 +177,7 @@ def test_the_vote():
 
 def test_a_verdict_on_a_stopped_debate():
     debate = a_debate(*VOTED, VerdictReached(verdict=DEGRADED))
-    messages = verdict(debate, DEGRADED, ["10,000 jobs a second"])
+    messages = verdict(debate, DEGRADED)
     shot = payloads(*messages, headline(debate, DEGRADED))
     assert shot == external_file(f"{FOLDER}/verdict_degraded.json")
 
@@ -215,10 +215,13 @@ def test_what_a_verdict_lacks_stands_above_its_answer():
 @pytest.mark.parametrize(
     ("solution", "why"),
     [
-        ("**Choose X.**\n\nIt is whole.", "*Why*\nIt is whole."),
-        ("Choose X\n\nIt is whole.", "*Why*\nIt is whole."),
-        ("**Choose X.**", "*Why*\n*Choose X.*"),
-        ("Choose X, for once.\n\nIt is whole.", "*Why*\nChoose X, for once.\n\nIt is whole."),
+        ("**Choose X.**\n\nIt is whole.", "*Reasoning and solution*\nIt is whole."),
+        ("Choose X\n\nIt is whole.", "*Reasoning and solution*\nIt is whole."),
+        ("**Choose X.**", "*Reasoning and solution*\n*Choose X.*"),
+        (
+            "Choose X, for once.\n\nIt is whole.",
+            "*Reasoning and solution*\nChoose X, for once.\n\nIt is whole.",
+        ),
     ],
 )
 def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: str):

@@ -213,7 +213,7 @@ def test_the_whole_verdict_where_the_judge_was_swayed_by_the_order():
     turn = Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)
     check = CrossCheck(turn=turn, option="o2", reason="It scales.", call=CALL)
     debate = closed(*FINAL, CrossChecked(check=check))
-    posts = [*verdict(debate, VERDICT, ["100 jobs a second"]), headline(debate, VERDICT)]
+    posts = [*verdict(debate, VERDICT), headline(debate, VERDICT)]
     assert shown(*posts) == external_file(f"{FOLDER}/verdict_options.json")
 
 

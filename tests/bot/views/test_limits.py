@@ -214,11 +214,9 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(one: str, other: str)
         assert text.count("Word.") >= one.count("Word.") + other.count("Word.")
 
 
-@given(debates(), verdicts(), lists)
-def test_a_verdict_fits_and_is_there_whole(
-    debate: Debate, reached: Verdict, assumptions: Sequence[str]
-):
-    messages = verdict(debate, reached, assumptions)
+@given(debates(), verdicts())
+def test_a_verdict_fits_and_is_there_whole(debate: Debate, reached: Verdict):
+    messages = verdict(debate, reached)
     quiet = replace(debate, setup=debate.setup.model_copy(update={"quiet": True}))
     for message in (*messages, headline(debate, reached), headline(quiet, reached)):
         check(message)
