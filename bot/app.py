@@ -361,7 +361,7 @@ def _connect(
         words=DebateWords(database),
     )
     access = Accesses(clients, parts.timeouts)
-    slack = SlackSources(clients, access)
+    slack = SlackSources(clients, access, outbox.tell)
     addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
     receivers = {receiver.name: receiver for receiver in parts.receivers}
     landing = LandingQueue(

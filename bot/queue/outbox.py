@@ -1,5 +1,6 @@
 """The way out to Slack: posts are queued here, and sent lane by lane."""
 
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
 from bot.queue.worker import Worker
 from bot.slack.outcomes import Rejected
 from bot.store.channel import Channel
+from core.models import Person, Place
 from core.ports import Clock
 
 
@@ -56,6 +58,18 @@ class Outbox:
     async def close(self) -> None:
         """Stop after the calls in hand; the rest goes out next time."""
         await self._worker.close()
+
+    async def tell(self, place: Place, person: Person, words: str) -> None:
+        """Say something in a channel that one person alone sees."""
+        post = NewPost(
+            key=f"told/{secrets.token_hex(8)}",
+            workspace=place.workspace,
+            channel=place.channel,
+            method="ephemeral",
+            payload={"user": person.id, "text": words},
+            urgent=True,
+        )
+        await self.post([post])
 
     async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
         """Queue posts in this order, and note how far their debate has come: all or nothing.

@@ -181,6 +181,8 @@ class PostedMessage(Payload):
     files: tuple[SharedFile, ...] = ()
     #: When it was edited last; empty: it was not.
     edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
+    #: Of a message that began a thread: how many there are below it.
+    reply_count: int = 0
     #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
     latest_reply: str | None = None
 

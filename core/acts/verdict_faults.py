@@ -10,11 +10,8 @@ from core.request import Part, PartKind
 
 def stands_in(words: str, text: Sequence[str]) -> bool:
     """Whether words stand in a text in a row, whatever their case and marks."""
-    wanted = words_of(words)
-    count = len(wanted)
-    return bool(wanted) and any(
-        text[at : at + count] == wanted for at in range(len(text) - count + 1)
-    )
+    wanted = " ".join(words_of(words))
+    return bool(wanted) and f" {wanted} " in f" {' '.join(text)} "
 
 
 def verdict_part(verdict: Verdict) -> Part:

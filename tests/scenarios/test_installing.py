@@ -326,6 +326,8 @@ async def test_an_organisation_installs_once_for_all_its_workspaces(
             team = hall.team()
             debate = await team.wait_for_end(board)
             await team.type("search Kafka")
+            await team.workspace.open_home(team.user)
+            await team.workspace.wait_for(lambda: "Kafka" in str(team.workspace.home(team.user)))
 
     assert debate.status is Status.CONCLUDED
     assert "Kafka" in team.told()[-1]

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.slack.client import slack_client
 from bot.testing import BotSpec, Team
@@ -148,9 +149,11 @@ async def test_in_a_shared_channel_all_belongs_to_the_workspace_of_the_app(
     ],
 )
 async def test_apps_start_no_debates(team: Team, changes: dict[str, Any]) -> None:
-    await mention(team, QUESTION, **changes)
+    with capture_logs() as logs:
+        await mention(team, QUESTION, **changes)
     assert await started(team) == []
     assert team.told() == []
+    assert "mention by an app left alone" in [entry["event"] for entry in logs]
 
 
 async def test_an_app_in_somebodys_name_counts_as_them(
@@ -167,6 +170,11 @@ async def test_a_mention_in_code_or_a_quote_starts_nothing(team: Team) -> None:
         status, _ = await send(team, "app_mention", an_event(team, "app_mention", text))
         assert status == 200
     assert await started(team) == []
+
+
+async def test_groups_whose_names_are_unknown_are_told_apart(team: Team) -> None:
+    await mention(team, "Should <!subteam^S1> or <!subteam^S2> own the job queue?")
+    assert await started(team) == ["Should @group-S1 or @group-S2 own the job queue?"]
 
 
 async def test_a_deleted_message_says_nothing_in_the_thread_that_is_read(team: Team) -> None:

@@ -62,6 +62,8 @@ class SlackPace:
         response_posts: how often a response_url may be used.
         warning_seconds: from a socket's `warning` to its end.
         refresh_seconds: from `refresh_requested` to the end of a socket that stays.
+        page: the most messages of a channel or thread in one answer; newer apps outside Slack's
+            Marketplace get 15.
     """
 
     speed: float = 1.0
@@ -74,6 +76,7 @@ class SlackPace:
     response_posts: int = 5
     warning_seconds: float = 10.0
     refresh_seconds: float = 1.0
+    page: int = 1000
 
     def posting(self) -> Rate:
         """Return the rate of messages in one channel."""

@@ -21,6 +21,7 @@ NAMES = {"U0ALEX": "Alex"}
         ("Should <@U0GONE|kim> or <@U0GONE2> own it?", "Should @kim or @U0GONE2 own it?"),
         ("as in <#C0GENERAL|general>", "as in #general"),
         ("<!subteam^S0OPS|@ops> and <!here>", "@ops and @here"),
+        ("<!subteam^S1> or <!subteam^S2>?", "@group-S1 or @group-S2?"),
         ("by <!date^1700000000^{date}|14 November>?", "by 14 November?"),
         ("see <https://example.com/a|the plan>", "see the plan (https://example.com/a)"),
         ("see <https://example.com/a>", "see https://example.com/a"),

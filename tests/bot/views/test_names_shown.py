@@ -2,7 +2,8 @@
 
 from bot.slack.mrkdwn.escape import bare
 from bot.views.notices import source_read
-from core.models import Act, Person, Source, SourceKind, SourceReference, Turn
+from bot.views.options import option_labels
+from core.models import Act, Option, Person, Source, SourceKind, SourceReference, Turn
 
 _OPTION = "Drei Monate auf Probe mit versetzten freien Tagen"
 
@@ -30,6 +31,17 @@ def test_a_file_whose_name_reads_as_an_address_keeps_its_name() -> None:
     for address in ("https://files.slack.test/F1", "https://files.slack.test/F1/last-night.log"):
         text = source_read(a_file("last-night.log", address)).text
         assert f"Agents quote last-night.log (<{address}|open>) as `e1`:" in text
+
+
+def test_options_that_differ_late_have_labels_that_differ() -> None:
+    begin = "Keep every job of the payment service in one queue that all teams of the house share, "
+    ends = (f"{begin}run by the platform team with {name}" for name in ("Kafka", "PostgreSQL"))
+    options = [Option(id=f"o{number}", name=name) for number, name in enumerate(ends)]
+
+    assert list(option_labels(options).values()) == [
+        "…platform team with Kafka",
+        "…platform team with PostgreSQL",
+    ]
 
 
 def test_a_name_that_is_cut_says_so() -> None:

@@ -1,5 +1,7 @@
 """Options: edits by people, probabilities, stances in texts, merging by rules."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from core.models import (
 )
 from core.rules.options import (
     MOST_OPTIONS,
+    NAME_MAX_CHARS,
     OptionList,
     after_edits,
     as_shares,
@@ -29,6 +32,7 @@ from core.rules.options import (
     options_of,
     read_stance,
     short_name,
+    short_names,
     without_stance,
 )
 from core.testing import a_setup, recorded
@@ -110,6 +114,27 @@ def test_no_more_options_than_can_be_weighed() -> None:
     items, stances = merge_by_rules(answers)
     assert len(items) == MOST_OPTIONS
     assert len(stances) == MOST_OPTIONS
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        ("Kafka", "PostgreSQL"),
+        ("Kafka in one zone", "Kafka in two zones", "PostgreSQL"),
+        # Two of three differ only long after the third does.
+        ("on Kafka", f"on PostgreSQL {'as it is ' * 20}now", f"on PostgreSQL {'as it is ' * 20}"),
+        # The difference stands in a word that is too long for a name.
+        (f"{'x' * 90}a", f"{'x' * 90}b"),
+    ],
+)
+def test_names_of_answers_that_begin_alike_differ(ends: Sequence[str]) -> None:
+    answers = [f"Keep {'every job of the payment service ' * 4}{end}" for end in ends]
+
+    names = short_names(answers)
+
+    assert len(set(names)) == len(names)
+    assert max(map(len, names)) <= NAME_MAX_CHARS
+    assert short_names([answers[0], *answers]) == [names[0], *names], "one answer has one name"
 
 
 def test_a_name_is_one_short_line() -> None:

@@ -66,7 +66,7 @@ def history(runtime: Runtime, call: ApiCall) -> Json:
     channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
     found = [root for root in channel.roots() if _within(root["ts"], call.args)]
     return {
-        **_messages(list(reversed(found)), call, 100, 999),
+        **_messages(runtime, list(reversed(found)), call, 100),
         "pin_count": len(channel.pins),
     }
 
@@ -80,7 +80,7 @@ def replies(runtime: Runtime, call: ApiCall) -> Json:
     root = channel.messages[ts].get("thread_ts") or ts
     first, *rest = channel.thread(root)
     found = [first, *(message for message in rest if _within(message["ts"], call.args))]
-    return _messages(found, call, 1000, 1000)
+    return _messages(runtime, found, call, 1000)
 
 
 def join(runtime: Runtime, call: ApiCall) -> Json:
@@ -206,8 +206,8 @@ def _channel_page(found: list[Channel], call: ApiCall, *, most: int = 1000) -> J
     return {"channels": seen, "response_metadata": {"next_cursor": cursor}}
 
 
-def _messages(found: list[Json], call: ApiCall, default: int, most: int) -> Json:
-    shown, cursor = page(found, call.args, default, most)
+def _messages(runtime: Runtime, found: list[Json], call: ApiCall, default: int) -> Json:
+    shown, cursor = page(found, call.args, default, 1000, longest=runtime.config.pace.page)
     hidden = ("channel",) if call.args.flag("include_all_metadata") else ("channel", "metadata")
     body: Json = {
         "messages": [without(message, hidden) for message in shown],

@@ -11,14 +11,23 @@ from slack_on_loopback.errors import SlackRefusal
 Item = TypeVar("Item")
 
 
-def page(items: Sequence[Item], args: Arguments, default: int, most: int) -> tuple[list[Item], str]:
+def page(
+    items: Sequence[Item], args: Arguments, default: int, most: int, *, longest: int = 1000
+) -> tuple[list[Item], str]:
     """Return one page and the cursor of the next, empty at the end.
+
+    Args:
+        items: All of them.
+        args: What the app asks for.
+        default: Items in a page where it does not say.
+        most: The most it may ask for.
+        longest: The most it gets.
 
     Raises:
         SlackRefusal: invalid_cursor, invalid_limit.
     """
     start = _start(args.text("cursor"))
-    end = start + args.count("limit", default, most)
+    end = start + min(args.count("limit", default, most), longest)
     cursor = base64.b64encode(f"next:{end}".encode()).decode() if end < len(items) else ""
     return list(items[start:end]), cursor
 
