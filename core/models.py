@@ -2032,10 +2032,6 @@ class Debate:
             self._kept[what] = (self.setup, self.sources, found)
         return cast("T", found)
 
-    def came_first(self, key: str, other: str) -> bool:
-        """Whether an event stands before another one in the log, whatever clocks said."""
-        return next(time for time in self.times if time in {key, other}) == key
-
     @property
     def is_sealed(self) -> bool:
         """Whether nobody may be shown what agents hold and decide (`core.rules.sealing`)."""
@@ -2048,6 +2044,10 @@ class Debate:
         if turn.act is Act.SYNTHESIS:
             return self.verdict is not None or self.has_failed(turn.act)
         return turn.key in self.times
+
+    def has_begun(self, number: int) -> bool:
+        """Whether anything came of a turn of that round."""
+        return number in self.worked_at
 
     def has_failed(self, act: Act) -> bool:
         """Whether a turn of that act has failed, in whatever round."""

@@ -152,7 +152,8 @@ class CountingSink:
                 self.metrics.gates.labels(gate.reason.value).inc()
             case DebateConcluded() | DebateFailed() if debate.status is not Status.RUNNING:
                 self.metrics.ended.labels(debate.status.value).inc()
-                made = summary_metrics(await self.store.events(debate.id))
+                log = await self.store.events(debate.id)
+                made = await asyncio.to_thread(summary_metrics, log)
                 self.metrics.summaries.inc(made.generated)
                 self.metrics.summary_seconds.inc(made.average_seconds * made.generated)
                 self.metrics.summary_tokens.inc(made.tokens)

@@ -220,6 +220,16 @@ def rounds_held(debate: Debate) -> int:
     return min(rounds_open(debate), spoken) if is_weighed else spoken
 
 
+def skipped(debate: Debate) -> Sequence[Turn]:
+    """Turns of the rounds that could be foreseen and have no outcome."""
+    planned = (
+        turn
+        for number in range(1, rounds_open(debate) + 1)
+        for turn in format_of(debate).planned(debate, number)
+    )
+    return [turn for turn in planned if not debate.is_done(turn)]
+
+
 def ballot_turns(debate: Debate) -> Sequence[Turn]:
     """The final ballots: none when a person stopped the debate or there is nothing to choose.
 

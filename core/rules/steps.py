@@ -13,9 +13,6 @@ from core.models import ENGINE, Act, Contribution, Debate, Turn, turn_of
 from core.request import Part
 from core.rules.agreement import Agreement
 
-#: Whose failure takes nobody out of a debate.
-_HARMLESS = frozenset({Act.SUMMARY, Act.BALLOT})
-
 
 class TurnOwner(StrEnum):
     """Whose turns of an earlier step are meant, seen from a turn."""
@@ -82,8 +79,6 @@ class Step:
     only_if: Condition | None = None
     #: How far positions agree: where `only_if` says no, the step is left out because of it.
     agreement: Callable[[Debate], Agreement | None] | None = None
-    #: Keys of outcomes that decide `only_if`, or that the turn reads besides.
-    also_after: Callable[[Debate, Turn], Sequence[str]] | None = None
     #: Turns missed in a row that take an agent out; that of round 1 always does. 0: nobody is out.
     misses: int = 0
     #: Belongs to the first answers, which are given also where no round is held.
@@ -174,7 +169,7 @@ class Format:
     def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
         """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet.
 
-        Of 0 rounds: the isolated drafts.
+        Of 0 rounds: the isolated drafts. A round begins with what came of the one before.
         """
         if not rounds:
             isolated = [step for step in self.steps if step.isolated]
@@ -183,6 +178,7 @@ class Format:
         return tuple(
             turn
             for number in range(1, last + 1)
+            if number == 1 or debate.has_begun(number - 1)
             for turn in self._open_in(debate, number, is_last=number == last)
         )
 
@@ -196,14 +192,16 @@ class Format:
         able, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
         for step in steps:
             for turn in step.turns(number, able, _roster(debate)):
+                if debate.is_done(turn):
+                    continue
                 is_late = step.until and debate.is_done(
                     turn_of(step.until, number, turn.target or "")
                 )
-                if debate.is_done(turn) or is_late:
-                    continue
                 is_held = step.only_if is None or step.only_if(debate, turn)
-                if is_held and all(
-                    self._is_met(debate, turn, after, present) for after in step.after
+                if (
+                    is_held
+                    and not is_late
+                    and all(self._is_met(debate, turn, after, present) for after in step.after)
                 ):
                     yield turn
 
@@ -298,14 +296,11 @@ class Format:
         shows = step.shows if step else self.shows.get(turn.act, ())
         return [part for show in shows for part in show(self, debate, turn)]
 
-    def dependencies(self, debate: Debate, turn: Turn) -> Sequence[str]:
-        """Keys of the outcomes that a turn of these steps waits for, or waited for."""
+    def inputs(self, debate: Debate, turn: Turn) -> Sequence[str]:
+        """Keys of all outcomes that a turn of these steps comes after, by the steps alone."""
         step, everyone = self.step_of(turn.act), _roster(debate)
-        if step is None:
-            return ()
-        turns = [item for after in step.after for item in self.turns_of(turn, after, everyone)]
-        also = step.also_after(debate, turn) if step.also_after else ()
-        return [*_outcome_keys(debate, turns, self.alive(debate)), *also]
+        inputs = step.after if step else ()
+        return [item.key for after in inputs for item in self.turns_of(turn, after, everyone)]
 
     def carried_over(self, debate: Debate, turn: Turn) -> Contribution | None:
         """What this turn can take over unchanged, without asking a model; None if it must ask."""
@@ -345,25 +340,3 @@ def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
 
 def _roster(debate: Debate) -> Sequence[str]:
     return [agent.id for agent in debate.setup.agents]
-
-
-def _outcome_keys(debate: Debate, turns: Sequence[Turn], alive: Collection[str]) -> Sequence[str]:
-    """Keys of the outcomes of these turns that are there or can still come.
-
-    In place of a turn that can never come, the failure that took its agent out: that was waited
-    for as well.
-    """
-    keys: list[str] = []
-    for turn in turns:
-        if debate.is_done(turn):
-            keys.append(turn.key)
-        elif turn.agent in alive:
-            # An agent whose model is away is not waited for.
-            keys += [turn.key] if turn.agent not in debate.away else []
-        else:
-            failed = [failure.turn for failure in debate.failures.values()]
-            lost = [
-                step for step in failed if step.agent == turn.agent and step.act not in _HARMLESS
-            ]
-            keys += [turn.key for turn in lost[-1:]]
-    return list(dict.fromkeys(keys))

@@ -1,7 +1,7 @@
 """Why each turn ran when it did: what it waited for, when that came, which parts it saw (pure).
 
-A turn begins as soon as what its format says it needs is there, so its beginning is looked up in
-one pass over the log (`core.transcript.timeline`). What it saw is what the record of its call says
+A turn begins as soon as the schedule offers it, so its beginning is found by replaying the log
+(`core.transcript.timeline`). What it saw is what the record of its call says
 was sent; of a turn that is ready now, what its prompt would hold.
 """
 
@@ -17,7 +17,6 @@ from core.events import Recorded, fold
 from core.figures import counted, duration, number
 from core.models import Act, Call, Debate, SentPart, Status, Turn
 from core.rules import schedule
-from core.rules.dependencies import skipped
 from core.rules.ending import how_it_ended
 from core.rules.formats.registry import format_of
 from core.transcript.markdown import visible
@@ -51,7 +50,7 @@ def explain(log: Sequence[Recorded]) -> Sequence[TurnExplanation]:
         LogBroken: The log cannot be.
     """
     debate = fold(log)
-    spans = timeline(log, debate)
+    spans = timeline(log)
     calls = {entry.event.key: entry.event.spent.call for entry in log if entry.event.spent}
     missed: dict[str, list[SummaryTiming]] = {}
     for timing in summary_metrics(log, spans=spans).timings:
@@ -112,7 +111,7 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
         return texts
     left: dict[int, Counter[str]] = {}
     begun = max((made.turn.round for made in debate.contributions.values()), default=0)
-    for turn in skipped(debate):
+    for turn in schedule.skipped(debate):
         if turn.round <= begun:
             left.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
     for at, counts in left.items():
@@ -174,7 +173,7 @@ def _lines(debate: Debate, one: TurnExplanation, *, most: int) -> Iterator[str]:
     yield f"{turn_words(debate, span.turn)}  [{span.turn.key}]"
     yield f"  ready {after(debate, span.ready.at)}, after event {span.ready.seq}"
     needs = span.needs
-    if not needs:
+    if span.ready.seq == 1:
         yield "  waited for nothing: it is among the first"
     elif len(needs) > most:
         last = needs[-1]

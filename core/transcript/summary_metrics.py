@@ -79,7 +79,7 @@ def summary_metrics(
         LogBroken: The log cannot be.
     """
     debate = fold(log)
-    spans = timeline(log, debate) if spans is None else spans
+    spans = timeline(log) if spans is None else spans
     summaries = list(debate.summaries.values())
     timings, late, waits = _timed(debate, spans)
     calls = [summary.call for summary in summaries if summary.call]

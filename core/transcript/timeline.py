@@ -1,13 +1,14 @@
-"""When each turn could begin and when it ended, from one pass over the log (pure)."""
+"""When each turn could begin and when it ended: the log replayed through the schedule (pure)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.events import DebateResumed, Recorded, VerdictReached, VoteTallied, fold
+from core.errors import LogBroken
+from core.events import Recorded, VerdictReached, VoteTallied, apply
 from core.models import ENGINE, JUDGE, Act, Debate, Turn
 from core.rules import schedule
-from core.rules.dependencies import dependencies
+from core.rules.formats.registry import format_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,64 +25,64 @@ class Span:
     """One turn from the moment it could begin."""
 
     turn: Turn
-    #: What it waited for, in the order it came.
+    #: What its format's step comes after, and the event that made it ready, in the order they came.
     needs: tuple[Outcome, ...]
-    #: The event that completed its needs; the debate's start where it has none.
+    #: The event after which it was ready; the last one before its outcome, where another version
+    #: took a turn that is never ready by the rules of this one.
     ready: Outcome
     #: None: it has no outcome.
     ended: Outcome | None
 
 
-def timeline(log: Sequence[Recorded], debate: Debate | None = None) -> Sequence[Span]:
+def timeline(log: Sequence[Recorded]) -> Sequence[Span]:
     """Every turn that has an outcome or is ready now, in the order they could begin.
 
     Args:
         log: All events of a debate.
-        debate: The debate they fold to, where that is known already.
 
     Raises:
         LogBroken: The log cannot be.
     """
-    debate = debate or fold(log)
+    debate: Debate | None = None
     outcomes: dict[str, Outcome] = {}
-    #: Turns under way when a debate is paused begin anew when it goes on.
-    resumed: list[Outcome] = []
+    #: Keys of turns → the event after which they were ready last. A pause makes turns ready anew.
+    ready: dict[str, Outcome] = {}
+    waiting: dict[str, Turn] = {}
     spans: list[Span] = []
 
-    def span(turn: Turn, ended: Outcome | None) -> Span:
+    def span(debate: Debate, turn: Turn, ended: Outcome | None) -> Span:
         """The turn, from what is in the log so far."""
-        found = (outcomes.get(key) for key in dependencies(debate, turn))
-        waited = sorted({outcome for outcome in found if outcome}, key=lambda outcome: outcome.seq)
-        start = waited[-1] if waited else outcomes["start"]
-        waited += [outcome for outcome in resumed[-1:] if outcome.seq > start.seq]
-        ready = waited[-1] if waited else start
-        return Span(turn=turn, needs=tuple(waited), ready=ready, ended=ended)
+        began = ready.get(turn.key) or next(reversed(outcomes.values()))
+        keys = [
+            *format_of(debate).inputs(debate, turn),
+            *([began.key] if turn.key in ready else ()),
+        ]
+        came = {outcomes[key] for key in keys if key in outcomes} - {outcomes["start"]}
+        needs = sorted(
+            (outcome for outcome in came if outcome.seq <= began.seq), key=lambda need: need.seq
+        )
+        return Span(turn=turn, needs=tuple(needs), ready=began, ended=ended)
 
     for recorded in log:
-        key = recorded.event.key
-        outcome = Outcome(key=key, seq=recorded.seq, at=recorded.at)
-        if turn := _turn(debate, recorded):
-            spans.append(span(turn, outcome))
-        outcomes.setdefault(key, outcome)
-        if isinstance(recorded.event, DebateResumed):
-            resumed.append(outcome)
-    spans += [span(turn, None) for turn in schedule.ready(debate)]
+        outcome = Outcome(key=recorded.event.key, seq=recorded.seq, at=recorded.at)
+        if debate and (turn := _turn(debate, recorded)):
+            spans.append(span(debate, turn, outcome))
+        debate = apply(debate, recorded)
+        outcomes.setdefault(outcome.key, outcome)
+        before, waiting = waiting, {turn.key: turn for turn in schedule.ready(debate)}
+        ready |= dict.fromkeys(waiting.keys() - before.keys(), outcome)
+    if debate is None:
+        raise LogBroken("An empty log is no debate.")
+    spans += [span(debate, turn, None) for turn in waiting.values()]
     return sorted(spans, key=lambda span: span.ready.seq)
 
 
 def _turn(debate: Debate, recorded: Recorded) -> Turn | None:
-    """The turn an event is the outcome of."""
+    """The turn an event is the outcome of, in the debate before it."""
     match recorded.event:
         case VoteTallied():
-            return Turn(act=Act.TALLY, round=_voted(debate), agent=ENGINE)
+            return Turn(act=Act.TALLY, round=schedule.rounds_open(debate), agent=ENGINE)
         case VerdictReached():
-            return Turn(act=Act.SYNTHESIS, round=_voted(debate), agent=JUDGE)
+            return Turn(act=Act.SYNTHESIS, round=schedule.rounds_open(debate), agent=JUDGE)
         case event:
             return event.turn_taken
-
-
-def _voted(debate: Debate) -> int:
-    """After which round the vote was held."""
-    return max((ballot.turn.round for ballot in debate.ballots.values()), default=0) or (
-        schedule.rounds_open(debate)
-    )

@@ -177,41 +177,6 @@ def end_of(debate: Debate, card: Clarifications) -> datetime:
     return min(last, card.until + correcting)
 
 
-def dependencies(debate: Debate, turn: Turn) -> Sequence[str]:
-    """Keys of the outcomes that asking, or putting questions to people, waits for."""
-    if turn == review.ASKING and debate.findings:
-        return review.FORMAT.dependencies(debate, turn)
-    if turn.round > 0:
-        return (Turn(act=Act.FACILITATION, round=turn.round, agent=FACILITATOR).key,)
-    number = int(turn.target or 1)
-    if turn.act is Act.CLARIFICATION:
-        agents = debate.setup.agents if debate.setup.clarifying.enabled else ()
-        asked = (_question_turn(number, agent.id).key for agent in agents)
-        # An agent whose model is away is not waited for.
-        there = [key for key in asked if key in debate.times]
-        is_put = turn.key in debate.times
-        return [key for key in there if not is_put or debate.came_first(key, turn.key)]
-    if number == 1:
-        return ()
-    before = clarification_turn(number - 1)
-    return (before.key, *answered(debate, before))
-
-
-def settled(debate: Debate) -> Sequence[str]:
-    """Keys of the outcomes that round 1 waits for: of questions put to people."""
-    turns = [clarification_turn(number) for number in range(1, MOST_ROUNDS + 1)]
-    return [
-        key for turn in turns if debate.is_done(turn) for key in (turn.key, *answered(debate, turn))
-    ]
-
-
-def answered(debate: Debate, turn: Turn) -> Sequence[str]:
-    """Keys of people's answers to what this turn put to them, and of the end of their time."""
-    opened = debate.clarifications.get(turn.key)
-    answers = [f"answer/{item.number}" for item in (opened.items if opened else ())]
-    return [key for key in (*answers, f"{turn.key}/closed") if key in debate.times]
-
-
 def clarification_turn(number: int) -> Turn:
     """The turn on which the questions of that asking round are put to people."""
     return Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target=str(number))

@@ -59,13 +59,6 @@ def _adjusting(debate: Debate, without: str) -> Sequence[str]:
     return [agent for agent in FORMAT.alive(debate) if agent != without]
 
 
-def _decided_by(debate: Debate, turn: Turn) -> Sequence[str]:
-    """Its own adjusted position decides whether there are rebuttals, where the others agree."""
-    mine = turn_of(Act.ADJUST, 1, turn.agent)
-    is_decisive = not needs_rebuttal(debate, without=turn.agent)
-    return [mine.key] if is_decisive and debate.is_done(mine) else []
-
-
 def _everybodys_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """Everybody's findings, the same text for all; the agent's own is told apart behind them."""
     contributions = form.contributions(debate, Act.GATHER)
@@ -133,7 +126,6 @@ FORMAT = Format(
             after=(own(Act.DEBATE), others(Act.ADJUST)),
             only_if=needs_rebuttal,
             agreement=convergence,
-            also_after=_decided_by,
             shows=(
                 others_by_letter(Act.ADJUST, or_newest=True),
                 own_text(own(Act.DEBATE), "Your answers to the others"),

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
 from core.request import Part, PartKind, numbered
-from core.rules.formats.clarifying import answered
 from core.rules.formats.shown import newest_position
 from core.rules.steps import Format, Step, everybody, single
 
@@ -55,15 +54,6 @@ def _is_called(debate: Debate, number: int) -> bool:
     return guidance is not None and guidance.next_step is NextStep.VOTE
 
 
-def _answers(debate: Debate, turn: Turn) -> Sequence[str]:
-    """People's answer to what the facilitator asked after the round before."""
-    guided = facilitation(turn.round - 1)
-    guidance = debate.guidance.get(guided.key)
-    if not guidance or not guidance.question:
-        return ()
-    return (_put(guided).key, *answered(debate, _put(guided)))
-
-
 def _put(facilitated: Turn) -> Turn:
     """The turn on which the facilitator's question is put to people."""
     return Turn(act=Act.CLARIFICATION, round=facilitated.round, agent=ENGINE)
@@ -107,7 +97,6 @@ FORMAT = Format(
             act=Act.STATEMENT,
             after=(single(Act.FACILITATION, rounds_back=1),),
             only_if=_goes_on_to,
-            also_after=_answers,
             misses=2,
             isolated=True,
             position=True,

@@ -69,11 +69,6 @@ def _looks_again(debate: Debate, turn: Turn) -> bool | None:
     return None if is_read_first(debate) else True
 
 
-def _answers(debate: Debate, _turn: Turn) -> Sequence[str]:
-    """What came from the author, and the readings of what was handed in."""
-    return (*settled_by(debate), *_read_since(debate))
-
-
 def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
     """What every agent found, to be merged."""
     lines = [
@@ -142,7 +137,6 @@ FORMAT = Format(
             act=Act.SECOND_LOOK,
             after=(single(Act.CLARIFICATION),),
             only_if=_looks_again,
-            also_after=_answers,
             position=True,
             stance=True,
             is_summed_up=True,

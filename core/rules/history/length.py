@@ -39,7 +39,11 @@ METHOD = ContextMethod.LENGTH
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Summaries to be made at the start of the rounds that have begun."""
-    agents = [agent.id for agent in debate.setup.agents if method_of(debate, agent.id) is METHOD]
+    agents = [
+        agent.id
+        for agent in debate.setup.agents
+        if method_of(debate, agent.id) is METHOD and _is_long(debate, agent.id, rounds)
+    ]
     turns = [summary_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
@@ -117,10 +121,9 @@ def summary_turn(number: int, agent: str) -> Turn:
 
 def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     """The round before is over for this agent, its history is long, and there is no summary yet."""
-    if turn.round < 2 or debate.is_done(turn):  # noqa: PLR2004 - round 1 has no history
+    if not debate.has_begun(turn.round - 1) or debate.is_done(turn):
         return False
-    length = chars(perspective(debate, turn.agent, turn.round))
-    if length < rules_of(debate, turn.agent).threshold:
+    if not _is_long(debate, turn.agent, turn.round):
         return False
     refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
     if not is_foreseen(debate, turn.round + 1, rounds) and newest(
@@ -130,3 +133,9 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     if debate.is_done(refined):
         return is_foreseen(debate, turn.round, rounds)
     return is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)
+
+
+def _is_long(debate: Debate, agent: str, before: int) -> bool:
+    """Whether the agent's history in rounds before that one is at its threshold."""
+    length = chars(perspective(debate, agent, before))
+    return length >= rules_of(debate, agent).threshold

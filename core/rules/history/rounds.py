@@ -22,7 +22,7 @@ from core.models import (
 from core.request import Part, PartKind
 from core.rules.formats.registry import format_of
 from core.rules.history.material import StandIn, SummaryMaterial, in_tokens
-from core.rules.history.told import as_text, is_complete, round_of, rounds_over
+from core.rules.history.told import as_text, is_complete, round_of
 
 METHOD = ContextMethod.ROUNDS
 #: After this round the first rounds are shown summed up once more, together.
@@ -51,8 +51,12 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 
 
 def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """The turns on which each round that is over is summed up, done or not."""
-    return [summary_turn(number) for number in rounds_over(debate, rounds)]
+    """The turns on which rounds that are over are summed up, but for those that are done.
+
+    The first one may be over before another one may be held.
+    """
+    turns = map(summary_turn, range(1, max(1, rounds) + 1))
+    return [turn for turn in turns if not debate.is_done(turn) and is_complete(debate, turn.round)]
 
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:

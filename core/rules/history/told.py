@@ -59,9 +59,10 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
 
 def is_complete(debate: Debate, number: int) -> bool:
     """Whether no agent can say more in that round and those before it."""
+    if not debate.has_begun(number) or not round_of(debate, number):
+        return False
     roster = {agent.id for agent in debate.setup.agents}
-    coming = (turn for turn in turns_ready(debate, number) if turn.agent in roster)
-    return bool(round_of(debate, number)) and not any(coming)
+    return not any(turn.agent in roster for turn in turns_ready(debate, number))
 
 
 def goes_on_to(debate: Debate, number: int, rounds: int) -> bool:
@@ -84,11 +85,6 @@ def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
     return debate.once(
         ("foreseen", number), lambda: bool(format_of(debate).planned(debate, number))
     )
-
-
-def rounds_over(debate: Debate, rounds: int) -> Sequence[int]:
-    """The rounds that are complete; the first one also before another one may be held."""
-    return [number for number in range(1, max(1, rounds) + 1) if is_complete(debate, number)]
 
 
 def chars(said: Sequence[Contribution]) -> int:

@@ -27,7 +27,6 @@ from core.models import (
 from core.opening import DebateRequest, largest, open_debate
 from core.request import ModelRequest
 from core.rules import casting, schedule
-from core.rules.dependencies import dependencies
 from core.rules.gate import in_words
 from core.settings import Settings
 from core.testing import ScriptedProvider, plausible_reply, recorded
@@ -144,7 +143,7 @@ async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -
     begun = DebateStarted(setup=setup.model_copy(update={"references": (plan, thread)}))
     debate = fold(recorded([begun]))
     (reading,) = schedule.ready(debate)
-    assert reading.key in dependencies(debate, casting.TURN)
+    assert reading.act is Act.READING
 
 
 async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:

@@ -39,11 +39,11 @@ async def test_a_turn_waited_for_exactly_its_inputs() -> None:
 
     assert waited["r1/proposal/architect"] == []
     assert sorted(waited["r1/critique/architect/security"]) == [
+        "r0/options/summarizer",
         "r1/proposal/architect",
         "r1/proposal/security",
     ]
     assert sorted(waited["r1/refinement/security"]) == [
-        "r0/options/summarizer",
         "r1/critique/architect/security",
         "r1/critique/simplicity/security",
         "r1/proposal/security",

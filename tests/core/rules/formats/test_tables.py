@@ -111,8 +111,8 @@ def answer(play: Play) -> None:
 
 def row(form: Format, debate: Debate, turn: Turn) -> Iterator[str]:
     yield turn.key
-    if dependencies := form.dependencies(debate, turn):
-        yield f"  after {', '.join(dependencies)}"
+    if inputs := form.inputs(debate, turn):
+        yield f"  after {', '.join(inputs)}"
     for part in form.shown(debate, turn):
         shared = ", shared up to here" if part.ends_shared else ""
         yield f"  {part.kind}: {part.label} (trim {part.trim_priority}{shared})"
