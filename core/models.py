@@ -2032,6 +2032,10 @@ class Debate:
             self._kept[what] = (self.setup, self.sources, found)
         return cast("T", found)
 
+    def came_first(self, key: str, other: str) -> bool:
+        """Whether an event stands before another one in the log, whatever clocks said."""
+        return next(time for time in self.times if time in {key, other}) == key
+
     @property
     def is_sealed(self) -> bool:
         """Whether nobody may be shown what agents hold and decide (`core.rules.sealing`)."""
