@@ -65,8 +65,7 @@ from core.llm.prices import estimate_tokens, size_of
 from core.llm.providers.error_bodies import read_body, wait_in_words
 from core.llm.providers.errors import a_page, from_body, says_too_long
 from core.llm.providers.offline_engine.checklists import mentions, normal, singular
-from core.llm.providers.offline_engine.question_reading import quote as offline_quote
-from core.llm.providers.offline_engine.question_reading import read_question, sentences
+from core.llm.providers.offline_engine.question_reading import read_question
 from core.llm.providers.openai import lacks_responses
 from core.llm.providers.reading import without_thoughts
 from core.llm.reply_faults import is_refusal, repeats_itself, without_preamble, writable
@@ -597,9 +596,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.offline_engine.checklists.mentions": lambda text: mentions(text, "a b"),
     "core.llm.providers.offline_engine.checklists.normal": normal,
     "core.llm.providers.offline_engine.checklists.singular": singular,
-    "core.llm.providers.offline_engine.question_reading.quote": offline_quote,
     "core.llm.providers.offline_engine.question_reading.read_question": read_question,
-    "core.llm.providers.offline_engine.question_reading.sentences": sentences,
     "core.llm.structured.read_answer": _structure,
     "core.llm.structured.repair_parts": lambda text: repair_parts(text, text),
     "core.opening.find_agent": _named(find_agent),

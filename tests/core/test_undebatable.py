@@ -111,7 +111,7 @@ async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: W
     )
     assert debate.verdict
     assert debate.verdict.is_undecided
-    assert "There was no vote, so none of the options" in debate.verdict.solution
+    assert debate.verdict.solution == "No option of the checklists won a vote."
     assert "tied" not in report(debate)
 
 

