@@ -156,7 +156,7 @@ def clean(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     if _is_plain(lines):
         return lines
-    return _KEEP_OR_DROP.sub(lambda found: found[1] or "", lines)
+    return _KEEP_OR_DROP.sub(lambda match: match[1] or "", lines)
 
 
 def _is_plain(text: str) -> bool:

@@ -136,7 +136,7 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
         origin=form.view_id,
     )
     seen = form.kept.get("stands", "")
-    standing = await context.decide.decide(debate, decision, seen=seen)
+    standing = await context.decide.decide(debate, decision, previous=seen)
     if standing.origin == decision.origin:
         return None
     if says_the_same(standing, decision):

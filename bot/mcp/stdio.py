@@ -90,7 +90,7 @@ def read_line(fault: Exception) -> SessionMessage | JSONRPCError:
         return _error(None, INVALID_REQUEST, _BATCH)
     line = given if isinstance(given, str) else ""
     mended = _ESCAPED.sub(
-        lambda found: r"\ufffd" if found["half"] else found[0], line.lstrip("\ufeff")
+        lambda match: r"\ufffd" if match["half"] else match[0], line.lstrip("\ufeff")
     )
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(mended, by_name=False))

@@ -233,7 +233,7 @@ def addressed(text: str) -> frozenset[str]:
 
 def fill_in(text: str, addresses: Mapping[str, str]) -> str:
     """Return the text with the true addresses: key → address."""
-    return _ADDRESS.sub(lambda found: f"<{addresses[found.group(1)]}", text)
+    return _ADDRESS.sub(lambda match: f"<{addresses[match.group(1)]}", text)
 
 
 def without_addresses(text: str) -> str:

@@ -212,7 +212,11 @@ def _on_others(debate: Debate, agent: Agent, made: Contribution) -> Iterator[str
 def _position(said: Sequence[Contribution]) -> Contribution | None:
     """The newest position among what was said."""
     contributions = [made for made in said if made.turn.act in _POSITIONS]
-    return min(contributions, key=lambda made: _POSITIONS.index(made.turn.act), default=None)
+    return min(
+        contributions,
+        key=lambda contribution: _POSITIONS.index(contribution.turn.act),
+        default=None,
+    )
 
 
 def _foot(agent: Agent, said: Sequence[Contribution]) -> Iterator[str]:

@@ -48,10 +48,10 @@ class AuditReply(BaseModel):
 
 
 async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
-    """Have another vendor's model look for faults; without it the verdict is posted as it is.
+    """Have another vendor's model look for faults in the verdict.
 
-    What is said to be wrong with words that stand neither in the verdict nor in a ballot is
-    invented: it is counted and left out.
+    A fault that quotes words which are neither in the verdict nor in a ballot is invented: it is
+    counted and left out. If the call fails, the audit holds the failure and no faults.
     """
     auditor = auditor_of(debate) or judge_of(debate)
     request = request_for(debate, turn, auditor)
@@ -67,14 +67,14 @@ async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
         for answer in reply.faults
         if stands_in(answer.words, texts)
     ]
-    found = Audit(
+    result = Audit(
         turn=turn,
         auditor=auditor.full_name,
         faults=tuple(faults[:MOST_FAULTS]),
         invented=len(reply.faults) - len(faults),
         call=call,
     )
-    return Audited(audit=found, edition=debate.edition)
+    return Audited(audit=result, edition=debate.edition)
 
 
 def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:

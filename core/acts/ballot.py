@@ -68,7 +68,7 @@ def _mover(contribution: Contribution) -> str:
 
 
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
-    """Rank all positions under neutral labels; what not even a repair makes a ballot is abstained.
+    """Rank all positions under neutral labels; an unreadable reply counts as an abstention.
 
     A voter may also abstain itself, with a reason.
 
@@ -76,7 +76,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         ProviderError: No model could be asked.
         LimitReached: A cap forbids the call.
     """
-    shown = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
+    positions = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
     movers = {label: _mover(text) for label, text in movers_shown(debate, turn).items()}
     movers |= {source: source for source in sources_shown(debate)}
     options = options_shown(debate)
@@ -85,8 +85,8 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             calls,
             debate,
             turn,
-            ballot_reply(tuple(shown), mover_labels(debate), options),
-            check=lambda ballot: ballot_fault(ballot, list(shown), options) or None,
+            ballot_reply(tuple(positions), mover_labels(debate), options),
+            check=lambda ballot: ballot_fault(ballot, list(positions), options) or None,
         )
     except ReplyUnreadable as error:
         abstention = Abstention(turn=turn, reason=str(error), call=error.call)
@@ -94,9 +94,9 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     if abstains(reply):
         abstention = Abstention(turn=turn, reason=reply.reasons[0], declared=True, call=call)
         return BallotAbstained(abstention=abstention)
-    reasons = reasons_by_label(reply, list(shown))
-    given = as_shares(dict(zip(options, reply.probabilities, strict=True)))
-    probabilities = options_of(debate).probabilities(given)
+    reasons = reasons_by_label(reply, list(positions))
+    shares = as_shares(dict(zip(options, reply.probabilities, strict=True)))
+    probabilities = options_of(debate).probabilities(shares)
     # What moved the voter counts only if it has moved at all.
     moved_by, why_moved, before = None, "", held_before(debate, turn)
     if before and before != leading(probabilities):
@@ -104,8 +104,8 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     return BallotCast(
         ballot=Ballot(
             turn=turn,
-            ranking=tuple(shown[label] for label in reply.ranking),
-            reasons={shown[label]: reason for label, reason in reasons.items()},
+            ranking=tuple(positions[label] for label in reply.ranking),
+            reasons={positions[label]: reason for label, reason in reasons.items()},
             probabilities=probabilities,
             confidence=None,
             moved_by=moved_by,
@@ -157,9 +157,9 @@ def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, 
     A reason that begins with a label ("p2: …") is that label's, if all do; else the order counts.
     """
     named = [re.match(r"\W*(\w+)\W*[:–—-]\s*(.*)", reason, re.DOTALL) for reason in reply.reasons]
-    found = {match[1].casefold(): match[2].strip() for match in named if match}
-    if found.keys() == {label.casefold() for label in labels}:
-        return {label: found[label.casefold()] for label in labels}
+    by_label = {match[1].casefold(): match[2].strip() for match in named if match}
+    if by_label.keys() == {label.casefold() for label in labels}:
+        return {label: by_label[label.casefold()] for label in labels}
     return dict(zip(labels, (reason.strip() for reason in reply.reasons), strict=True))
 
 
@@ -172,28 +172,38 @@ def held_before(debate: Debate, turn: Turn) -> str:
 
 
 def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
-    """What can have moved a voter, by label: never what it said itself.
+    """Contributions of others that can have changed a voter's first choice, by label.
 
-    Where positions are criticised one by one: the newest critiques of those that stand for the
-    option it held best at first, c1…cK. Else what each other agent said last, by its letter.
+    Where positions are criticised one by one: the newest critiques of positions for the option
+    that the voter held best at first, c1…cK. Else each other agent's last contribution, by letter.
     """
     before = held_before(debate, turn)
     if not before:
         return {}
-    said = [made for made in debate.contributions.values() if made.turn.agent != turn.agent]
+    others = [
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.agent != turn.agent
+    ]
     if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
-        newest = {made.turn.agent: made for made in said if made.turn.act in _ARGUED}
-        contributions = {debate.setup.letter(agent): made for agent, made in newest.items()}
+        newest = {
+            contribution.turn.agent: contribution
+            for contribution in others
+            if contribution.turn.act in _ARGUED
+        }
+        contributions = {
+            debate.setup.letter(agent): contribution for agent, contribution in newest.items()
+        }
         return dict(sorted(contributions.items()))
     stances: Mapping[str, str] = debate.options.stances if debate.options else {}
     options = options_of(debate)
     about = [
-        made
-        for made in said
-        if made.turn.act is Act.CRITIQUE
+        contribution
+        for contribution in others
+        if contribution.turn.act is Act.CRITIQUE
         and (
-            made.turn.target == turn.agent
-            or options.resolve(stances.get(made.turn.target or "", "")) == before
+            contribution.turn.target == turn.agent
+            or options.resolve(stances.get(contribution.turn.target or "", "")) == before
         )
     ]
     last = max((critique.turn.round for critique in about), default=0)
@@ -266,25 +276,25 @@ def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
 
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    shown = candidates(debate, turn)
+    slate = candidates(debate, turn)
     letters = [
         f"Position {debate.setup.letter(candidate.position)} is {candidate.label}"
-        for candidate in shown
+        for candidate in slate
         if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
     ]
     return {
         "review": debate.setup.format == review.NAME,
-        "count": len(shown),
-        "labels": ", ".join(candidate.label for candidate in shown),
+        "count": len(slate),
+        "labels": ", ".join(candidate.label for candidate in slate),
         "options": ", ".join(options_shown(debate)),
         "before": options_of(debate).name(held_before(debate, turn)),
         "movers": ", ".join(movers_shown(debate, turn)),
         "letters": ", ".join(letters),
         "sources": ", ".join(sources_shown(debate)),
         "answered": any(
-            turn_of(Act.REFINEMENT, made.turn.round, made.turn.target or "").key
+            turn_of(Act.REFINEMENT, contribution.turn.round, contribution.turn.target or "").key
             in debate.contributions
-            for made in movers_shown(debate, turn).values()
+            for contribution in movers_shown(debate, turn).values()
         ),
     }
 

@@ -48,7 +48,7 @@ def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
 
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
-    """Ask a model who should debate the question; the cast by topics stands where that fails."""
+    """Ask a model for the agents of the question; where that fails, keep the cast by topics."""
     setup, agent = debate.setup, debate.setup.agent(turn.agent)
     roles = roles_with(setup.casting.roles if setup.casting else ())
     terms = terms_for(debate, turn)
@@ -61,15 +61,15 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
         _log.warning("casting failed", debate=debate.id, reason=str(error))
         text = f"The agents were chosen by the question's topics: no model could. {error}"
         return AgentsCast(cast=topics.model_copy(update={"lost": error.usage, "warnings": (text,)}))
-    wanted = [casting.CastRole(role.role, role.reason) for role in reply.agents]
-    # People who asked for a debate get one.
+    suggestions = [casting.CastRole(role.role, role.reason) for role in reply.agents]
+    # A debate that people asked for is held, even on a check of rules.
     checks_rules = reply.kind == "check of rules" and setup.when is When.SPLIT
     most = casting.A_CHECK if checks_rules else casting.MOST
-    chosen = casting.held_to_rules(wanted, roles, most)
-    if not chosen:
+    cast_roles = casting.held_to_rules(suggestions, roles, most)
+    if not cast_roles:
         text = "The agents were chosen by the question's topics: a model named no known role."
         return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (text,)}))
-    roster = recast(setup, chosen)
+    roster = recast(setup, cast_roles)
     cast = Cast(
         turn=turn,
         agents=roster.agents,

@@ -40,16 +40,18 @@ def source_parts(debate: Debate) -> Sequence[Part]:
     sources = debate.evidence
     if not sources:
         return ()
-    shown, counts = _shown(debate)
+    by_source, counts = _shown(debate)
     lines = list[str]()
     for source in sources:
-        there, here = counts[source.id], len(shown[source.id])
-        kept = "in full below" if there == here else f"{here} of {counted(there, 'passage')} below"
+        there, here = counts[source.id], len(by_source[source.id])
+        extent = (
+            "in full below" if there == here else f"{here} of {counted(there, 'passage')} below"
+        )
         title, by = _in_line(source.reference.title), _in_line(source.reference.by.name)
         brought = f", brought by {by}" if by else ""
         size = counted(len(source.text), "character")
         lines.append(
-            f"{source.id}: {title} ({source.reference.kind.value}{brought}; {size}, {kept})"
+            f"{source.id}: {title} ({source.reference.kind.value}{brought}; {size}, {extent})"
         )
         named = [heading[:_HEADING_CHARS] for heading in headings_of(source)[:_HEADINGS]]
         if named and there > 1:
@@ -59,11 +61,11 @@ def source_parts(debate: Debate) -> Sequence[Part]:
         Part(
             kind=PartKind.SOURCE,
             label=f"Source {source.id}: {_in_line(source.reference.title)}",
-            text=_laid_out(shown[source.id]),
+            text=_laid_out(by_source[source.id]),
             trim_priority=3,
         )
         for source in sources
-        if shown[source.id]
+        if by_source[source.id]
     ]
     return (contents, *passages)
 
@@ -73,26 +75,26 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     if turn.act is Act.SYNTHESIS:
         lines = list[str]()
         for agent in debate.setup.agents:
-            made = [
+            own = [
                 contribution
                 for contribution in debate.contributions.values()
                 if contribution.turn.agent == agent.id
             ]
             quoted = [
                 cited
-                for contribution in made
+                for contribution in own
                 if not contribution.carried_from
                 for cited in contribution.citations
             ]
             if quoted:
-                found = sum(citation.status is CitationStatus.VERIFIED for citation in quoted)
+                verified = sum(citation.status is CitationStatus.VERIFIED for citation in quoted)
                 struck = number(len(_struck(quoted)))
                 lines.append(
-                    f"{agent.name}: {counted(found, 'quote')} verified, {struck} struck out"
+                    f"{agent.name}: {counted(verified, 'quote')} verified, {struck} struck out"
                 )
         label = "Quotes that were checked"
     else:
-        own = [made for made in debate.contributions.values() if made.turn.agent == turn.agent]
+        own = [text for text in debate.contributions.values() if text.turn.agent == turn.agent]
         last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
         lines = [
             f'{citation.source}: "{citation.words}" ({citation.fault})'
@@ -124,9 +126,9 @@ def look_up_in(reply: str) -> str:
 def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
     """The request once more, with the passages that fit these words best."""
     room, lines = debate.setup.evidence_characters // 4, list[str]()
-    shown = {passage for passages in _shown(debate)[0].values() for passage in passages}
+    visible = {passage for passages in _shown(debate)[0].values() for passage in passages}
     everything = [passage for source in debate.evidence for passage in passages_of(source)]
-    hidden = [passage for passage in everything if passage not in shown]
+    hidden = [passage for passage in everything if passage not in visible]
     for passage in best_first(hidden, words):
         if len(passage.text) <= room:
             room -= len(passage.text)
@@ -135,32 +137,34 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
     text = "\n\n".join(lines) or "Nothing fits these words."
     part = Part(kind=PartKind.SOURCE, label="What you looked up", text=text, trim_priority=3)
     *parts, task = request.parts
-    told = "You have looked up what you wanted, quoted above. Now write your text."
-    return replace(request, parts=(*parts, part, replace(task, text=f"{task.text}\n\n{told}")))
+    instruction = "You have looked up what you wanted, quoted above. Now write your text."
+    return replace(
+        request, parts=(*parts, part, replace(task, text=f"{task.text}\n\n{instruction}"))
+    )
 
 
 def left_out(debate: Debate) -> Mapping[str, int]:
     """How many passages no prompt holds, of each source that is not held in full."""
-    shown, counts = _shown(debate)
-    missing = {name: count - len(shown[name]) for name, count in counts.items()}
+    by_source, counts = _shown(debate)
+    missing = {name: count - len(by_source[name]) for name, count in counts.items()}
     return {name: count for name, count in missing.items() if count}
 
 
-def with_checked_quotes(debate: Debate, made: Contribution) -> Contribution:
+def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribution:
     """The contribution with its quotes checked, and those not found struck out.
 
     Its answer and points are shown without quotes.
     """
-    text, citations = checked(made.text, debate.evidence)
+    text, citations = checked(contribution.text, debate.evidence)
     struck = len(_struck(citations))
     warning = f"{counted(struck, 'quote')} not found in the sources, and struck out."
-    return made.model_copy(
+    return contribution.model_copy(
         update={
             "text": text,
-            "answer": without_quotes(made.answer),
-            "points": tuple(map(without_quotes, made.points)),
+            "answer": without_quotes(contribution.answer),
+            "points": tuple(map(without_quotes, contribution.points)),
             "citations": citations,
-            "warnings": (*made.warnings, *([warning] if struck else ())),
+            "warnings": (*contribution.warnings, *([warning] if struck else ())),
         }
     )
 
@@ -170,9 +174,9 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
     citations, changes = list[Citation](), dict[str, object]()
 
     def check(text: str) -> str:
-        shown, found = checked(text, debate.evidence)
-        citations.extend(found)
-        return shown
+        text, quotes = checked(text, debate.evidence)
+        citations.extend(quotes)
+        return text
 
     for field in _TEXTS:
         changes[field] = check(getattr(verdict, field))
@@ -194,26 +198,26 @@ def without_quotes(text: str) -> str:
 def _shown(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
     """The passages of each source that a prompt holds, in the source's order; how many it has.
 
-    What was asked decides, and nothing that comes later: so the beginning of every prompt stays
-    the same, and can be cached.
+    Chosen by the question and its context only, so that the beginning of every prompt stays the
+    same and can be cached.
     """
     sources, room = debate.evidence, debate.setup.evidence_characters
     room *= _OF_A_SUBJECT if debate.setup.format == review.NAME else 1
     cut = {source.id: passages_of(source) for source in sources}
     counts = {name: len(passages) for name, passages in cut.items()}
-    chosen = {name: list[Passage]() for name in cut}
+    by_source = {name: list[Passage]() for name in cut}
     if sum(len(source.text) for source in sources) <= room:
         return cut, counts
-    wanted = f"{debate.setup.question}\n{debate.setup.context}"
+    query = f"{debate.setup.question}\n{debate.setup.context}"
     everything = [passage for passages in cut.values() for passage in passages]
-    # What every source begins with says what it is; the passages that fit come first all the same.
+    # The first passage of each source introduces it; passages that fit still come before it.
     first = [passages[0] for passages in cut.values() if passages]
-    for passage in dict.fromkeys((*best_first(everything, wanted), *first)):
+    for passage in dict.fromkeys((*best_first(everything, query), *first)):
         if len(passage.text) <= room:
-            chosen[passage.source].append(passage)
+            by_source[passage.source].append(passage)
             room -= len(passage.text)
     order: Callable[[Passage], int] = lambda passage: passage.number  # noqa: E731 - for two uses
-    return {name: sorted(passages, key=order) for name, passages in chosen.items()}, counts
+    return {name: sorted(passages, key=order) for name, passages in by_source.items()}, counts
 
 
 def _laid_out(passages: Sequence[Passage]) -> str:

@@ -85,26 +85,26 @@ def _faults(reply: OptionsReply, labels: Sequence[str]) -> Iterator[str]:
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
-    """Say what there is to choose between: a model merges the drafts' answers, else rules do.
+    """Merge the drafts' answers into options: by a model, or by rules where it fails.
 
     A review chooses between verdicts that are always the same.
     """
     if debate.setup.format == review.NAME:
         return OptionsMerged(options=review.options(debate, turn))
-    shown = candidates(debate, turn)
-    labels = tuple(candidate.label for candidate in shown)
+    slate = candidates(debate, turn)
+    labels = tuple(candidate.label for candidate in slate)
     try:
         reply, call = await ask_model(
             calls,
             debate,
             turn,
             options_reply(labels),
-            check=lambda said: options_fault(said, labels) or None,
+            check=lambda reply: options_fault(reply, labels) or None,
         )
     except CallFailed as error:
         # Without a short form the answer stands in bold, as prompts ask for it, or comes first.
         answers: dict[str, str] = {}
-        positions = {candidate.position: candidate for candidate in shown}
+        positions = {candidate.position: candidate for candidate in slate}
         for agent in [agent.id for agent in debate.setup.agents if agent.id in positions]:
             text = positions[agent].text
             bold = _BOLD.search(text[:_OPENING])
@@ -125,7 +125,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
     stances = {
         candidate.position: f"o{number}"
-        for candidate, number in zip(shown, reply.stands_for, strict=True)
+        for candidate, number in zip(slate, reply.stands_for, strict=True)
         if 1 <= number <= len(items)
     }
     kind = QUESTION_KINDS[reply.kind]
@@ -136,10 +136,10 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
 
 async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     """Say whether another round, or a step of this one, is worth holding. Asks no model."""
-    found = gate.weighed(debate, turn)
-    if found is None:
+    comparison = gate.weighed(debate, turn)
+    if comparison is None:
         raise AssertionError(f"{turn.key} was taken before it was clear.")
-    return GatePassed(gate=found)
+    return GatePassed(gate=comparison)
 
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:

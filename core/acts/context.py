@@ -131,17 +131,19 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     parts = asked_parts(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
     lines: list[str] = []
-    for item in (item for asked in debate.clarifications.values() for item in asked.items):
+    for item in (
+        item for clarifications in debate.clarifications.values() for item in clarifications.items
+    ):
         answer = debate.answers.get(item.number)
-        said = answer.text if answer else ""
+        words = answer.text if answer else ""
         finding = review.finding_put(debate, item) if to_list else None
         question = f"Finding {finding}, listed below" if finding else _inset(item.question)
         lines.append(f"{item.number}. {question}")
-        left = (
+        fallback = (
             "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
         )
-        lines.append(f"   Answer: {_inset(said)}" if said else f"   NA. {left}")
-        others = debate.other_answers.get(item.number, ()) if said else ()
+        lines.append(f"   Answer: {_inset(words)}" if words else f"   NA. {fallback}")
+        others = debate.other_answers.get(item.number, ()) if words else ()
         lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
     if lines:
         label, text = "What people were asked", "\n".join(lines)
@@ -153,32 +155,32 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
 def _said_once(
     history: Sequence[Part], about: Sequence[Part]
 ) -> tuple[Sequence[Part], Sequence[Part]]:
-    """Both without the texts of the turn's own parts that the history holds as well.
+    """Both, with each text of the turn's own parts that the history repeats in one place only.
 
-    A history that others read too stays as it is, so that it can be cached: then the turn's part
-    points to it.
+    A shared history stays unchanged, so that it can be cached: the turn's part then points to it.
+    Else the history points to the turn's part.
     """
-    told = list(history)
+    new_history = list(history)
     priorities = [part.trim_priority for part in history]
-    shown = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
+    long_parts = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
     parts = list(about)
     shared = _shared(history)
     for at, part in enumerate(history):
         text = part.text
-        for place, own in enumerate(shown):
-            # What is in short begins like the whole.
+        for place, own in enumerate(long_parts):
+            # A shortened text is a prefix of the whole.
             if own is None or own.text.removesuffix(CUT_MARK) not in text:
                 continue
             if at < shared:
                 parts[place] = replace(
                     own, text=pointing_up(own.text, part.label), ends_shared=False
                 )
-                # What is pointed to must not be shortened before what points to it.
+                # The target must not be shortened before the part that points to it.
                 priorities[at] = min(priorities[at], own.trim_priority)
             elif not own.text.endswith(CUT_MARK):
                 text = text.replace(own.text, f"(Quoted below: {own.label}.)")
-        told[at] = replace(part, text=text, trim_priority=priorities[at])
-    return told, parts
+        new_history[at] = replace(part, text=text, trim_priority=priorities[at])
+    return new_history, parts
 
 
 def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
@@ -220,13 +222,13 @@ def _inset(text: str) -> str:
 
 
 def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
-    """What there is to choose between, and for the judge whose positions stand for it."""
-    held = by_option(debate)
+    """The options, and with `by_name` (for the judge) the agents whose positions stand for each."""
+    holders = by_option(debate)
     lines = list[str]()
     for item in options_of(debate).items:
         line = f"{item.id}: {' '.join(item.name.split())}"
         if by_name:
-            names = ", ".join(debate.setup.agent(agent).name for agent in held[item.id])
+            names = ", ".join(debate.setup.agent(agent).name for agent in holders[item.id])
             line += f" (stood for by {names})" if names else " (nobody's position stands for it)"
         lines.append(line)
     if not lines:
@@ -236,23 +238,23 @@ def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
 
 
 def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What was said in a panel before the closing statements: only those are voted on.
+    """Summaries of a panel's rounds before the closing statements, which alone are voted on.
 
-    The judge, who has to say who dissents, is told whose letters they are.
+    For the judge, who names dissenters, the labels say whose letters they are.
     """
     if debate.setup.format != panel.NAME or not turn.round:
         return ()
-    newest = [made.turn.round for made in panel.FORMAT.positions(debate).values()]
+    newest = [position.turn.round for position in panel.FORMAT.positions(debate).values()]
     rounds = range(1, max(newest, default=1))
-    found: list[tuple[int, str]] = []
+    summaries: list[tuple[int, str]] = []
     for number in rounds:
         # Where a round is not summed up yet: how each statement begins.
-        said = (
+        beginnings = (
             f"[{debate.setup.letter(statement.turn.agent)}'s {SAID[statement.turn.act]}]\n"
             + first_paragraphs(statement.text, _STATEMENT_CHARS)
             for statement in panel.statements(debate, number)
         )
-        found.append((number, in_short(debate, number) or "\n\n".join(said)))
+        summaries.append((number, in_short(debate, number) or "\n\n".join(beginnings)))
     whose = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"
     return [
         Part(
@@ -262,14 +264,14 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
             ends_shared=number == rounds[-1],
             trim_priority=4,
         )
-        for number, text in found
+        for number, text in summaries
         if text
     ]
 
 
 def letters(debate: Debate) -> str:
     """Whose letters are whose, for the judge."""
-    held = format_of(debate).positions(debate)
+    positions = format_of(debate).positions(debate)
     return ", ".join(
-        f"{debate.setup.letter(agent)} is {debate.setup.agent(agent).name}" for agent in held
+        f"{debate.setup.letter(agent)} is {debate.setup.agent(agent).name}" for agent in positions
     )

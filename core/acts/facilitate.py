@@ -67,7 +67,7 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
         debate,
         turn,
         facilitation_reply(),
-        check=lambda said: facilitation_fault(said, steps),
+        check=lambda reply: facilitation_fault(reply, steps),
     )
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
     asks = reply.decision == NextStep.ASK and bool(question.text)

@@ -69,7 +69,10 @@ class Entry:
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswered:
-    """Answer one question. It never fails: why nobody can answer is said with what was found."""
+    """Answer one question; where no judge can, with passages of the record and the reason.
+
+    A failed call is part of the answer; nothing is raised.
+    """
     follow_up = debate.follow_ups[int(turn.target or 1) - 1]
     entries = record_of(debate)
     if debate.verdict is None:
@@ -90,25 +93,27 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
         text, call = await calls.ask(request, judge, terms)
     except CallFailed as error:
         why = _NO_JUDGE.format(reason=str(error))
-        found = _from_passages(turn, follow_up, entries, why).answer
-        return FollowUpAnswered(answer=found.model_copy(update={"lost": error.usage}))
+        fallback = _from_passages(turn, follow_up, entries, why).answer
+        return FollowUpAnswered(answer=fallback.model_copy(update={"lost": error.usage}))
     # The prompt holds the sources, too, and positions that quote them.
     record = _sources(entries)
     quotable = (*record, *debate.evidence)
-    shown, citations = await in_thread(checked, text.strip(), quotable)
+    text, citations = await in_thread(checked, text.strip(), quotable)
     ids = {source.id for source in record}
     named = {
         citation.source: _entry(entries, citation.source).key
         for citation in citations
         if citation.status is CitationStatus.VERIFIED and citation.source in ids
     }
-    made = FollowUpAnswer(turn=turn, text=shown, citations=citations, entries=named, call=call)
-    return FollowUpAnswered(answer=made)
+    follow_up_answer = FollowUpAnswer(
+        turn=turn, text=text, citations=citations, entries=named, call=call
+    )
+    return FollowUpAnswered(answer=follow_up_answer)
 
 
 def record_of(debate: Debate) -> Sequence[Entry]:
-    """What was said and decided, in order: the verdict first, then every agent, round by round."""
-    found = list[Entry]()
+    """The record as entries: the verdict, contributions in order, decisions."""
+    entries = list[Entry]()
     if verdict := debate.verdict:
         lists = (
             ("Reasons", verdict.reasons),
@@ -120,16 +125,16 @@ def record_of(debate: Debate) -> Sequence[Entry]:
         parts = [
             verdict.decision,
             *(
-                f"{name}:\n" + "\n".join(f"- {text}" for text in said)
-                for name, said in lists
-                if said
+                f"{name}:\n" + "\n".join(f"- {text}" for text in texts)
+                for name, texts in lists
+                if texts
             ),
             verdict.solution,
             verdict.implementation,
             *(f"{section.title}:\n{section.text}" for section in verdict.sections),
             f"Dissent: {verdict.dissent}" if verdict.dissent else "",
         ]
-        found.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
+        entries.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
     for contribution in debate.contributions.values():
         if contribution.carried_from is None:
             speaker = debate.setup.agent(contribution.turn.agent).name
@@ -137,17 +142,19 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             target = contribution.turn.target if contribution.turn.act is Act.CRITIQUE else None
             on = f" of {debate.setup.agent(target).name}'s" if target else ""
             title = f"{what}{on}, round {contribution.turn.round}"
-            found.append(Entry(contribution.turn.key, title, contribution.text))
+            entries.append(Entry(contribution.turn.key, title, contribution.text))
     for decision in debate.decisions:
         at = day(debate.times.get(f"decision/{decision.origin}", debate.now))
         who = decision.by.display_name
         words = f"{who} {_STANDING[decision.kind]} on {at}. {decision.why}".strip()
-        found.append(Entry(DECISION_ENTRY, "the team's decision", words))
-    return found
+        entries.append(Entry(DECISION_ENTRY, "the team's decision", words))
+    return entries
 
 
-def _parts(debate: Debate, turn: Turn, asked: FollowUp, entries: Sequence[Entry]) -> Sequence[Part]:
-    """The case as the judge saw it, the verdict, what fits the question, and the question."""
+def _parts(
+    debate: Debate, turn: Turn, current: FollowUp, entries: Sequence[Entry]
+) -> Sequence[Part]:
+    """The case as the judge saw it, the verdict, passages that fit, and the question."""
     team, notes = told_by_people(debate)
     ids = {entry.text: f"r{number}" for number, entry in enumerate(entries, start=1)}
     case = [
@@ -161,7 +168,7 @@ def _parts(debate: Debate, turn: Turn, asked: FollowUp, entries: Sequence[Entry]
         if entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
     ]
     room, fitting = _MOST_EARLIER, list[str]()
-    for passage in _passages(entries, asked.text):
+    for passage in _passages(entries, current.text):
         entry = _entry(entries, passage.source)
         is_shown = entry.text in whole or entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
         if not is_shown and len(passage.text) <= room:
@@ -171,15 +178,15 @@ def _parts(debate: Debate, turn: Turn, asked: FollowUp, entries: Sequence[Entry]
         label, text = "What else was said that fits the question", "\n\n".join(fitting)
         case.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
     talk = [
-        f"Question: {follow_up.text}\nAnswer: {said.text}"
+        f"Question: {follow_up.text}\nAnswer: {answer.text}"
         for follow_up in debate.follow_ups
-        if follow_up.number < asked.number
-        and (said := debate.follow_up_answers.get(follow_up.number))
+        if follow_up.number < current.number
+        and (answer := debate.follow_up_answers.get(follow_up.number))
     ]
     if talk:
         label, text = "What was asked after the verdict", "\n\n".join(talk[-_MOST_BEFORE:])
         case.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
-    question = Part(kind=PartKind.NOTES, label="What a person asks now", text=asked.text)
+    question = Part(kind=PartKind.NOTES, label="What a person asks now", text=current.text)
     return (*team, *notes, *case, question)
 
 
@@ -188,10 +195,10 @@ def _entry(entries: Sequence[Entry], source: str) -> Entry:
     return entries[int(source.removeprefix("r")) - 1]
 
 
-def _passages(entries: Sequence[Entry], wanted: str) -> Sequence[Passage]:
+def _passages(entries: Sequence[Entry], question: str) -> Sequence[Passage]:
     """Passages of the record that share words with the question, the best first."""
     everything = [passage for source in _sources(entries) for passage in passages_of(source)]
-    return best_first(everything, wanted)
+    return best_first(everything, question)
 
 
 def _sources(entries: Sequence[Entry]) -> Sequence[Source]:
@@ -210,22 +217,22 @@ def _sources(entries: Sequence[Entry]) -> Sequence[Source]:
 
 
 def _from_passages(
-    turn: Turn, asked: FollowUp, entries: Sequence[Entry], why: str
+    turn: Turn, follow_up: FollowUp, entries: Sequence[Entry], why: str
 ) -> FollowUpAnswered:
-    """What the record says in its own words, where no model can be asked."""
-    found = _passages(entries, asked.text)[:_MOST_PASSAGES]
+    """Passages of the record that fit the question, where no model can be asked."""
+    passages = _passages(entries, follow_up.text)[:_MOST_PASSAGES]
     lines = list[str]()
-    for passage in found:
+    for passage in passages:
         words = " ".join(passage.text.replace('"', "'").split())
         words = words if len(words) <= _PASSAGE else words[:_PASSAGE].rsplit(None, 1)[0] + " …"
         title = _entry(entries, passage.source).title
         lines.append(f"- {title[0].upper()}{title[1:]} ({passage.source}): {words}")
-    told = "What the record holds on it:" if lines else "Nothing in the record shares its words."
+    opening = "What the record holds on it:" if lines else "Nothing in the record shares its words."
     return FollowUpAnswered(
         answer=FollowUpAnswer(
             turn=turn,
-            text="\n".join([told, *lines]),
-            entries={passage.source: _entry(entries, passage.source).key for passage in found},
+            text="\n".join([opening, *lines]),
+            entries={passage.source: _entry(entries, passage.source).key for passage in passages},
             fault=why,
         )
     )

@@ -104,15 +104,15 @@ async def synthesise(
 
 
 def _mended(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
-    """The mended verdict, else the draft; with what its audit found and still stands on top."""
+    """The mended verdict, else the draft, with the audit's open faults as first warnings."""
     spent = draft.lost + (draft.call.usage if draft.call else Usage())
     if verdict.source is VerdictSource.WINNER:  # no judge has mended it
         spent = verdict.lost
-        verdict, standing = draft, audit.faults
+        verdict, open_faults = draft, audit.faults
     else:
-        standing = left_standing(audit, draft, verdict)
+        open_faults = left_standing(audit, draft, verdict)
         spent += verdict.lost
-    warnings = tuple(dict.fromkeys((*fault_words(audit, standing), *verdict.warnings)))
+    warnings = tuple(dict.fromkeys((*fault_words(audit, open_faults), *verdict.warnings)))
     return verdict.model_copy(update={"lost": spent, "warnings": warnings})
 
 
@@ -146,8 +146,8 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         else:
             verdict = _as_verdict(debate, reply, note_ids)
         stands_in = call and call.stands_in_for and terms.patient
-        found = VerdictSource.FALLBACK_JUDGE if stands_in else source
-        verdict = verdict.model_copy(update={"call": call, "source": found})
+        actual_source = VerdictSource.FALLBACK_JUDGE if stands_in else source
+        verdict = verdict.model_copy(update={"call": call, "source": actual_source})
         break
     verdict = verdict or _winners_position(debate, failed)
     marks = {
@@ -155,16 +155,16 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(_lacking(debate, verdict, failed))),
     }
-    written = reviewed(debate, verdict.model_copy(update=marks))
-    verdict = await in_thread(with_checked_evidence, debate, written)
+    draft = reviewed(debate, verdict.model_copy(update=marks))
+    verdict = await in_thread(with_checked_evidence, debate, draft)
     return _with_confidence(debate, _with_case_against(debate, verdict))
 
 
 def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Sequence[str]:
     """What is missing from the verdict and the debate behind it."""
     there = {section.title for section in verdict.sections}
-    wanted = (part.title for part in parts_of(debate.setup.playbook).values())
-    left_out = ", ".join(title for title in wanted if title not in there)
+    titles = (part.title for part in parts_of(debate.setup.playbook).values())
+    left_out = ", ".join(title for title in titles if title not in there)
     return (
         *verdict.warnings,
         *degradations(debate),
@@ -186,19 +186,19 @@ def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]
 
 
 def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:
-    """The verdict with how it stands to earlier decisions, in the order of their sources."""
-    found = relations_in(reply)
+    """The verdict with its relations to earlier decisions, in the order of their sources."""
+    relations = relations_in(reply)
     earlier = tuple(
         EarlierDecision(
             source=source.id,
             debate=source.reference.fetch,
             title=source.reference.title,
             address=source.reference.address,
-            relation=found[source.id][0],
-            why=found[source.id][1],
+            relation=relations[source.id][0],
+            why=relations[source.id][1],
         )
         for source in debate.evidence
-        if source.id in found and source.reference.kind is SourceKind.DECISION
+        if source.id in relations and source.reference.kind is SourceKind.DECISION
     )
     return verdict.model_copy(update={"earlier": earlier})
 
@@ -261,7 +261,9 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 
 
 def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
-    """The position that won, or the first one where nobody voted; with what a judge wrote instead.
+    """A verdict from the winning position, or the first where nobody voted.
+
+    Readable words of a judge's unusable reply become a section.
 
     Args:
         debate: The debate.
@@ -272,11 +274,11 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
     best = winners[0] if winners else next(iter(positions))
     name = debate.setup.agent(best).name
     if not winners:
-        chosen = "came first, as nobody voted"
+        outcome = "came first, as nobody voted"
     elif len(winners) == 1:
-        chosen = "won the vote"
+        outcome = "won the vote"
     else:
-        chosen = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
+        outcome = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
     words = next(
         (
             error.text.strip()
@@ -299,7 +301,7 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
         sections=(VerdictSection(title="What the judge wrote instead", text=words),)
         if words
         else (),
-        warnings=(f"No judge gave a verdict: this is the position of {name}, which {chosen}.",),
+        warnings=(f"No judge gave a verdict: this is the position of {name}, which {outcome}.",),
     )
 
 
@@ -354,12 +356,12 @@ def last_critiques(debate: Debate) -> Sequence[Part]:
     return [
         Part(
             kind=PartKind.CRITIQUE,
-            label=f"{name_of(debate, made.turn.agent)} on the position of "
-            f"{name_of(debate, made.turn.target or '')} in round {made.turn.round}",
-            text=made.text,
+            label=f"{name_of(debate, critique.turn.agent)} on the position of "
+            f"{name_of(debate, critique.turn.target or '')} in round {critique.turn.round}",
+            text=critique.text,
             trim_priority=4,
         )
-        for made in _newest_critiques(debate)
+        for critique in _newest_critiques(debate)
     ]
 
 
@@ -371,38 +373,38 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
         best += [a for a in ranked if option_of(debate, a) == score.option][:1]
     for target in (best or ranked)[:_CRITICISED]:
         about = [
-            made
-            for made in debate.contributions.values()
-            if made.turn.act is Act.CRITIQUE and made.turn.target == target
+            critique
+            for critique in debate.contributions.values()
+            if critique.turn.act is Act.CRITIQUE and critique.turn.target == target
         ]
-        last = max((made.turn.round for made in about), default=0)
+        last = max((critique.turn.round for critique in about), default=0)
         about.sort(key=lambda made: roster.index(made.turn.agent))
-        contributions += [made for made in about if made.turn.round == last]
+        contributions += [critique for critique in about if critique.turn.round == last]
     return contributions
 
 
 def is_answered(debate: Debate) -> bool:
     """Whether a position was refined after the critiques of it that the judge is shown."""
     keys = (
-        turn_of(Act.REFINEMENT, made.turn.round, made.turn.target or "").key
-        for made in _newest_critiques(debate)
+        turn_of(Act.REFINEMENT, critique.turn.round, critique.turn.target or "").key
+        for critique in _newest_critiques(debate)
     )
     return any(key in debate.contributions for key in keys)
 
 
 def last_words(debate: Debate) -> Sequence[Part]:
-    """The council's rebuttals; where there were none, everybody's answers to the others."""
+    """The council's rebuttals; without any, all agents' answers to the others."""
     for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
-        contributions = [made for made in debate.contributions.values() if made.turn.act is act]
-        if contributions:
+        answers = [text for text in debate.contributions.values() if text.turn.act is act]
+        if answers:
             return [
                 Part(
                     kind=PartKind.CRITIQUE,
-                    label=f"{what} of {name_of(debate, made.turn.agent)} ({letters(debate)})",
-                    text=made.text,
+                    label=f"{what} of {name_of(debate, answer.turn.agent)} ({letters(debate)})",
+                    text=answer.text,
                     trim_priority=4,
                 )
-                for made in contributions
+                for answer in answers
             ]
     return ()
 

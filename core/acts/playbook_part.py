@@ -44,12 +44,12 @@ def judges_parts(debate: Debate) -> Sequence[Part]:
     ]
     labels = [f"{label}: {criterion.name}" for label, criterion in criteria_of(playbook).items()]
     labels += [f"{label}: {part.title}" for label, part in parts_of(playbook).items()]
-    told = (
+    lists = (
         ("What the answer should rest on and no source holds", missing),
         ("Labels of what the kind of debate names", labels),
     )
     return [
         Part(kind=PartKind.PLAYBOOK, label=label, text="\n".join(lines))
-        for label, lines in told
+        for label, lines in lists
         if lines
     ]

@@ -62,8 +62,8 @@ def persona(role: str, act: Act | None = None) -> str:
     A role's file begins with who it is; sections named after the lenses of acts (`LENSES`) hold
     its points for them. A role without a file of its own gets the generalist's.
     """
-    known = {path.stem: path for path in (_FOLDER / "roles").glob("*.md")}
-    text = known.get(role, known["generalist"]).read_text(encoding="utf-8")
+    paths = {path.stem: path for path in (_FOLDER / "roles").glob("*.md")}
+    text = paths.get(role, paths["generalist"]).read_text(encoding="utf-8")
     intro, *sections = text.split("\n## ")
     lenses = {
         name.strip(): points.strip() for name, _, points in (s.partition("\n") for s in sections)

@@ -40,7 +40,7 @@ class QuestionsReply(BaseModel):
 
 
 async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
-    """What one agent wants to know; an unreadable reply counts as no question, with a warning.
+    """The questions of one agent; an unreadable reply counts as none, with a warning.
 
     Raises:
         ProviderError: No model could be asked.
@@ -59,13 +59,13 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     if surplus := worded[most:]:
         texts = ", ".join(f"“{reply.question.strip()}”" for reply in surplus)
         warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
-    asked = tuple(
+    first_questions = tuple(
         Question(text=reply.question.strip(), assumption=reply.assumption.strip())
         for reply in worded[:most]
     )
-    facts = tuple(fact for said in reply.facts if (fact := without_quotes(said)))[:_MOST_FACTS]
+    facts = tuple(fact for text in reply.facts if (fact := without_quotes(text)))[:_MOST_FACTS]
     questions = Questions(
-        turn=turn, questions=asked, facts=facts, warnings=tuple(warnings), call=call
+        turn=turn, questions=first_questions, facts=facts, warnings=tuple(warnings), call=call
     )
     return QuestionsAsked(questions=questions)
 
@@ -73,11 +73,14 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
 async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOpened:
     """Put everybody's questions to people, each once.
 
-    A cheap model says which ask the same in other words; where it cannot, all are put.
+    A cheap model merges those that ask the same; where it fails, all are put.
     """
     merging = debate.setup.agent(SUMMARIZER)
-    asked: Sequence[clarifying.Asked] = () if turn.round else clarifying.asked_for(debate, turn)
-    if len({question.agents for question in asked}) <= 1 or merging.provider in {OFFLINE, EXAMPLE}:
+    questions: Sequence[clarifying.Asked] = () if turn.round else clarifying.asked_for(debate, turn)
+    if len({question.agents for question in questions}) <= 1 or merging.provider in {
+        OFFLINE,
+        EXAMPLE,
+    }:
         return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
     labels = _labels(debate, turn)
     try:
@@ -86,7 +89,7 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
             debate,
             turn,
             same_reply(labels),
-            check=lambda said: same_fault(said, labels) or None,
+            check=lambda reply: same_fault(reply, labels) or None,
             agent=merging,
         )
     except CallFailed as error:
@@ -104,8 +107,8 @@ def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
 
 def _asked(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The questions to be merged, a line each."""
-    asked = clarifying.asked_for(debate, turn)
-    lines = (" ".join(question.question.text.split()) for question in asked)
+    questions = clarifying.asked_for(debate, turn)
+    lines = (" ".join(question.question.text.split()) for question in questions)
     text = "\n".join(map(": ".join, zip(_labels(debate, turn), lines, strict=True)))
     return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=text, trim_priority=1)]
 

@@ -30,13 +30,13 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
                 fault = "the sources of this debate have too much text already"
         except BadInput as error:
             fault = str(error)
-    # A decision that was given by hand is found by itself as well.
-    known = {(reference.kind, reference.fetch) for reference in debate.references}
-    # What hangs in a thread that words link to was not chosen as a source either.
+    # The search may find a decision that a person has named already.
+    keys = {(reference.kind, reference.fetch) for reference in debate.references}
+    # Files of a thread that was linked in words count as linked in words, too.
     fresh = tuple(
         item.model_copy(update={"in_words": reference.in_words})
         for item in text.references
-        if (item.kind, item.fetch) not in known
+        if (item.kind, item.fetch) not in keys
     )
     whole = {} if fault else dict(text.model_copy(update={"references": fresh}))
     label = label_of(debate.references, number)

@@ -19,33 +19,33 @@ WORD = re.compile(r"[^\W_]+")
 _PERCENT = 100
 
 
-def label_in(said: object, labels: Sequence[str]) -> object:
+def label_in(raw: object, labels: Sequence[str]) -> object:
     """The label that a text is or names first, in any case; the text where it is none."""
-    if not isinstance(said, str):
-        return said
-    known = {" ".join(WORD.findall(label.casefold())): label for label in labels}
-    bare = " ".join(WORD.findall(said.casefold()))
-    if bare in known:
-        return known[bare]
+    if not isinstance(raw, str):
+        return raw
+    by_words = {" ".join(WORD.findall(label.casefold())): label for label in labels}
+    bare = " ".join(WORD.findall(raw.casefold()))
+    if bare in by_words:
+        return by_words[bare]
     first = bare.partition(" ")[0]
-    if NOBODY in known and first in {"", "no", "none", "null", "nobody", "nothing"}:
+    if NOBODY in by_words and first in {"", "no", "none", "null", "nobody", "nothing"}:
         return NOBODY
     text = f" {bare} "
-    places = {text.find(f" {label} "): label for label in known if f" {label} " in text}
-    return known[places[min(places)]] if places else said
+    places = {text.find(f" {label} "): label for label in by_words if f" {label} " in text}
+    return by_words[places[min(places)]] if places else raw
 
 
-def figure_in(said: object) -> object:
+def figure_in(raw: object) -> object:
     """A number where it stands as text, with or without a percent sign."""
-    if not isinstance(said, str):
-        return said
-    bare = said.strip().removesuffix("%").strip()
+    if not isinstance(raw, str):
+        return raw
+    bare = raw.strip().removesuffix("%").strip()
     return None if bare.casefold() in {"", "none", "null", "n/a"} else bare.replace(",", ".")
 
 
-def of_hundred(said: object) -> object:
+def of_hundred(raw: object) -> object:
     """From 0 to 100: 0.72 and "72 %" are 72."""
-    figure = figure_in(said)
+    figure = figure_in(raw)
     try:
         value = float(figure)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

@@ -12,37 +12,39 @@ from core.rules.voting import option_voted_for
 
 
 def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
-    """Of a review the verdict with every finding as it stands, and how many are open as headline.
+    """The verdict of a review with the state of every finding; its headline counts the open ones.
 
-    What the judge says in a sentence opens the reasoning. "Ready" needs that nothing that weighs is
-    open, whoever says otherwise.
+    The judge's sentence opens the reasoning. "Ready" becomes "with changes" while a finding of a
+    weighty severity is open.
     """
     if debate.setup.format != NAME:
         return verdict
-    found = standing(debate)
+    findings = standing(debate)
     texts = list[str]()
     read = {source.id for source in subject(debate)}
     if missing := sum(count for name, count in left_out(debate).items() if name in read):
         passages = counted(missing, "passage")
         texts.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
     notes, warnings = _notes(debate, verdict), (*verdict.warnings, *texts)
-    verdict = verdict.model_copy(update={"findings": found, "warnings": warnings, "notes": notes})
+    verdict = verdict.model_copy(
+        update={"findings": findings, "warnings": warnings, "notes": notes}
+    )
     if verdict.is_undecided:
         return verdict
     options, weighs = (
         options_of(debate),
-        [finding for finding in found if finding.severity in WEIGHTY],
+        [finding for finding in findings if finding.severity in WEIGHTY],
     )
     is_weighty = any(weigh.is_open for weigh in weighs)
-    chosen = options.resolve(verdict.option) or option_voted_for(debate)
-    count = ", ".join(filter(None, (counted_words(found), answered_words(found))))
-    if why_none := _why_no_verdict(debate, chosen):
+    option = options.resolve(verdict.option) or option_voted_for(debate)
+    count = ", ".join(filter(None, (counted_words(findings), answered_words(findings))))
+    if why_none := _why_no_verdict(debate, option):
         decision = ": ".join(filter(None, (why_none, count)))
         none = {"option": "", "decision": decision, "solution": _opened(verdict), "criteria": ()}
         return verdict.model_copy(update=none)
     warnings = verdict.warnings
-    if chosen == READY and is_weighty:
-        chosen, warnings = WITH_CHANGES, (*warnings, NOT_READY)
+    if option == READY and is_weighty:
+        option, warnings = WITH_CHANGES, (*warnings, NOT_READY)
     # Criteria judge the subject, not one verdict against the others: one row, under the verdict's.
     judged = {criterion.criterion: criterion for criterion in verdict.criteria}
     judged |= {
@@ -50,11 +52,11 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         for criterion in verdict.criteria
         if criterion.option == verdict.option
     }
-    row = (judgement.model_copy(update={"option": chosen}) for judgement in judged.values())
-    name = options.name(chosen) or VERDICTS.get(chosen, "")
+    row = (judgement.model_copy(update={"option": option}) for judgement in judged.values())
+    name = options.name(option) or VERDICTS.get(option, "")
     return verdict.model_copy(
         update={
-            "option": options.resolve(chosen),
+            "option": options.resolve(option),
             "decision": f"{name}: {count}" if count else name,
             "solution": _opened(verdict),
             "criteria": tuple(row),
@@ -78,16 +80,16 @@ def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
     )
 
 
-def _why_no_verdict(debate: Debate, chosen: str) -> str:
+def _why_no_verdict(debate: Debate, option: str) -> str:
     """Why the review has none of the three verdicts, as a headline; empty where it has one.
 
     Args:
         debate: The review.
-        chosen: The verdict that the judge, or the vote, gave; empty: none.
+        option: The verdict that the judge, or the vote, gave; empty: none.
     """
     if debate.stop and not debate.tally:
         return "Stopped before it was done"
-    if chosen:
+    if option:
         return ""
     if len(FORMAT.positions(debate)) <= 1:  # there are no options, and nobody votes
         return "No verdict, as only one agent reviewed it"

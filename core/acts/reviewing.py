@@ -45,13 +45,13 @@ _ANSWERED = re.compile(r"\W*answered\b", re.IGNORECASE)
 _STATES = (FindingStatus.RESOLVED, FindingStatus.ANSWERED, FindingStatus.OPEN)
 
 
-def _status(said: object) -> object:
-    """Resolved or answered where that is said in the first word; all else is open."""
-    if not isinstance(said, str):
-        return said
-    if _SETTLED.match(said):
+def _status(raw: object) -> object:
+    """Resolved or answered where the text begins with such a word; else open."""
+    if not isinstance(raw, str):
+        return raw
+    if _SETTLED.match(raw):
         return FindingStatus.RESOLVED.value
-    return (FindingStatus.ANSWERED if _ANSWERED.match(said) else FindingStatus.OPEN).value
+    return (FindingStatus.ANSWERED if _ANSWERED.match(raw) else FindingStatus.OPEN).value
 
 
 class FindingReply(BaseModel):
@@ -138,8 +138,8 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
     )
 
     def checked_reply() -> Contribution:
-        found = _found(reply.findings, read)
-        return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
+        findings = _found(reply.findings, read)
+        return _said(debate, turn, reply.summary, findings, verdict=reply.verdict, call=call)
 
     return ContributionMade(contribution=await in_thread(checked_reply))
 
@@ -165,8 +165,8 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
         ]
         fresh = _found(reply.new, read)
         new = [finding.model_copy(update={"status": FindingStatus.NEW}) for finding in fresh]
-        found = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
-        return _said(debate, turn, reply.summary, found, verdict=reply.verdict, call=call)
+        findings = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
+        return _said(debate, turn, reply.summary, findings, verdict=reply.verdict, call=call)
 
     return ContributionMade(contribution=await in_thread(checked_reply))
 
@@ -198,41 +198,41 @@ def _looked_at(
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
-    """Say which findings are one: a model, else their words; of one agent's each is its own."""
-    found = raised(debate)
-    if len({finding.raised_by for finding in found}) <= 1:
-        items = merged(found, range(len(found)))
+    """Merge the same findings of several agents: by a model, or by their words where it fails."""
+    findings = raised(debate)
+    if len({finding.raised_by for finding in findings}) <= 1:
+        items = merged(findings, range(len(findings)))
         return FindingsMerged(findings=Findings(turn=turn, items=items))
-    labels = tuple(f"f{number}" for number, _ in enumerate(found, start=1))
+    labels = tuple(f"f{number}" for number, _ in enumerate(findings, start=1))
     try:
         reply, call = await ask_model(
             calls,
             debate,
             turn,
             same_reply(labels),
-            check=lambda said: same_fault(said, labels) or None,
+            check=lambda reply: same_fault(reply, labels) or None,
         )
     except CallFailed as error:
         by_words = Findings(
             turn=turn,
-            items=merged(found),
+            items=merged(findings),
             lost=error.usage,
             warnings=(f"{_BY_WORDS} {error}",),
         )
         return FindingsMerged(findings=by_words)
-    items = merged(found, firsts_in(reply))
+    items = merged(findings, firsts_in(reply))
     return FindingsMerged(findings=Findings(turn=turn, items=items, call=call))
 
 
 def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
     """The findings of a reply, their words and the quotes in them looked for in what was read."""
-    found = list[ReviewFinding]()
+    findings = list[ReviewFinding]()
     for reply in replies:
         words = " ".join(reply.words.split())
         if len(words) > _WORDS_MAX_CHARS:
             words = words[:_WORDS_MAX_CHARS].rpartition(" ")[0]
         if reply.wrong.strip():
-            found.append(
+            findings.append(
                 ReviewFinding(
                     severity=Severity(reply.severity),
                     citation=check(reply.source.lower(), words, read),
@@ -240,50 +240,53 @@ def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[Revi
                     mend=checked(" ".join(reply.mend.split()), read)[0],
                 )
             )
-    return found[:MOST_FINDINGS]
+    return findings[:MOST_FINDINGS]
 
 
 def _said(
     debate: Debate,
     turn: Turn,
     summary: str,
-    found: Sequence[ReviewFinding],
+    findings: Sequence[ReviewFinding],
     *,
     verdict: str,
     call: Call,
 ) -> Contribution:
-    """What an agent found, as a text that people and other agents read."""
+    """The findings of an agent as a text that people and other agents read."""
     short = " ".join(summary.replace("*", "").split()) or VERDICTS.get(verdict, "No summary.")
-    lines = [_line(finding) for finding in found if finding.counts]
-    struck = [_line(finding) for finding in found if not finding.counts]
+    lines = [_line(finding) for finding in findings if finding.counts]
+    struck = [_line(finding) for finding in findings if not finding.counts]
     text = "\n".join((f"**{short}**", *(("", *lines) if lines else ())))
     if struck:
         why = "Struck out, because the words they are about are not in the subject:"
         text += "\n".join(("", "", why, "", *struck))
-    shown, citations = checked(text, debate.evidence)
+    text, citations = checked(text, debate.evidence)
     warning = f"{counted(len(struck), 'finding')} struck out: not about words of the subject."
     return Contribution(
         turn=turn,
-        text=shown,
+        text=text,
         answer=without_quotes(short),
         call=call,
         citations=citations,
         stance={} if verdict == NOBODY else {verdict: 1.0},
-        findings=tuple(found),
+        findings=tuple(findings),
         warnings=(warning,) if struck else (),
     )
 
 
-def _line(one: ReviewFinding) -> str:
-    words = one.citation.words.replace('"', "'")
-    quote = f' [{one.citation.source}: "{words}"]' if words else ""
-    number = f" {one.number}" if one.number else ""
-    mend = f" *To mend it*: {one.mend}" if one.mend else ""
-    state = f", {one.status.value}" if one.number or one.status is FindingStatus.NEW else ""
-    why = f" *{one.why}*" if one.why else ""
-    if by := one.mended_by:
+def _line(finding: ReviewFinding) -> str:
+    words = finding.citation.words.replace('"', "'")
+    quote = f' [{finding.citation.source}: "{words}"]' if words else ""
+    number = f" {finding.number}" if finding.number else ""
+    mend = f" *To mend it*: {finding.mend}" if finding.mend else ""
+    state = (
+        f", {finding.status.value}" if finding.number or finding.status is FindingStatus.NEW else ""
+    )
+    why = f" *{finding.why}*" if finding.why else ""
+    if by := finding.mended_by:
         why += f' [{by.source}: "{by.words.replace(chr(34), chr(39))}"]'
-    return f"- **{one.severity.value.capitalize()}{number}{state}**{quote} {one.wrong}{mend}{why}"
+    severity = finding.severity.value.capitalize()
+    return f"- **{severity}{number}{state}**{quote} {finding.wrong}{mend}{why}"
 
 
 def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:

@@ -45,9 +45,9 @@ def _checked(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> Shad
     citations = list[Citation]()
 
     def check(text: str) -> str:
-        shown, found = checked(text.strip(), debate.evidence)
-        citations.extend(found)
-        return shown
+        text, quotes = checked(text.strip(), debate.evidence)
+        citations.extend(quotes)
+        return text
 
     def check_all(texts: list[str]) -> tuple[str, ...]:
         return tuple(check(text) for text in texts if text.strip())

@@ -52,8 +52,8 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     text, call = await calls.ask(request, agent, terms)
     looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
     if looked_up:
-        found = await in_thread(with_looked_up, debate, request, looked_up)
-        text, more = await calls.ask(found, agent, terms)
+        second_request = await in_thread(with_looked_up, debate, request, looked_up)
+        text, more = await calls.ask(second_request, agent, terms)
         call = more.model_copy(update={"usage": call.usage + more.usage})
         if look_up_in(text):
             raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
@@ -65,20 +65,20 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     return ContributionMade(contribution=await in_thread(_as_read, debate, contribution))
 
 
-def _as_read(debate: Debate, made: Contribution) -> Contribution:
+def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
     """The contribution with what its last lines state as fields, and its quotes checked."""
-    short, options = read_short_form(made.text.strip()), options_of(debate)
+    short, options = read_short_form(contribution.text.strip()), options_of(debate)
     text, update = short.text, dict[str, object](answer=short.answer, points=short.points)
-    if is_first_answer(debate, made.turn):
+    if is_first_answer(debate, contribution.turn):
         update["raised"] = tuple(
-            RaisedPoint(agent=made.turn.agent, kind=kind, text=without_quotes(words))
+            RaisedPoint(agent=contribution.turn.agent, kind=kind, text=without_quotes(words))
             for kind, words in short.raised
         )
-    if ACTS[made.turn.act].states_stance and options.items:
+    if ACTS[contribution.turn.act].states_stance and options.items:
         stance = read_stance(text, options)
         text = without_stance(text)
         update |= {"stance": stance.known, "new_options": stance.new}
-    return with_checked_quotes(debate, made.model_copy(update={**update, "text": text}))
+    return with_checked_quotes(debate, contribution.model_copy(update={**update, "text": text}))
 
 
 def _values_of_proposal(_debate: Debate, turn: Turn) -> Mapping[str, object]:

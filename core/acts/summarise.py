@@ -66,10 +66,12 @@ def cut(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     room = text[: max(0, most - len(CUT_MARK))]
-    ends = [found.end() for found in _SENTENCE_END.finditer(text[: len(room) + 1])]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text[: len(room) + 1])]
     end = max((end for end in ends if end <= len(room)), default=0)
-    kept = room[:end] if end >= len(room) * _KEPT_AT_LEAST else "".join(room.rsplit(None, 1)[:1])
-    return kept.rstrip() + CUT_MARK
+    beginning = (
+        room[:end] if end >= len(room) * _KEPT_AT_LEAST else "".join(room.rsplit(None, 1)[:1])
+    )
+    return beginning.rstrip() + CUT_MARK
 
 
 async def _ask(

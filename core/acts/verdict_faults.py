@@ -9,9 +9,9 @@ from core.request import Part, PartKind
 
 
 def stands_in(words: str, text: Sequence[str]) -> bool:
-    """Whether words stand in a text in a row, whatever their case and marks."""
-    wanted = " ".join(words_of(words))
-    return bool(wanted) and f" {wanted} " in f" {' '.join(text)} "
+    """Whether words occur in a text in a row, regardless of case and marks."""
+    phrase = " ".join(words_of(words))
+    return bool(phrase) and f" {phrase} " in f" {' '.join(text)} "
 
 
 def verdict_part(verdict: Verdict) -> Part:
@@ -41,11 +41,11 @@ def left_standing(audit: Audit, draft: Verdict, verdict: Verdict) -> Sequence[Au
     ]
 
 
-def fault_words(audit: Audit, standing: Sequence[AuditFault]) -> Sequence[str]:
-    """What people are told above the answer: faults that were found and not mended."""
+def fault_words(audit: Audit, faults: Sequence[AuditFault]) -> Sequence[str]:
+    """Warnings above the answer: faults of the audit that were not mended."""
     return [
         f'An audit by {audit.auditor} doubts "{fault.words}": {fault.why.rstrip(".")}.'
-        for fault in standing
+        for fault in faults
     ]
 
 

@@ -39,11 +39,11 @@ class NoteReply(BaseModel):
     used: bool
 
 
-def _status(said: object) -> object:
+def _status(raw: object) -> object:
     """A status as the form has it: "fulfilled" and "not_met" are clear, all else is unknown."""
-    if not isinstance(said, str):
-        return said
-    bare = " ".join(WORD.findall(said.casefold().replace("_", " ")))
+    if not isinstance(raw, str):
+        return raw
+    bare = " ".join(WORD.findall(raw.casefold().replace("_", " ")))
     if bare in {"met", "yes", "fulfilled", "holds", "true"}:
         return RequirementStatus.MET.value
     if bare in {"not met", "unmet", "no", "broken", "not fulfilled", "violated", "false"}:
@@ -198,7 +198,7 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
 def verdict_from(
     reply: VerdictReply, note_ids: Mapping[str, str], playbook: Playbook | None = None
 ) -> Verdict:
-    """The judge's reply as a verdict: every note answered for; how sure it is, is computed later.
+    """The judge's reply as a verdict, with an outcome for every note; confidence is set later.
 
     Args:
         reply: What the judge wrote.
@@ -209,8 +209,8 @@ def verdict_from(
     names = {label: criterion.name for label, criterion in criteria.items()}
     table = _requirements(reply, criteria)
     not_met = RequirementStatus.NOT_MET
-    written = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
-    texts = {part.part: part.text.strip() for part in written}
+    parts = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
+    texts = {part.part: part.text.strip() for part in parts}
     answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
     return Verdict(
         decision=reply.decision.strip(),
@@ -253,14 +253,14 @@ def verdict_from(
 def _requirements(
     reply: VerdictReply, criteria: Mapping[str, PlaybookCriterion]
 ) -> tuple[Requirement, ...]:
-    """How the decision stands to each requirement, those that a playbook calls a must included."""
+    """The status of each requirement, including every must of the playbook."""
     musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
     stated = [
         (str(label_in(requirement.requirement, tuple(musts))), requirement)
         for requirement in reply.requirements
         if requirement.requirement.strip()
     ]
-    found = [
+    requirements = [
         Requirement(
             text=musts.get(label, reply.requirement.strip()),
             words=reply.words.strip(),
@@ -268,21 +268,21 @@ def _requirements(
         )
         for label, reply in stated
     ]
-    # What the judge passes over nobody has shown.
+    # Musts that the judge does not mention are unknown.
     unknown = RequirementStatus.UNKNOWN
-    left = [name for label, name in musts.items() if label not in dict(stated)]
-    return (*found, *(Requirement(text=name, status=unknown) for name in left))
+    missing = [name for label, name in musts.items() if label not in dict(stated)]
+    return (*requirements, *(Requirement(text=name, status=unknown) for name in missing))
 
 
 def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
-    """How the decision stands to earlier ones, and why, by how they are cited; each once."""
+    """The relation to each earlier decision and its reason, by the source's id."""
     if not isinstance(reply, VerdictOnEarlierReply):
         return {}
-    known = {relation.value: relation for relation in Relation}
+    relations = {relation.value: relation for relation in Relation}
     return {
-        answer.source: (known[answer.relation], answer.why.strip())
+        answer.source: (relations[answer.relation], answer.why.strip())
         for answer in reversed(reply.earlier)
-        if answer.relation in known
+        if answer.relation in relations
     }
 
 

@@ -63,13 +63,13 @@ def faults(
             yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
     for at, record in enumerate(file.models):
         try:
-            # It must fit whatever it is laid over, so it is tried on a model nobody knows.
+            # It must fit any model, so it is validated on an unknown one.
             fields = {key: item for key, item in record.items() if key not in {"provider", "match"}}
             capability("", "", [fields])
         except ValidationError as error:
-            found = error.errors(include_url=False)[0]
-            key = ".".join(str(step) for step in found["loc"])
-            yield complaint(f"{source.at(('models', at))}: {key}", found)
+            first_error = error.errors(include_url=False)[0]
+            key = ".".join(str(step) for step in first_error["loc"])
+            yield complaint(f"{source.at(('models', at))}: {key}", first_error)
 
 
 def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
@@ -97,16 +97,16 @@ def _agent_faults(
     file: SettingsFile, source: WrittenFile, more_roles: Sequence[Role]
 ) -> Iterator[str]:
     """A line for each agent id that is reserved, misspelt or used twice, and each unknown role."""
-    seen, roles = set[str](), roles_with(more_roles)
+    ids, roles = set[str](), roles_with(more_roles)
     for at, agent in enumerate(file.agents):
         where = source.at(("agents", at, "id"))
         if agent.id in RESERVED_IDS:
             yield f'{where}: "{agent.id}" is taken by Moot itself.'
         elif not all(letter.isalnum() or letter in "-_." for letter in agent.id):
             yield f'{where}: "{agent.id}" may only have letters, digits, "-", "_" and ".".'
-        elif agent.id in seen:
+        elif agent.id in ids:
             yield f'{where}: another agent has the id "{agent.id}".'
-        seen.add(agent.id)
+        ids.add(agent.id)
         if role_id(agent.role, more_roles) is None:
             hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
             if not hint.startswith("Did you mean"):
@@ -118,25 +118,25 @@ def _server_faults(
     file: SettingsFile, source: WrittenFile, providers: Mapping[str, str]
 ) -> Iterator[str]:
     """A line for each server whose name is taken, and each of its models that is not named."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for at, server in enumerate(file.servers):
-        if server.name in providers or server.name in seen:
-            taken = "a provider" if server.name in providers else "another server"
-            yield f'{source.at(("servers", at, "name"))}: {taken} has the name "{server.name}".'
-        seen.add(server.name)
+        if server.name in providers or server.name in names:
+            owner = "a provider" if server.name in providers else "another server"
+            yield f'{source.at(("servers", at, "name"))}: {owner} has the name "{server.name}".'
+        names.add(server.name)
     for named in _models_in(file, ""):
-        if named.choice.provider in seen and not named.choice.model:
+        if named.choice.provider in names and not named.choice.model:
             yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
 
 
 def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
-    """A line for each MCP server that cannot be asked as it is written."""
-    seen: set[str] = set()
+    """A line for each fault in the settings of MCP servers."""
+    names: set[str] = set()
     for at, server in enumerate(file.evidence.mcp_servers):
         path: Path = ("evidence", "mcp_servers", at)
-        if server.name in seen:
+        if server.name in names:
             yield f'{source.at((*path, "name"))}: another MCP server has the name "{server.name}".'
-        seen.add(server.name)
+        names.add(server.name)
         if bool(server.command) == bool(server.url):
             yield f"{source.at(path)}: needs a command or a url, one of the two."
         for number, word in enumerate(server.command):
@@ -153,17 +153,17 @@ def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
 
 
 def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
-    """A line for each webhook and each place of records that cannot be used as it is written."""
+    """A line for each fault in the settings of webhooks and records."""
     places: list[tuple[str, int, ReceivingPlace]] = [
         *(("webhooks", at, webhook) for at, webhook in enumerate(file.landing.webhooks)),
         *(("records", at, place) for at, place in enumerate(file.landing.records)),
     ]
-    seen: set[str] = set()
+    names: set[str] = set()
     for section, at, place in places:
         path: Path = ("landing", section, at)
-        if place.name in seen:
+        if place.name in names:
             yield f'{source.at((*path, "name"))}: another receiver has the name "{place.name}".'
-        seen.add(place.name)
+        names.add(place.name)
         for number, channel in enumerate(place.channels):
             if channel != EVERYWHERE and not _CHANNEL_ID.fullmatch(channel):
                 where = source.at((*path, "channels", number))
@@ -256,8 +256,8 @@ def _model_faults(
                 hint = nearest(provider, list(providers))
                 yield f'{where}: there is no provider "{provider}". {hint}'
         elif model and not is_known(provider, model, file.models, file.prices):
-            meant = nearest_model(provider, model)
-            hint = f'Did you mean "{meant}"? ' if meant else ""
+            suggestion = nearest_model(provider, model)
+            hint = f'Did you mean "{suggestion}"? ' if suggestion else ""
             yield (
                 f'{source.at((*named.path, "model"))}: {provider} has no model "{model}" that '
                 f"Moot knows. {hint}If it is new, name its price under `prices`."

@@ -45,8 +45,8 @@ def inside(annotation: object, step: str | int) -> object:
 
 def nearest(name: str, names: Sequence[str]) -> str:
     """A hint at the name that may have been meant, or at all of them."""
-    found = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    return f'Did you mean "{found[0]}"?' if found else f"{LISTED.lstrip()}{', '.join(names)}."
+    matches = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    return f'Did you mean "{matches[0]}"?' if matches else f"{LISTED.lstrip()}{', '.join(names)}."
 
 
 def elsewhere(name: str, model: type[BaseModel]) -> str:
@@ -65,9 +65,9 @@ def in_snake_case(source: WrittenFile, value: Any, annotation: object, path: Pat
     """The value with `timeoutPerRound` as `timeout_per_round`, where keys are the model's.
 
     Args:
-        source: Is told under which key a value now stands.
-        value: What stands in the file.
-        annotation: Its type; None for what is under a key that nobody knows.
+        source: Records the new key of each value.
+        value: A value of the file.
+        annotation: Its type; None under an unknown key.
         path: The way to it.
     """
     if isinstance(value, list):
@@ -78,11 +78,11 @@ def in_snake_case(source: WrittenFile, value: Any, annotation: object, path: Pat
     if not isinstance(value, dict):
         return value
     is_ours = annotation is None or model_in(annotation) is not None
-    done: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, inner in cast("dict[str, Any]", value).items():
         name = _HUMP.sub("_", key).lower() if is_ours and _HUMP.search(key) else key
         if name != key:
             source.move((*path, key), (*path, name))
         within = inside(annotation, name) if annotation is not None else None
-        done[name] = in_snake_case(source, inner, within, (*path, name))
-    return done
+        result[name] = in_snake_case(source, inner, within, (*path, name))
+    return result

@@ -84,47 +84,47 @@ class CheckedFile:
     notices: tuple[str, ...]
 
 
-def load_file(path: FilePath, known: FileDefaults) -> LoadedFile:
-    """Settings from a file that somebody named: without it its caps would silently not hold.
+def load_file(path: FilePath, defaults: FileDefaults) -> LoadedFile:
+    """Settings from a file that must exist, as its caps would silently not hold without it.
 
     Args:
         path: YAML, or JSON if the name ends in `.json`.
-        known: What holds where the file says nothing.
+        defaults: What holds where the file says nothing.
 
     Raises:
         ConfigurationBroken: It is missing, or cannot be read or used; names file, line and key.
     """
-    return load(text_of(path), str(path), known, prompt_reader(path.parent))
+    return load(text_of(path), str(path), defaults, prompt_reader(path.parent))
 
 
-def check_file(path: FilePath, known: FileDefaults) -> CheckedFile:
+def check_file(path: FilePath, defaults: FileDefaults) -> CheckedFile:
     """A file that must be there, checked.
 
     Raises:
         ConfigurationBroken: It is missing, or cannot be read or used.
     """
-    return check(text_of(path), str(path), known)
+    return check(text_of(path), str(path), defaults)
 
 
-def load(text: str, name: str, known: FileDefaults, read: ReadPrompt) -> LoadedFile:
+def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> LoadedFile:
     """Settings from the text of a file.
 
     Args:
         text: Its content.
         name: Its name, for people; `.json` is read as JSON, anything else as YAML.
-        known: What holds where the file says nothing.
+        defaults: What holds where the file says nothing.
         read: Reads the prompt files it names.
 
     Raises:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
-    checked = check(text, name, known)
+    checked = check(text, name, defaults)
     return LoadedFile(
-        settings=_FileCompletion(known, read).settings(checked.file), notices=checked.notices
+        settings=_FileCompletion(defaults, read).settings(checked.file), notices=checked.notices
     )
 
 
-def check(text: str, name: str, known: FileDefaults) -> CheckedFile:
+def check(text: str, name: str, defaults: FileDefaults) -> CheckedFile:
     """The file as its model has it, if all of it can be used.
 
     Raises:
@@ -135,21 +135,21 @@ def check(text: str, name: str, known: FileDefaults) -> CheckedFile:
     source = read_source(text, name)
     values = in_snake_case(source, source.values, SettingsFile)
     notices = [*translate(values, source)]
-    split_names(values, _providers_in_names(values, known))
+    split_names(values, _providers_in_names(values, defaults))
     values = {key: value for key, value in values.items() if value is not None}
-    # As JSON: there an enum is a text and a tuple a list, also where types are strict.
+    # Validated as JSON: there strict types accept a text for an enum and a list for a tuple.
     plain = json.dumps(values, default=str)
     problems: list[str] = []
     file = None
     try:
         file = _file(plain, extra="forbid")
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        problems += [in_words(source, error, SettingsFile) for error in found]
-        if all(error["type"] == "extra_forbidden" for error in found):
+        errors = error.errors(include_url=False)
+        problems += [in_words(source, error, SettingsFile) for error in errors]
+        if all(error["type"] == "extra_forbidden" for error in errors):
             file = _file(plain, extra="ignore")
     if file:
-        problems += faults(file, source, known.settings, known.providers)
+        problems += faults(file, source, defaults.settings, defaults.providers)
     if problems or file is None:
         if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
             problems.append("Is it a playbook? Check that with: moot playbook check FILE")
@@ -172,7 +172,7 @@ def _in_order(problems: Sequence[str], name: str) -> Sequence[str]:
     return texts
 
 
-def _providers_in_names(values: dict[str, Any], known: FileDefaults) -> set[str]:
+def _providers_in_names(values: dict[str, Any], defaults: FileDefaults) -> set[str]:
     """Providers that may stand in front of a model's name.
 
     Where OpenRouter serves, `anthropic/…` is a name of its own.
@@ -183,8 +183,8 @@ def _providers_in_names(values: dict[str, Any], known: FileDefaults) -> set[str]
         cast("dict[str, Any]", server).get("name") for server in servers if isinstance(server, dict)
     }
     own = cast("dict[str, Any]", default).get("provider") if isinstance(default, dict) else None
-    resells = (own or known.settings.agent_model.provider) == "openrouter"
-    return {str(name) for name in named} | (set() if resells else set(known.providers))
+    resells = (own or defaults.settings.agent_model.provider) == "openrouter"
+    return {str(name) for name in named} | (set() if resells else set(defaults.providers))
 
 
 def prompt_reader(folder: FilePath) -> ReadPrompt:
@@ -280,9 +280,9 @@ def _with_servers(base: Settings, file: SettingsFile) -> Settings:
 class _FileCompletion:
     """Completes a file: fills in models and names it leaves out, reads its prompt files."""
 
-    def __init__(self, known: FileDefaults, read: ReadPrompt) -> None:
-        self._base = known.settings
-        self._providers = known.providers
+    def __init__(self, defaults: FileDefaults, read: ReadPrompt) -> None:
+        self._base = defaults.settings
+        self._providers = defaults.providers
         self._read = read
         self._warnings: list[str] = []
         self._for_everybody: Mapping[str, PromptText] = {}
@@ -348,25 +348,25 @@ class _FileCompletion:
             agents.append(self._speaker(agent, plain, rules))
         return tuple(agents)
 
-    def _speaker(self, one: Speaker, plain: Agent, rules: Summarization) -> Agent:
+    def _speaker(self, speaker: Speaker, plain: Agent, rules: Summarization) -> Agent:
         """The built-in agent with what the file says of it.
 
         Args:
-            one: What the file says.
+            speaker: What the file says.
             plain: Its role, model and everything the file may leave out.
             rules: The debate's summarization.
         """
-        name = one.name or plain.name
-        own = one.summarization
+        name = speaker.name or plain.name
+        own = speaker.summarization
         return plain.model_copy(
             update={
                 "name": name,
-                "icon": one.icon if "icon" in one.model_fields_set else plain.icon,
-                "temperature": one.temperature,
+                "icon": speaker.icon if "icon" in speaker.model_fields_set else plain.icon,
+                "temperature": speaker.temperature,
                 "fallbacks": None
-                if one.fallbacks is None
-                else tuple(self._choice(fallback) for fallback in one.fallbacks),
-                "prompts": {**plain.prompts, **self._prompts(one.prompts, name)},
+                if speaker.fallbacks is None
+                else tuple(self._choice(fallback) for fallback in speaker.fallbacks),
+                "prompts": {**plain.prompts, **self._prompts(speaker.prompts, name)},
                 "summarization": own
                 and self._summaries(laid_over(rules, own), f"{name}, summaries", rules.prompt),
             }
@@ -383,11 +383,11 @@ class _FileCompletion:
 
     def _prompts(self, named: Mapping[str, PromptText], who: str) -> Mapping[str, PromptText]:
         """The prompts that can be used, by name; a warning for each of the others."""
-        found = {
+        prompts = {
             name: self._prompt(prompt.source, name, f"{who}, {name}", self._for_everybody.get(name))
             for name, prompt in named.items()
         }
-        return {name: prompt for name, prompt in found.items() if prompt}
+        return {name: prompt for name, prompt in prompts.items() if prompt}
 
     def _prompt(
         self, file: str, name: str, what: str, instead: PromptText | None

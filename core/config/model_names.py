@@ -31,8 +31,8 @@ def _choices(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
         *(cast("list[Any]", agents if isinstance(agents, list) else [])),
     ]
     named = ("default_model", "summary_model", "shadow_model")
-    found: list[Any] = [*(values.get(name) for name in named), *speakers]
+    items: list[Any] = [*(values.get(name) for name in named), *speakers]
     for holder in (values, *speakers):
         chain = cast("dict[str, Any]", holder).get("fallbacks") if isinstance(holder, dict) else ()
-        found += cast("list[Any]", chain) if isinstance(chain, list) else []
-    yield from (cast("dict[str, Any]", item) for item in found if isinstance(item, dict))
+        items += cast("list[Any]", chain) if isinstance(chain, list) else []
+    yield from (cast("dict[str, Any]", item) for item in items if isinstance(item, dict))

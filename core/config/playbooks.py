@@ -138,8 +138,8 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
     try:
         playbook = _checked(source.values)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        lines = [in_words(source, error, Playbook, noun="key of a playbook") for error in found]
+        errors = error.errors(include_url=False)
+        lines = [in_words(source, error, Playbook, noun="key of a playbook") for error in errors]
         raise ConfigurationBroken("\n".join(lines)) from None
     if wrong := list(_misfits(playbook, source, settings)):
         raise ConfigurationBroken("\n".join(wrong))
@@ -192,9 +192,9 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
         yield f"{source.at(('rounds',))}: a {form} has {most} at most."
     for at, name in enumerate(playbook.agents):
         if not _is_there(name, settings):
-            known = ", ".join(known_agents(settings))
+            names = ", ".join(known_agents(settings))
             where = source.at(("agents", at))
-            yield f'{where}: there is no agent or role "{name}". There are: {known}.'
+            yield f'{where}: there is no agent or role "{name}". There are: {names}.'
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
         "criteria": [("name", criterion.name) for criterion in playbook.criteria],

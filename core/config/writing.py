@@ -12,12 +12,12 @@ _HEAD = "# Configuration of Moot: docs/configuration.md says what each setting d
 
 
 def as_yaml(file: SettingsFile) -> str:
-    """The file anew, under Moot's names; what it left out is left out."""
-    written = file.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
-    # No cap is something else than none chosen.
+    """The file under Moot's names; keys that it leaves out stay out."""
+    values = file.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+    # Keep an explicit "no cap", which differs from a missing key.
     if "debate_cost" in file.limits.model_fields_set:
-        written["limits"].setdefault("debate_cost", None)
-    return _HEAD + _yaml({key: value for key, value in written.items() if value})
+        values["limits"].setdefault("debate_cost", None)
+    return _HEAD + _yaml({key: value for key, value in values.items() if value})
 
 
 def all_as_yaml(settings: Settings, folder: Path) -> str:
@@ -31,26 +31,26 @@ def all_as_yaml(settings: Settings, folder: Path) -> str:
     if settings.judge_models:
         judge = judge.model_copy(update={"provider": "", "model": ""})
     file = SettingsFile(
-        # Models that are dealt out are named nowhere.
+        # Mixed models are not written.
         default_model=ModelChoice() if settings.mixed_models else settings.agent_model,
         judge=Speaker(**_fields(judge, Speaker)),
         debate=DebateRules(**_fields(settings, DebateRules)),
         **_fields(settings, CommonSettings),
     )
-    written = file.model_dump(mode="json", by_alias=True)
-    parts: list[Any] = [written["debate"], written["judge"], *written["agents"]]
+    values = file.model_dump(mode="json", by_alias=True)
+    parts: list[Any] = [values["debate"], values["judge"], *values["agents"]]
     rules = [settings.summarization, judge.summarization]
     rules += [agent.summarization for agent in settings.agents]
     for part, own in zip(parts, rules, strict=True):
-        # A method that nobody chose may be another one in a format that needs it.
+        # A method that is not set explicitly depends on the format.
         if own and "method" not in own.model_fields_set:
             del part["summarization"]["method"]
         if own and own.prompt:
             part["summarization"]["prompt_file"] = _relative(own.prompt.source, folder)
-    for part in (written, *parts[1:]):
+    for part in (values, *parts[1:]):
         prompts = part["prompts"]
         part["prompts"] = {name: _relative(file, folder) for name, file in prompts.items()}
-    return _yaml(written)
+    return _yaml(values)
 
 
 def json_schema() -> dict[str, Any]:

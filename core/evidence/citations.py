@@ -97,7 +97,7 @@ _NO_WORDS = "no words are quoted"
 
 
 @dataclass(frozen=True)
-class Found:
+class Mention:
     """A citation in a text, before it is checked."""
 
     #: Where it begins and ends in the text, marks of an earlier check included.
@@ -108,7 +108,7 @@ class Found:
     words: str
 
 
-def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
+def citations_in(text: str, *, of_record: bool = False) -> Sequence[Mention]:
     """All citations in a text, in its order.
 
     Args:
@@ -117,14 +117,14 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[Found]:
     """
     if "[" not in text:  # each begins so, which the pattern takes longer to see
         return ()
-    made = list[Found]()
+    mentions = list[Mention]()
     for match in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text):
-        start, free = match.start(), made[-1].end if made else 0
+        start, free = match.start(), mentions[-1].end if mentions else 0
         while start - len(_STRIKE) >= free and text.endswith(_STRIKE, free, start):
             start -= len(_STRIKE)
         words = (match["double"] or match["single"] or match["bare"] or "").strip()
-        made.append(Found(start, match.end(), match["source"].lower(), words))
-    return made
+        mentions.append(Mention(start, match.end(), match["source"].lower(), words))
+    return mentions
 
 
 def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
@@ -176,23 +176,25 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     of_record = any(source.id.startswith(_RECORD) for source in sources)
     citations = list[Citation]()
 
-    def shown(found: Found) -> str:
-        # What is shown is what was checked: on one line, with no word divided.
-        forms = (_DIVIDED.sub("", found.words), found.words)
+    def as_checked(mention: Mention) -> str:
+        # The checked words are shown: on one line, with divided words rejoined.
+        forms = (_DIVIDED.sub("", mention.words), mention.words)
         lines = dict.fromkeys(" ".join(form.replace('"', "'").split()) for form in forms)
-        checks = [check(found.source, line, sources) for line in lines]
+        checks = [check(mention.source, line, sources) for line in lines]
         verified = (tried for tried in checks if tried.status is CitationStatus.VERIFIED)
         citation = next(verified, checks[-1])
         citations.append(citation)
-        quote = f'[{found.source}: "{citation.words}"]' if citation.words else f"[{found.source}]"
+        quote = (
+            f'[{mention.source}: "{citation.words}"]' if citation.words else f"[{mention.source}]"
+        )
         if citation.status is CitationStatus.VERIFIED:
             return quote
-        return f"~~{quote}~~ (not found in {found.source})"
+        return f"~~{quote}~~ (not found in {mention.source})"
 
-    return _replaced(text, shown, of_record=of_record), tuple(citations)
+    return _replaced(text, as_checked, of_record=of_record), tuple(citations)
 
 
-def rendered(text: str, show: Callable[[Found, bool], str], *, of_record: bool = False) -> str:
+def rendered(text: str, show: Callable[[Mention, bool], str], *, of_record: bool = False) -> str:
     """A checked text with each citation as `show` writes it.
 
     Args:
@@ -201,34 +203,34 @@ def rendered(text: str, show: Callable[[Found, bool], str], *, of_record: bool =
         of_record: It was checked against entries of a debate's record, too.
     """
 
-    def shown(found: Found) -> str:
-        return show(found, not text.startswith("~~", found.start))
+    def with_status(mention: Mention) -> str:
+        return show(mention, not text.startswith("~~", mention.start))
 
-    return _replaced(text, shown, of_record=of_record)
+    return _replaced(text, with_status, of_record=of_record)
 
 
-def _replaced(text: str, show: Callable[[Found], str], *, of_record: bool) -> str:
+def _replaced(text: str, show: Callable[[Mention], str], *, of_record: bool) -> str:
     parts, at = list[str](), 0
-    for found in citations_in(text, of_record=of_record):
-        parts += (text[at : found.start], show(found))
-        at = found.end
+    for mention in citations_in(text, of_record=of_record):
+        parts += (text[at : mention.start], show(mention))
+        at = mention.end
     return "".join((*parts, text[at:]))
 
 
 def _place(quote: str, text: str) -> tuple[int, int] | None:
-    """Where in the text the quote's first and last words begin; None if it does not stand there.
+    """Where in the text the quote's first and last words begin; None if it is not there.
 
-    A quote with gaps stands there if its pieces do, in their order, each after the one before it.
+    A quote with gaps is there if its pieces are, in their order.
     """
     pieces = [piece for piece in _GAP.split(unicodedata.normalize("NFC", quote)) if words_of(piece)]
     if len(pieces) > _MOST_GAPS + 1:
         return None
     spans = list[tuple[int, int]]()
     for piece in pieces:
-        found = _piece_at(piece, text, spans[-1][1] + 1 if spans else 0)
-        if found is None:
+        span = _piece_at(piece, text, spans[-1][1] + 1 if spans else 0)
+        if span is None:
             return None
-        spans.append(found)
+        spans.append(span)
     return (spans[0][0], spans[-1][1]) if spans else None
 
 
@@ -238,61 +240,61 @@ def _piece_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
     if exact:
         return exact
     for rejoined in (False, True):
-        wanted, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
+        piece_words, source = words_in(piece, rejoined=rejoined), words_in(text, rejoined=rejoined)
         first = bisect_left(source.places, after)
         if first == len(source.places):
             return None
-        position = source.joined.find(wanted.joined, source.starts[first] - 1)
+        position = source.joined.find(piece_words.joined, source.starts[first] - 1)
         if position >= 0:
             return (
                 source.place_of(position + 1),
-                source.place_of(position + len(wanted.joined) - 2),
+                source.place_of(position + len(piece_words.joined) - 2),
             )
-    wanted, source = words_in(piece).joined.split(), words_in(text)
+    piece_words, source = words_in(piece).joined.split(), words_in(text)
     first = bisect_left(source.places, after)
-    near = _near(wanted, source, first)
+    near = _near(piece_words, source, first)
     if near is None and LOST_LETTER in source.joined:
-        near = _with_lost_letters(wanted, source, first)
+        near = _with_lost_letters(piece_words, source, first)
     return (source.places[near[0]], source.places[near[1]]) if near else None
 
 
 def _exact_at(piece: str, text: str, after: int) -> tuple[int, int] | None:
-    """Where the first and last words of a piece begin that stands there sign by sign."""
+    """Where the first and last words of a piece begin that the text has sign by sign."""
     position = text.find(piece, after)
     if position < 0:
         return None
-    wanted, source = words_in(piece), words_in(text)
+    piece_words, source = words_in(piece), words_in(text)
     while position >= 0:
-        number = bisect_left(source.places, position + wanted.places[0])
-        # "5" stands in "−5" sign by sign and is another number: the words have to be the same.
+        number = bisect_left(source.places, position + piece_words.places[0])
+        # "5" is in "−5" sign by sign and is another number: the words have to be the same.
         if number < len(source.places) and source.joined.startswith(
-            wanted.joined, source.starts[number] - 1
+            piece_words.joined, source.starts[number] - 1
         ):
-            return source.places[number], source.places[number + len(wanted.places) - 1]
+            return source.places[number], source.places[number + len(piece_words.places) - 1]
         position = text.find(piece, position + 1)
     return None
 
 
-def _near(wanted: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
-    """The first and last word of a near match, by number, if it differs in nothing that matters.
+def _near(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
+    """The first and last word of a near match, by number, if all its differences are harmless.
 
-    Of so many parts of a quote as it may have slips, and one more, at least one has none: only
-    where such a part stands can the quote stand.
+    A quote cut into one part more than it may have slips has a part without any: only windows
+    around exact matches of a part are compared.
     """
-    slips = len(wanted) // _WORDS_PER_SLIP
+    slips = len(quote) // _WORDS_PER_SLIP
     if not slips:
         return None
-    borders = [len(wanted) * part // (slips + 1) for part in range(slips + 2)]
+    borders = [len(quote) * part // (slips + 1) for part in range(slips + 2)]
     votes = Counter[int]()
     for begin, end in pairwise(borders):
-        places = _places_of(wanted[begin:end], source, first)
+        places = _places_of(quote[begin:end], source, first)
         votes.update(max(first, place - begin) for place in islice(places, _MOST_PLACES))
     best: tuple[int, int] | None = None
     for start, _ in votes.most_common(_MOST_WINDOWS):
-        window = (max(first, start - slips), min(len(source.starts), start + len(wanted) + slips))
-        found = _slips(wanted, source, *window)
-        if found and found[0] <= slips:
-            slips, best = found[0] - 1, found[1:]
+        window = (max(first, start - slips), min(len(source.starts), start + len(quote) + slips))
+        match = _slips(quote, source, *window)
+        if match and match[0] <= slips:
+            slips, best = match[0] - 1, match[1:]
     return best
 
 
@@ -306,7 +308,7 @@ def _places_of(part: Sequence[str], source: Words, first: int) -> Iterator[int]:
 
 
 def _slips(
-    wanted: Sequence[str], source: Words, begin: int, end: int
+    quote: Sequence[str], source: Words, begin: int, end: int
 ) -> tuple[int, int, int] | None:
     """In how many words a quote differs from a window of the source, and where it stands in it.
 
@@ -315,49 +317,49 @@ def _slips(
     """
     stop = source.starts[end] if end < len(source.starts) else len(source.joined)
     there = source.joined[source.starts[begin] : stop].split()
-    steps = [step for step in Levenshtein.opcodes(there, wanted) if step.tag != "equal"]
+    steps = [step for step in Levenshtein.opcodes(there, quote) if step.tag != "equal"]
     first, last = 0, len(there)
     # The window is wider than the quote.
     if steps and (steps[0].src_start, steps[0].dest_end) == (0, 0):
         first = steps.pop(0).src_end
-    if steps and (steps[-1].src_end, steps[-1].dest_start) == (len(there), len(wanted)):
+    if steps and (steps[-1].src_end, steps[-1].dest_start) == (len(there), len(quote)):
         last = steps.pop().src_start
     count = 0
     for step in steps:
         words = there[step.src_start : step.src_end]
-        texts = wanted[step.dest_start : step.dest_end]
+        texts = quote[step.dest_start : step.dest_end]
         if not _is_harmless(words, texts):
             return None
         count += max(len(words), len(texts))
     return count, begin + first, begin + last - 1
 
 
-def _is_harmless(there: Sequence[str], said: Sequence[str]) -> bool:
-    if not set(there) - _HARMLESS and not set(said) - _HARMLESS:
+def _is_harmless(source_words: Sequence[str], quote_words: Sequence[str]) -> bool:
+    if not set(source_words) - _HARMLESS and not set(quote_words) - _HARMLESS:
         return True
-    return len(there) == len(said) and all(
-        one == other
+    return len(source_words) == len(quote_words) and all(
+        word == other
         or (
-            min(len(one), len(other)) >= _LONG_WORD
-            and one.isalpha()
-            and one[:_SAME_BEGINNING] == other[:_SAME_BEGINNING]
-            and not _NUMBER_WORD.match(one)
-            and Levenshtein.distance(one, other) == 1
+            min(len(word), len(other)) >= _LONG_WORD
+            and word.isalpha()
+            and word[:_SAME_BEGINNING] == other[:_SAME_BEGINNING]
+            and not _NUMBER_WORD.match(word)
+            and Levenshtein.distance(word, other) == 1
         )
-        for one, other in zip(there, said, strict=True)
+        for word, other in zip(source_words, quote_words, strict=True)
     )
 
 
-def _with_lost_letters(wanted: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
+def _with_lost_letters(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
     """The first and last word of a quote in a text some of whose letters were lost, by number."""
     there, bare, starts = _bare(source.joined)
-    needle = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in wanted)} "
+    needle = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in quote)} "
     position = bare.find(needle, starts[first] - 1)
     while position >= 0:
         begin = bisect_left(starts, position + 1)
-        pairs = zip(there[begin : begin + len(wanted)], wanted, strict=True)
-        if all(word == said or LOST_LETTER in word for word, said in pairs):
-            return begin, begin + len(wanted) - 1
+        pairs = zip(there[begin : begin + len(quote)], quote, strict=True)
+        if all(word == quote_word or LOST_LETTER in word for word, quote_word in pairs):
+            return begin, begin + len(quote) - 1
         position = bare.find(needle, position + 1)
     return None
 

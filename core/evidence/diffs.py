@@ -13,13 +13,15 @@ _RENAMED = re.compile(r'diff --git "?a/.{1,400} "?b/([^"]{1,400})')
 _NOTHING = "/dev/null"
 
 
-def with_hunks(found: SourceText) -> SourceText:
+def with_hunks(source: SourceText) -> SourceText:
     """The text with a mark for each file and hunk, if it is a diff; else as it is."""
-    if found.marks or not _BEGINS.match(found.text):
-        return found
-    marks = tuple(_marks(found.text))
+    if source.marks or not _BEGINS.match(source.text):
+        return source
+    marks = tuple(_marks(source.text))
     return (
-        found.model_copy(update={"marks": marks}) if any(mark.hunk_at for mark in marks) else found
+        source.model_copy(update={"marks": marks})
+        if any(mark.hunk_at for mark in marks)
+        else source
     )
 
 

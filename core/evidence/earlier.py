@@ -88,7 +88,7 @@ class FetchEarlierDecisions:
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
-        """No text of its own, but a source for each decision that fits; what was left out."""
+        """No text of its own: references to the decisions that fit, and a warning of the rest."""
         filters = DebateFilter(
             workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES
         )
@@ -99,20 +99,20 @@ class FetchEarlierDecisions:
             try:
                 log = await self._store.events(entry.debate_id)
                 debate = await asyncio.to_thread(fold, log)
-                with reading(debate.id):  # else it would fail among all others
+                with reading(debate.id):  # names the debate in errors
                     await asyncio.to_thread(terms, decision_words(debate))
             except (LogBroken, DebateUnknown):
-                continue  # damaged, which is told elsewhere, or deleted meanwhile
+                continue  # damaged (reported elsewhere), or deleted meanwhile
             if debate.verdict and debate.decision and debate.setup.place == place:
                 decided.append(debate)
-        chosen = await asyncio.to_thread(_fitting, decided, reference.fetch)
-        left_out = len(decided) - len(chosen)
+        fitting = await asyncio.to_thread(_fitting, decided, reference.fetch)
+        left_out = len(decided) - len(fitting)
         warning = f"{counted(left_out, 'earlier decision')} left out that fit the question less"
         return SourceText(
             references=tuple(
                 [
                     decision_reference(debate, reference.by, await self._address_of(debate))
-                    for debate in chosen
+                    for debate in fitting
                 ]
             ),
             warnings=(warning,) if left_out else (),
@@ -129,18 +129,18 @@ class FetchDecision:
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
-        """The question, the verdict and what the team made of it.
+        """The question, the verdict and the team's decision, as one text.
 
         Raises:
             BadInput: There is no such verdict in this place.
         """
-        gone = BadInput("there is no such decision in this channel")
+        error = BadInput("there is no such decision in this channel")
         try:
             debate = await asyncio.to_thread(fold, await self._store.events(reference.fetch))
         except (DebateUnknown, LogBroken):
-            raise gone from None
+            raise error from None
         if debate.setup.place != place or not debate.verdict:
-            raise gone
+            raise error
         label = f"{debate.id}, {day(debate.ended_at or debate.now)}"
         return joined([(label, reference.address, decision_words(debate), "")])
 

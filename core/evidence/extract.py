@@ -61,14 +61,14 @@ def read_by_xberg(content: bytes, kind: str, otherwise: str) -> Extract:
             strip_repeating_text=False,
         ),
     )
-    given = xberg.ExtractInput(kind="bytes", bytes=content, filename=f"file.{kind}")
+    extract_input = xberg.ExtractInput(kind="bytes", bytes=content, filename=f"file.{kind}")
     try:
-        answer = asyncio.run(xberg.extract(given, config))
+        answer = asyncio.run(xberg.extract(extract_input, config))
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
     if answer.errors or not answer.results:
         raise Unreadable("the file is damaged")
-    found = answer.results[0]
-    warnings = [warning.message for warning in found.processing_warnings]
+    result = answer.results[0]
+    warnings = [warning.message for warning in result.processing_warnings]
     warnings.append("remarks, drawings and formats of numbers may be missing")
-    return Extract(kind, [Section("", found.content)], warnings)
+    return Extract(kind, [Section("", result.content)], warnings)

@@ -81,7 +81,7 @@ _IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000
 
 
 def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
-    """What a file holds: the work of the sandbox.
+    """The text of a file, as JSON; runs in the sandbox.
 
     Args:
         order: The file's name and media type, how many pages and characters are read.
@@ -89,20 +89,20 @@ def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) 
         limit: Bounds this process.
     """
     limit()
-    left = most = int(order["characters"])
+    room = most = int(order["characters"])
     sections = list[dict[str, str]]()
     try:
         extract = read(content, order["name"], order["media_type"], int(order["pages"]))
         for section in extract.sections:
             text = section.text.strip("\n") if not section.counts else section.text.rstrip("\n")
-            if len(text) > left:
+            if len(text) > room:
                 extract.warnings.append(f"only the first {counted(most, 'character')} were read")
-            sections.append({"label": section.label, "text": text[:left], "counts": section.counts})
-            left -= len(text)
-            if left <= 0:
+            sections.append({"label": section.label, "text": text[:room], "counts": section.counts})
+            room -= len(text)
+            if room <= 0:
                 break
         if close := getattr(extract.sections, "close", None):
-            close()  # a reader by pages says only then what is wrong with those that were read
+            close()  # a reader by pages adds its warnings only then
     except Unreadable as error:
         return {"fault": str(error)}
     if not any(section["text"].strip() for section in sections):
@@ -160,9 +160,9 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
         hidden = len(_HIDDEN_PART.findall(text))
         if hidden:
             warnings.append(f"{counted(hidden, 'hidden part')} of the page left out")
-        shown = _markdown(text)
-        warnings += doubts_of_page(text, shown)
-        return Extract("HTML", [Section("", shown)], warnings)
+        markdown = _markdown(text)
+        warnings += doubts_of_page(text, markdown)
+        return Extract("HTML", [Section("", markdown)], warnings)
     if ending in {"csv", "tsv"} or kind == "text/csv":
         # The first line names the columns: it heads every passage.
         return Extract("CSV", [Section("", f"# {text}", counts="row")], warnings)
@@ -172,7 +172,7 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
 
 
 def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, list[str]]:
-    """A text, and what should be known of its encoding."""
+    """The decoded text, and warnings about its encoding."""
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
             return content.decode(encoding, errors="replace"), []
@@ -187,9 +187,9 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
     ]
     for encoding in (*tried, "utf-8"):
         try:
-            known = codecs.lookup(encoding).name if encoding else ""
-            if known:
-                return content.decode(_WEB_ENCODINGS.get(known, known)), []
+            codec_name = codecs.lookup(encoding).name if encoding else ""
+            if codec_name:
+                return content.decode(_WEB_ENCODINGS.get(codec_name, codec_name)), []
         except (LookupError, UnicodeDecodeError):
             continue
     if b"\x00" in head:
@@ -221,7 +221,7 @@ def _begins_as_html(text: str) -> bool:
 
 
 def _markdown(page: str) -> str:
-    """What a reader of the page sees, as Markdown: no scripts, no hidden parts, no addresses.
+    """The visible text of the page as Markdown, without addresses.
 
     Raises:
         Unreadable: The page holds no text of its own.
@@ -235,7 +235,7 @@ def _markdown(page: str) -> str:
     # Code of Confluence stands in CDATA, which HTML does not know; its own tags end a word.
     text = re.sub(
         r"<!\[CDATA\[((?:(?!<!\[CDATA\[)[\s\S])*?)\]\]>",
-        lambda found: f"<pre>{html.escape(found[1])}</pre>",
+        lambda match: f"<pre>{html.escape(match[1])}</pre>",
         page,
     )
     text = re.sub(r"</?(?:ac|ri):[\w-]{1,60}[^<>]{0,2000}>", " <br>", text)
@@ -253,15 +253,15 @@ def _markdown(page: str) -> str:
         newline_style="backslash",
         preprocessing=PreprocessingOptions(remove_forms=False),
     )
-    shown = convert(text, options).content or ""
-    shown = _IMAGE.sub(lambda found: f"[{found[1]}]" if found[1].strip() else "", shown)
-    shown = re.sub(r"\\$", "", shown, flags=re.MULTILINE).strip()
-    if not shown and "<script" in page.lower():
+    markdown = convert(text, options).content or ""
+    markdown = _IMAGE.sub(lambda match: f"[{match[1]}]" if match[1].strip() else "", markdown)
+    markdown = re.sub(r"\\$", "", markdown, flags=re.MULTILINE).strip()
+    if not markdown and "<script" in page.lower():
         raise Unreadable(
             "the page draws itself by script and holds no text; paste what it shows, or save it "
             "as PDF"
         )
-    return shown
+    return markdown
 
 
 def _mail(content: bytes) -> Extract:
@@ -275,11 +275,11 @@ def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -
 
     Args:
         message: The mail.
-        warnings: Gets what is left out.
+        warnings: Gets a warning for each part that is left out.
         depth: Of how many mails it is a part.
     """
-    shown = ("From", "To", "Cc", "Date", "Subject")
-    head = "\n".join(f"{name}: {message[name]}" for name in shown if message[name])
+    headers = ("From", "To", "Cc", "Date", "Subject")
+    head = "\n".join(f"{name}: {message[name]}" for name in headers if message[name])
     is_saved_page = message.get_content_type() == "multipart/related"
     kinds = ("related", "plain", "html") if is_saved_page else ("plain", "html")
     body = message.get_body(kinds)
@@ -359,21 +359,21 @@ def _pdf(content: bytes, most_pages: int) -> Extract:
 
 
 def _pages(document: Any, count: int, warnings: list[str]) -> Iterator[Section]:
-    """The first pages of a PDF; what is wrong with them is said by number, after the last one."""
-    told = dict[str, list[str]]()
+    """The first pages of a PDF; warnings name page numbers and are added after the last page."""
+    pages_by_doubt = dict[str, list[str]]()
     for at in range(count):
         try:
             text, doubts = _page(document, at)
         except Exception:  # noqa: BLE001 - a damaged page fails in any way
             text, doubts = "", ["damaged and left out"]
         for doubt in doubts:
-            told.setdefault(doubt, []).append(number(at + 1))
+            pages_by_doubt.setdefault(doubt, []).append(number(at + 1))
         if text.strip():
             try:
                 yield Section(f"page {at + 1}", text)
-            except GeneratorExit:  # no more is wanted
+            except GeneratorExit:  # closed early
                 break
-    for doubt, pages in told.items():
+    for doubt, pages in pages_by_doubt.items():
         listed = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
         warnings.append(f"{'page' if len(pages) == 1 else 'pages'} {listed}: {doubt}")
 
@@ -392,7 +392,7 @@ def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
     if lost := sum(sign in "\ufffd\x00" for sign in signs):
         text = _with_gaps(text, signs)
         doubts.append(f"{counted(lost, 'letter')} cannot be read")
-    text, spaced = _SPACED.subn(lambda found: _closed_up(found[0]), text)
+    text, spaced = _SPACED.subn(lambda match: _closed_up(match[0]), text)
     if spaced:
         doubts.append("letters set wide were joined, words may be")
     lines = [text]
@@ -423,10 +423,10 @@ def _closed_up(letters: str) -> str:
 def _with_gaps(text: str, signs: Sequence[str]) -> str:
     """A text with U+FFFD for each lost letter; unchanged if its letters stand in another order."""
     is_lost = [sign in "\ufffd\x00" for sign in signs]
-    kept = [
+    readable = [
         sign for sign, lost in zip(signs, is_lost, strict=True) if not lost and not sign.isspace()
     ]
-    if kept != [sign for sign in text if not sign.isspace() and sign != "\ufffd"]:
+    if readable != [sign for sign in text if not sign.isspace() and sign != "\ufffd"]:
         return text
     #: How many are lost before which of the others: at the end of a word, or within or before one.
     before, at, ends_word = dict[tuple[int, bool], int](), 0, True

@@ -205,7 +205,7 @@ def _word(content: bytes) -> Extract:
         zipfile.BadZipFile,
     ):
         warnings.append("numbers of lists and clauses may be missing or wrong")
-    writer, sections, told = _Writer(), list[Section](), set[str]()
+    writer, sections, margin_texts = _Writer(), list[Section](), set[str]()
 
     def add(label: str, lines: Iterable[str]) -> None:
         text = "\n".join(lines)
@@ -215,8 +215,8 @@ def _word(content: bytes) -> Extract:
     for part in _tree(content, "docx"):
         for name in ("first_page_header", "header", "first_page_footer", "footer"):
             words = "\n".join(writer.lines(_content(part.get(name)))).strip()
-            if words and words not in told:  # the same on all pages, and in most sections
-                told.add(words)
+            if words and words not in margin_texts:  # the same on all pages, and in most sections
+                margin_texts.add(words)
                 add(name.replace("_", " "), [words])
         label, lines = "" if sections else "beginning", list[str]()
         for element in part["elements"]:
@@ -253,7 +253,7 @@ def _powerpoint(content: bytes, most_pages: int) -> Extract:
 
 
 def _excel(content: bytes, parts: Sequence[str]) -> Extract:
-    """Cells as the sheet shows them; a formula is never worked out here."""
+    """Cells as the sheet shows them; formulas are not evaluated."""
     import warnings as python_warnings
 
     import openpyxl
@@ -268,8 +268,8 @@ def _excel(content: bytes, parts: Sequence[str]) -> Extract:
         formulas = any(
             b"<f" in archive.read(name) for name in parts if name.startswith("xl/worksheets/")
         )
-    written = workbook(values=False) if formulas else None
-    sheets = _Sheets(book, written)
+    formula_book = workbook(values=False) if formulas else None
+    sheets = _Sheets(book, formula_book)
 
     def sections() -> Iterator[Section]:
         yield from sheets.sections()
@@ -286,14 +286,14 @@ def _excel(content: bytes, parts: Sequence[str]) -> Extract:
 class _Sheets:
     """The sheets of a workbook that are shown, one line a row; counts what it leaves out."""
 
-    def __init__(self, book: Any, written: Any) -> None:
+    def __init__(self, book: Any, formula_book: Any) -> None:
         """Keep the workbook.
 
         Args:
             book: With its values.
-            written: With its formulas; None if it has none.
+            formula_book: With its formulas; None if it has none.
         """
-        self._book, self._written = book, written
+        self._book, self._formula_book = book, formula_book
         self._uncomputed = 0
         self._hidden_sheets = list[str]()
         self._hidden_parts = list[str]()
@@ -341,9 +341,9 @@ class _Sheets:
 
     def _text(self, sheet: Any, cell: Any) -> str:
         """What a cell shows; its formula where nobody has worked it out."""
-        if cell.value is not None or self._written is None:
+        if cell.value is not None or self._formula_book is None:
             return _shown(cell, self._book)
-        formula = self._written[sheet.title].cell(cell.row, cell.column).value
+        formula = self._formula_book[sheet.title].cell(cell.row, cell.column).value
         self._uncomputed += formula is not None
         return "" if formula is None else str(formula)
 

@@ -15,17 +15,17 @@ _NOT_FOUND = re.compile(r"\b404\b|page not found|not found\b|nicht gefunden", re
 _REFRESH = re.compile(r"http-equiv\s{0,5}=\s{0,5}[\"']?refresh\b[^<>]{0,500}url", re.IGNORECASE)
 
 
-def doubts_of_page(page: str, shown: str) -> Iterator[str]:
-    """What says that a page is not the one that was asked for."""
-    if len(shown) > _LONGEST_STUB:
+def doubts_of_page(page: str, text: str) -> Iterator[str]:
+    """Signs in a page and its visible text that it is not the page of the address."""
+    if len(text) > _LONGEST_STUB:
         return
     heading = _TITLES.search(page)
     title = heading[1] if heading else ""
-    if _ROBOT_CHECK.search(f"{title} {shown[:300]}"):
+    if _ROBOT_CHECK.search(f"{title} {text[:300]}"):
         yield "the page checks for robots instead of showing its text"
     elif _PASSWORD_FIELD.search(page):
         yield "the page is a sign-in, perhaps in place of the one that was asked for"
-    elif _NOT_FOUND.search(f"{title} {shown[:200]}"):
+    elif _NOT_FOUND.search(f"{title} {text[:200]}"):
         yield "the page says that it was not found"
     elif _REFRESH.search(page):
         yield "the page leads on to another one, which was not read"

@@ -34,9 +34,9 @@ class Passage:
 
 def passages_of(source: Source) -> Sequence[Passage]:
     """The passages of a source, in its order. A passage never crosses a heading or a mark."""
-    passages, kept = list[Passage](), _kept_lines(source)
+    passages, new_counts = list[Passage](), _new_line_counts(source)
     for heading, line, text in _pieces(source):
-        place = _place(source, line, kept).label
+        place = _place(source, line, new_counts).label
         passages.append(Passage(source.id, len(passages) + 1, heading, place, text))
     return tuple(passages)
 
@@ -52,9 +52,9 @@ def headings_of(source: Source) -> Sequence[str]:
 
 
 def place_of(source: Source, first: int, last: int) -> Mark:
-    """What the lines of a source from first to last are called, and the address of the first."""
-    kept = _kept_lines(source)
-    begin, end = _place(source, first, kept), _place(source, last, kept)
+    """A label for the lines of a source from first to last, and the address of the first."""
+    new_counts = _new_line_counts(source)
+    begin, end = _place(source, first, new_counts), _place(source, last, new_counts)
     if begin.label == end.label:
         return begin
     whose, number = _LAST_NUMBER.sub("", begin.label), _LAST_NUMBER.search(end.label)
@@ -68,22 +68,24 @@ def place_of(source: Source, first: int, last: int) -> Mark:
     return begin.model_copy(update={"label": label})
 
 
-def _kept_lines(source: Source) -> Sequence[int]:
-    """How many of a diff's first lines stand in the new file: of none, of one, and so on."""
+def _new_line_counts(source: Source) -> Sequence[int]:
+    """For n = 0, 1, …: how many of a diff's first n lines are in the new file; else empty."""
     if not any(mark.hunk_at for mark in source.marks):
         return ()
     lines = source.text.split("\n")
     return [0, *accumulate(not line.startswith(("-", "\\")) for line in lines)]
 
 
-def _place(source: Source, line: int, kept: Sequence[int]) -> Mark:
+def _place(source: Source, line: int, new_counts: Sequence[int]) -> Mark:
     at = bisect_right(source.marks, line, key=lambda mark: mark.line)
     if not at:
         return Mark(line=line, label=f"line {line}", address=source.reference.address)
     mark = source.marks[at - 1]
     if mark.hunk_at:
-        # Below the line with the signs @@ stand the file's lines, and those that were taken out.
-        number = mark.hunk_at + (kept[line - 1] - kept[mark.line] if line > mark.line else 0)
+        # Below the line with the signs @@ are the new file's lines and the removed ones.
+        number = mark.hunk_at + (
+            new_counts[line - 1] - new_counts[mark.line] if line > mark.line else 0
+        )
         return Mark(line=line, label=f"{mark.label}:{number}", address=source.reference.address)
     counted = f"{mark.counts} {line - mark.line + 1}" if mark.counts else ""
     label = ", ".join(filter(None, (mark.label, counted)))
@@ -138,7 +140,7 @@ def _head(text: str) -> str:
     """The beginning of a long text: as many whole lines, sentences or words as a passage holds."""
     window = text[:PASSAGE_CHARACTERS]
     ends = [window.rfind("\n") + 1]
-    ends.append(max((found.end() for found in _SENTENCE_END.finditer(window)), default=0))
+    ends.append(max((match.end() for match in _SENTENCE_END.finditer(window)), default=0))
     ends.append(window.rfind(" ") + 1)
     half = PASSAGE_CHARACTERS // 2
     return text[: next((end for end in ends if end >= half), PASSAGE_CHARACTERS)]

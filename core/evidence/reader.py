@@ -55,10 +55,10 @@ class EvidenceReader:
         fetch = self._fetchers.get(reference.kind)
         if fetch is None:
             raise BadInput(f"no {reference.kind.value}s are read here")
-        found = await fetch(reference, place, self._files.most_bytes)
-        if not isinstance(found, SourceText):
-            found = await self._files.read(found.content, found.name, found.media_type, place)
-        return with_hunks(found)
+        result = await fetch(reference, place, self._files.most_bytes)
+        if not isinstance(result, SourceText):
+            result = await self._files.read(result.content, result.name, result.media_type, place)
+        return with_hunks(result)
 
 
 async def fetch_text(

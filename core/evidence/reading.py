@@ -49,8 +49,8 @@ class FileReader:
         Args:
             content: Its bytes.
             name: What it is called.
-            media_type: As whoever served it says.
-            place: Where the debate is held: channels share the reading fairly.
+            media_type: As the server declares it.
+            place: Where the debate is held: channels take turns in the sandbox.
 
         Raises:
             BadInput: It cannot be read; says why, as the end of a sentence: "it is a picture".
@@ -69,15 +69,15 @@ class FileReader:
         allowance = Allowance(memory=limits.memory_bytes, cpu=seconds, whole=seconds)
         async with self._gate.entered(f"{place.workspace}/{place.channel}" if place else ""):
             try:
-                written = await run("file", order, allowance, does="reads files", content=content)
-                answer = _Answer.model_validate(written)
+                output = await run("file", order, allowance, does="reads files", content=content)
+                answer = _Answer.model_validate(output)
             except TimeoutError:
                 raise BadInput("reading it takes too long") from None
             except (SandboxEnded, ValidationError):
                 raise BadInput("reading it takes too much memory, or it is damaged") from None
         if answer.fault:
             raise BadInput(answer.fault)
-        # Apart from the event loop, too: 400,000 characters take half a second to be redacted.
+        # In a thread: redacting 400,000 characters takes half a second.
         return await asyncio.to_thread(
             joined,
             [(section.label, "", section.text, section.counts) for section in answer.sections],
@@ -95,18 +95,18 @@ def joined(
     """Sections as one text, with a mark where each labelled one begins.
 
     Args:
-        sections: Label, address, text, and what its lines are called, of each.
+        sections: Of each its label, address, text, and the word that counts its lines.
         sha256: Of the bytes; empty: the text's own is taken.
         warnings: What people should know.
     """
     parts, marks, line = list[str](), list[Mark](), 1
     for label, address, text, counts in sections:
-        # Section by section: what is left out moves no other section's place.
-        kept = redact(clean(unicodedata.normalize("NFC", text)))
+        # Section by section: removed text moves no other section's place.
+        body = redact(clean(unicodedata.normalize("NFC", text)))
         if label or counts:
             marks.append(Mark(line=line, label=label, address=address, counts=counts))
-        parts.append(kept)
-        line += kept.count("\n") + 1
+        parts.append(body)
+        line += body.count("\n") + 1
     whole = "\n".join(parts)
     return SourceText(
         text=whole,

@@ -37,9 +37,9 @@ def is_gone(cited: Citation, revision: Source | None) -> bool:
 
 def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
     """The words as a checked citation of the newest changed text that holds them."""
-    found = (check(revision.id, words, revisions) for revision in reversed(revisions))
+    citations = (check(revision.id, words, revisions) for revision in reversed(revisions))
     return next(
-        (citation for citation in found if citation.status is CitationStatus.VERIFIED), None
+        (citation for citation in citations if citation.status is CitationStatus.VERIFIED), None
     )
 
 
@@ -53,18 +53,18 @@ def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...
     if lines is None or len(old) * len(new) > _MOST_PAIRS:
         return ()
     first, last = lines[0] - 1, lines[1]
-    gone, come = list[str](), list[str]()
+    old_lines, new_lines = list[str](), list[str]()
     for step in Indel.opcodes(old, new):
-        # What is put in right before or after the words touches them, too.
+        # Insertions right before or after the words count as well.
         is_near = step.src_start <= last and step.src_end >= first
         if step.tag != "equal" and is_near:
-            gone += old[step.src_start : step.src_end]
-            come += new[step.dest_start : step.dest_end]
-    return (*_marked("-", gone), *_marked("+", come))
+            old_lines += old[step.src_start : step.src_end]
+            new_lines += new[step.dest_start : step.dest_end]
+    return (*_marked("-", old_lines), *_marked("+", new_lines))
 
 
 def _marked(sign: str, lines: Sequence[str]) -> Sequence[str]:
     texts = [line.strip() for line in lines if line.strip()]
-    shown = [f"{sign} {line[:_LINE_LIMIT]}" for line in texts[:_MOST_LINES]]
+    marked_lines = [f"{sign} {line[:_LINE_LIMIT]}" for line in texts[:_MOST_LINES]]
     more = len(texts) - _MOST_LINES
-    return [*shown, f"{sign} … and {more} more"] if more > 0 else shown
+    return [*marked_lines, f"{sign} … and {more} more"] if more > 0 else marked_lines

@@ -44,14 +44,14 @@ async def run(
     does: str,
     content: bytes = b"",
 ) -> dict[str, Any]:
-    """What a piece of work answers: a JSON object.
+    """Run a piece of work in a sandbox process; return its answer, a JSON object.
 
     Args:
-        work: What is done (`core.evidence.in_sandbox` says by which module).
-        order: What it needs, as JSON.
-        allowance: What it may take.
-        does: What the process is for: "reads files".
-        content: Bytes that it needs besides.
+        work: Kind of work (`core.evidence.in_sandbox` maps it to a module).
+        order: Its arguments, as JSON.
+        allowance: Limits of memory and time.
+        does: Purpose of the process, for messages: "reads files".
+        content: Further input, as bytes.
 
     Raises:
         BadInput: No process can be started.
@@ -62,11 +62,11 @@ async def run(
     process = await _started(does)
     try:
         async with asyncio.timeout(allowance.whole):
-            written, _ = await process.communicate(json.dumps(head).encode() + b"\n" + content)
+            output, _ = await process.communicate(json.dumps(head).encode() + b"\n" + content)
     finally:
         await _end(process)
     try:
-        answer = json.loads(written)
+        answer = json.loads(output)
     except ValueError:
         answer = None
     if isinstance(answer, dict):

@@ -27,32 +27,32 @@ _LONGEST_WORD = 60
 _STEMMING = Lock()
 
 
-def best_first(passages: Sequence[Passage], wanted: str) -> Sequence[Passage]:
-    """The passages in the order of how well they fit; those that share no word are left out."""
-    order = best_of([f"{passage.heading} {passage.text}" for passage in passages], wanted)
+def best_first(passages: Sequence[Passage], question: str) -> Sequence[Passage]:
+    """The passages, best match first, without those that share no word with the question."""
+    order = best_of([f"{passage.heading} {passage.text}" for passage in passages], question)
     return [passages[at] for at in order]
 
 
-def best_of(written: Sequence[str], wanted: str) -> Sequence[int]:
-    """Places of the texts in the order of how well they fit, without those that share no word."""
-    texts = list[Counter[str]]()
-    for text in written:
+def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
+    """Indices of the texts that share a word with the question, best match first."""
+    counters = list[Counter[str]]()
+    for text in texts:
         check_ended()
-        texts.append(Counter(terms(text)))
-    lengths = [sum(text.values()) for text in texts]
+        counters.append(Counter(terms(text)))
+    lengths = [sum(text.values()) for text in counters]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
-    holding = Counter(term for text in texts for term in text)
-    query = set(terms(wanted))
+    holding = Counter(term for text in counters for term in text)
+    query = set(terms(question))
 
     def score(at: int) -> float:
-        text, total = texts[at], 0.0
+        text, total = counters[at], 0.0
         norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[at] / (mean or 1))
         for term in query & text.keys():
-            rarity = math.log(1 + (len(texts) - holding[term] + 0.5) / (holding[term] + 0.5))
+            rarity = math.log(1 + (len(counters) - holding[term] + 0.5) / (holding[term] + 0.5))
             total += rarity * text[term] * (_SATURATION + 1) / (text[term] + norm)
         return total
 
-    scores = {at: score(at) for at in range(len(texts))}
+    scores = {at: score(at) for at in range(len(counters))}
     return sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], at))
 
 

@@ -42,10 +42,10 @@ os.execvp(sys.argv[1], sys.argv[1:])
 class Refused(Exception):
     """There is no answer; the words are for people."""
 
-    def __init__(self, fault: str, said: str = "") -> None:
+    def __init__(self, fault: str, words: str = "") -> None:
         super().__init__(fault)
         #: In the server's own words.
-        self.said = said
+        self.words = words
 
 
 def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
@@ -73,14 +73,14 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
         async with asyncio.timeout(seconds):
             return await _asked(order, limit)
     except BaseException as error:  # noqa: BLE001 - the SDK's task groups wrap whatever happens
-        found = list(_leaves(error))
-    kinds = {type(leaf).__name__ for leaf in found}
-    for leaf in found:
+        leaves = list(_leaves(error))
+    kinds = {type(leaf).__name__ for leaf in leaves}
+    for leaf in leaves:
         if isinstance(leaf, Refused):
-            return {"fault": str(leaf), "said": leaf.said}
+            return {"fault": str(leaf), "said": leaf.words}
     if "MemoryError" in kinds:
         return {"fault": _TOO_MUCH}
-    for leaf in found:
+    for leaf in leaves:
         if isinstance(leaf, MCPError) and leaf.error.code == CONNECTION_CLOSED:
             return {"fault": "the server ended before it answered"}
         if isinstance(leaf, MCPError):
@@ -126,9 +126,9 @@ async def _tool(client: "Client", name: str) -> "Tool":
     cursor = None
     for _ in range(_MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found = next((tool for tool in page.tools if tool.name == name), None)
-        if found:
-            return found
+        tool = next((tool for tool in page.tools if tool.name == name), None)
+        if tool:
+            return tool
         cursor = page.next_cursor
         if not cursor:
             break

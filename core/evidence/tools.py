@@ -98,15 +98,15 @@ def filled(value: object, question: str) -> object:
     """An argument with the question in place of `{question}` and its longer words of `{words}`."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
-        return {key: filled(one, question) for key, one in items}
+        return {key: filled(item, question) for key, item in items}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [filled(item, question) for item in cast("Sequence[object]", value)]
     if not isinstance(value, str):
         return value
-    found = (item for item in re.findall(r"\w+(?:[-.]\w+)*", question))
+    all_words = (item for item in re.findall(r"\w+(?:[-.]\w+)*", question))
     telling = [
         word
-        for word in found
+        for word in all_words
         if len(word) >= _LONG or sum(sign.isupper() or sign.isdigit() for sign in word) > 1
     ]
     words = " ".join(dict.fromkeys(telling[:_MOST_WORDS])) or question
@@ -196,8 +196,8 @@ class FetchTools:
             for tool in server.tools
             if (server.name, tool.name) == (called.server, called.tool) and server.serves(place)
         )
-        for found in listed:
-            return found
+        for pair in listed:
+            return pair
         raise BadInput("the settings do not list it for this channel")
 
     def _read(self, texts: Sequence[str], left_out: int) -> SourceText:

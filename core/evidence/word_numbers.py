@@ -118,8 +118,8 @@ class _Numbers:
         for deeper in [at for at in counts if at > level]:
             del counts[deeper]
 
-        def count_of(found: re.Match[str]) -> str:
-            at = int(found[1]) - 1
+        def count_of(match: re.Match[str]) -> str:
+            at = int(match[1]) - 1
             form, _, start = levels.get(at, ("decimal", "", 1))
             return _numeral(counts.get(at, start), form)
 
@@ -141,8 +141,8 @@ class _Numbers:
 
 def _value(element: ET.Element, *path: str) -> str | None:
     """The attribute `val` of what lies at a path below an element."""
-    found = element.find("/".join(f"{_W}{step}" for step in path))
-    return None if found is None else found.get(f"{_W}val")
+    child = element.find("/".join(f"{_W}{step}" for step in path))
+    return None if child is None else child.get(f"{_W}val")
 
 
 def _numeral(count: int, form: str) -> str:
@@ -150,10 +150,10 @@ def _numeral(count: int, form: str) -> str:
     if form in {"upperLetter", "lowerLetter"}:
         words = chr(ord("A") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
     elif form in {"upperRoman", "lowerRoman"}:
-        words, left = "", min(count, 4000)
+        words, rest = "", min(count, 4000)
         for value, sign in _ROMAN:
-            words += sign * (left // value)
-            left %= value
+            words += sign * (rest // value)
+            rest %= value
     else:
         return f"{count:02}" if form == "decimalZero" else str(count)
     return words.lower() if form.startswith("lower") else words

@@ -109,7 +109,7 @@ _READING = Lock()
 
 
 def words_in(text: str, *, rejoined: bool = False) -> Words:
-    """The words of a text (in Unicode's form NFC) and their places; remembered.
+    """The words of a text (in Unicode's form NFC) and their places; cached.
 
     Args:
         text: Any text.
@@ -118,22 +118,22 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
     # Where no word is divided, both ways of reading are one.
     rejoined = rejoined and bool(_BREAK.search(text))
     with _READING:
-        if known := _READ.get((text, rejoined)):
+        if words := _READ.get((text, rejoined)):
             _READ.move_to_end((text, rejoined))
-            return known
+            return words
     # Numbers, not objects: a source of 400,000 characters takes one megabyte and not eight.
-    kept, places, starts, position = list[str](), array("I"), array("I"), 1
+    forms, places, starts, position = list[str](), array("I"), array("I"), 1
     for word, place in _words(text, rejoined=rejoined):
-        if not len(kept) % _CHECKED_EVERY:
+        if not len(forms) % _CHECKED_EVERY:
             check_ended()
-        kept.append(word)
+        forms.append(word)
         places.append(place)
         starts.append(position)
         position += len(word) + 1
-    read = Words(f" {' '.join(kept)} " if kept else " ", starts, places)
+    read = Words(f" {' '.join(forms)} " if forms else " ", starts, places)
     with _READING:
         _READ[text, rejoined] = read
-        while len(_READ) > 1 and sum(len(one) for one, _ in _READ) > _CHARACTERS_KEPT:
+        while len(_READ) > 1 and sum(len(key_text) for key_text, _ in _READ) > _CHARACTERS_KEPT:
             _READ.popitem(last=False)
     return read
 
@@ -146,40 +146,40 @@ def words_of(text: str) -> list[str]:
 def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
     """Each word as it is compared, and its place."""
     # Blanked, not taken out, so that places stay what they are.
-    plain = _QUOTED_LINE.sub(lambda found: " " * len(found[0]), text)
+    plain = _QUOTED_LINE.sub(lambda match: " " * len(match[0]), text)
     plain = plain.replace("\ufffd", LOST_LETTER)
-    struck = [(found.start(), found.end()) for found in _STRUCK.finditer(plain)]
+    struck = [(match.start(), match.end()) for match in _STRUCK.finditer(plain)]
     at = 0
-    for found in (_WORD_REJOINED if rejoined else _WORD).finditer(plain):
-        place, written = found.start(), found[0]
-        if not struck and written.isascii() and written.isalpha():  # most words
-            yield written.casefold(), place
+    for match in (_WORD_REJOINED if rejoined else _WORD).finditer(plain):
+        place, raw = match.start(), match[0]
+        if not struck and raw.isascii() and raw.isalpha():  # most words
+            yield raw.casefold(), place
             continue
         while at < len(struck) and struck[at][1] <= place:
             at += 1
         strike = _STRIKE if at < len(struck) and struck[at][0] <= place else ""
-        for word in _compared(found, rejoined=rejoined):
+        for word in _compared(match, rejoined=rejoined):
             yield f"{strike}{word}", place
 
 
-def _compared(found: re.Match[str], *, rejoined: bool) -> Sequence[str]:
+def _compared(match: re.Match[str], *, rejoined: bool) -> Sequence[str]:
     """A word as it is compared: compatible forms (one sign for fi), case and spaces are one."""
-    written = found[0]
-    if found.lastgroup is None and written.isascii() and written.isalpha():  # most words
-        return (written.casefold(),)
-    if found["number"]:
-        sign, money, unit = ((found[name] or "").translate(_DROPPED) for name in _AROUND)
+    raw = match[0]
+    if match.lastgroup is None and raw.isascii() and raw.isalpha():  # most words
+        return (raw.casefold(),)
+    if match["number"]:
+        sign, money, unit = ((match[name] or "").translate(_DROPPED) for name in _AROUND)
         sign = _SAME_SIGNS.get(sign, sign)
-        return (unicodedata.normalize("NFKC", f"{sign}{found['number']}{money}{unit}").casefold(),)
-    if found["arrow"]:
-        sign = written.replace("-", "").replace("=", "")
+        return (unicodedata.normalize("NFKC", f"{sign}{match['number']}{money}{unit}").casefold(),)
+    if match["arrow"]:
+        sign = raw.replace("-", "").replace("=", "")
         return (_ARROWS.get(sign, sign),)
-    if found["raised"]:
-        parts = re.findall(r"\d+|\u2044", unicodedata.normalize("NFKC", written))
+    if match["raised"]:
+        parts = re.findall(r"\d+|\u2044", unicodedata.normalize("NFKC", raw))
         return [part.replace("\u2044", "/") for part in parts]
     if rejoined:
-        written = _BREAK.sub("", written)
-    word = written.translate(_DROPPED)
+        raw = _BREAK.sub("", raw)
+    word = raw.translate(_DROPPED)
     return (unicodedata.normalize("NFKC", _SAME_SIGNS.get(word, word)).casefold(),)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from core.errors import BadInput
-from core.evidence.citations import Found, rendered
+from core.evidence.citations import Mention, rendered
 from core.figures import counted
 from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding, Status
 from core.redaction import clean
@@ -129,7 +129,7 @@ def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
         names: Titles of sources by their ids, which are known only here.
     """
 
-    def quote(found: Found, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+    def quote(found: Mention, is_verified: bool) -> str:  # noqa: FBT001 - the port's
         words = f"“{found.words}” " if found.words else ""
         name = names.get(found.source, found.source)
         return f"{words}({name})" if is_verified else f"{words}(not found in {name})"
@@ -147,9 +147,9 @@ def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
 def _inert(line: str) -> str:
     """A piece of a line in which nothing is active."""
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    line = _ACTIVE.sub(lambda found: f"{found[0]}{_JOINER}", line)
+    line = _ACTIVE.sub(lambda match: f"{match[0]}{_JOINER}", line)
     # A dollar as an entity opens no formula, and a backslash before it would be shown.
-    return _MARKS.sub(lambda found: f"\\{found[0]}", line).replace("$", "&#36;")
+    return _MARKS.sub(lambda match: f"\\{match[0]}", line).replace("$", "&#36;")
 
 
 def as_code(text: str) -> str:

@@ -409,7 +409,7 @@ def _text(text: str) -> str:
 
 def _literal(text: str) -> str:
     """A line of text that is no formatting."""
-    text = _SIGN_OF_TEXT.sub(lambda found: f"&#{ord(found[0])};", text)
+    text = _SIGN_OF_TEXT.sub(lambda match: f"&#{ord(match[0])};", text)
     return _BLOCK_SIGN.sub(_as_text, text, count=1)
 
 

@@ -56,11 +56,10 @@ class AskAboutDebate:
             check_size(text, self.bounds)
             if not text.strip():
                 raise BadInput("Write what you want to know about this debate.")
-            # What an answer costs is the starter's, whoever asks: without this, somebody whose own
-            # day is spent would go on at another's expense.
+            # The answer is charged to the starter; the asker's own daily cap is checked as well.
             day = self.facts.clock.now().date()
             whose = DaySpending(day, debate.setup.place.workspace, by.id, debate.setup.token)
             otherwise = "the judge was not asked"
             await check_money(self.caps, self.spending, whose, otherwise=otherwise)
-            asked = FollowUp(id=question_id, by=by, text=redact(text.strip()))
-            await self.facts.record(debate_id, FollowUpAsked(question=asked))
+            follow_up = FollowUp(id=question_id, by=by, text=redact(text.strip()))
+            await self.facts.record(debate_id, FollowUpAsked(question=follow_up))

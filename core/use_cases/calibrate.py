@@ -49,9 +49,11 @@ class CountOutcomes:
         """
         if channels is not None and not channels:
             return ()
-        chosen = None if channels is None else tuple(channels)
-        filters = DebateFilter(workspace=workspace, channels=chosen, having=_DECIDED, limit=limit)
-        found: list[Case] = []
+        channel_ids = None if channels is None else tuple(channels)
+        filters = DebateFilter(
+            workspace=workspace, channels=channel_ids, having=_DECIDED, limit=limit
+        )
+        cases: list[Case] = []
         for entry in await self.store.find(filters):
             try:
                 read, case = self._known.get(entry.debate_id, (0, None))
@@ -70,5 +72,5 @@ class CountOutcomes:
                 self.on_unreadable(entry.debate_id, error)
                 continue
             if case:
-                found.append(case)
-        return found
+                cases.append(case)
+        return cases

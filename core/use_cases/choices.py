@@ -43,8 +43,8 @@ class Choices(Value):
 
     def over(self, other: "Choices") -> "Choices":
         """These choices where there are any, else the other ones."""
-        chosen = {name: value for name, value in self if value is not None}
-        return other.model_copy(update=chosen)
+        own = {name: value for name, value in self if value is not None}
+        return other.model_copy(update=own)
 
 
 class ChannelChoices(Value):
@@ -70,7 +70,7 @@ class ChannelChoicesStore(Protocol):
         """What the channel has set; nothing, if that can no longer be read."""
         ...
 
-    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+    async def put(self, place: Place, choices: ChannelChoices) -> None:
         """Set all of the channel's settings; the last writer wins."""
         ...
 
@@ -86,12 +86,12 @@ class ModelSet:
 
 
 def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet]) -> Settings:
-    """The settings as somebody wants them for one debate.
+    """The settings of one debate, with the choices of its channel or form.
 
     Args:
         settings: Built in, then the file's.
-        choices: What the channel or the form wants.
-        models: What can be had; a set that is not among them any more changes nothing.
+        choices: Of the channel or the form.
+        models: The model sets on offer; a chosen set that is not among them is ignored.
     """
     changes: dict[str, object] = {}
     if choices.format and choices.format in formats_with(settings.agendas):
@@ -112,22 +112,22 @@ def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet
     if choices.wait_minutes:
         asking["wait_seconds"] = choices.wait_minutes * 60.0
     changes["clarifying"] = settings.clarifying.model_copy(update=asking)
-    wanted = next((model for model in models if model.id == choices.models), None)
-    if wanted:
-        changes["agent_model"], changes["judge_model"] = wanted.agent, wanted.judge
+    model_set = next((model for model in models if model.id == choices.models), None)
+    if model_set:
+        changes["agent_model"], changes["judge_model"] = model_set.agent, model_set.judge
         changes["mixed_models"] = changes["judge_models"] = ()
         changes["strongest_model"] = None
-        changes["agents"] = tuple(_served(agent, wanted.agent) for agent in settings.agents)
-        changes["judge"] = _served(settings.judge, wanted.judge) if settings.judge else None
+        changes["agents"] = tuple(_served(agent, model_set.agent) for agent in settings.agents)
+        changes["judge"] = _served(settings.judge, model_set.judge) if settings.judge else None
     return settings.model_copy(update=changes)
 
 
 def roster(settings: Settings) -> Mapping[str, str]:
     """Agents to choose from: id → name. The settings' own first, then all other roles."""
     own = {agent.id: agent.name for agent in settings.agents if agent.enabled}
-    roles = {taken for agent in settings.agents for taken in (agent.role, agent.id)}
-    known = roles_with(settings.roles).values()
-    return {**own, **{role.id: role.name for role in known if role.id not in roles}}
+    roles = {role_id for agent in settings.agents for role_id in (agent.role, agent.id)}
+    all_roles = roles_with(settings.roles).values()
+    return {**own, **{role.id: role.name for role in all_roles if role.id not in roles}}
 
 
 def taking_part(settings: Settings) -> tuple[str, ...] | None:

@@ -47,22 +47,24 @@ class DebateCache:
             DebateUnknown: There is no such debate.
             StoreError: The database does not answer, or the log cannot be read.
         """
-        known = self._debates.get(debate_id)
+        earlier = self._debates.get(debate_id)
         try:
-            events = await self._store.events(debate_id, after=known.seq if known else 0)
+            events = await self._store.events(debate_id, after=earlier.seq if earlier else 0)
         except DebateUnknown:
             self._debates.pop(debate_id, None)
             raise
         if any(isinstance(recorded.event, BallotsRevealed) for recorded in events):
-            # What was withheld until now is read anew.
-            known, events = None, await self._store.events(debate_id)
-        if known and not events:
-            debate = known
+            # Withheld events are readable from now on: read the whole log.
+            earlier, events = None, await self._store.events(debate_id)
+        if earlier and not events:
+            debate = earlier
         elif len(events) > _FOLDED_AT_ONCE:
-            debate = await asyncio.to_thread(fold, events, known)
+            debate = await asyncio.to_thread(fold, events, earlier)
         else:
-            debate = fold(events, known)
-        held = self._debates.get(debate_id)
-        if held is None or held.seq <= debate.seq:  # somebody else may have read more meanwhile
+            debate = fold(events, earlier)
+        current = self._debates.get(debate_id)
+        if (
+            current is None or current.seq <= debate.seq
+        ):  # somebody else may have read more meanwhile
             self._debates[debate_id] = debate
         return debate

@@ -57,8 +57,8 @@ class DecideOnVerdict:
         closed = "The vote is closed: the team has decided."
         mine = debate.people_ballots.get(by.id)
         if mine and mine.options:
-            chosen = ", ".join(filter(None, map(options.name, mine.options)))
-            closed += f" Your ballot stands: {chosen}."
+            names = ", ".join(filter(None, map(options.name, mine.options)))
+            closed += f" Your ballot stands: {names}."
         raise BadInput(closed)
 
     async def vote(self, debate: Debate, ballot: PeopleBallot) -> None:
@@ -68,18 +68,18 @@ class DecideOnVerdict:
         """
         self.check_ballot(debate, ballot.by)
         options = options_of(debate)
-        chosen = tuple(map(options.resolve, ballot.options))
-        known = ", ".join(item.name for item in options.items)
-        if not chosen:
-            raise BadInput(f"Choose what you would do first: {known}.")
-        if not all(chosen):
-            raise BadInput(f"There is no such option any more: the options are {known}.")
-        if len(set(chosen)) < len(chosen):
+        choices = tuple(map(options.resolve, ballot.options))
+        names = ", ".join(item.name for item in options.items)
+        if not choices:
+            raise BadInput(f"Choose what you would do first: {names}.")
+        if not all(choices):
+            raise BadInput(f"There is no such option any more: the options are {names}.")
+        if len(set(choices)) < len(choices):
             raise BadInput("You put an option in two places: two may have been merged meanwhile.")
         earlier = debate.people_ballots.get(ballot.by.id)
-        if earlier is None or earlier.options != chosen:
-            kept = ballot.model_copy(update={"options": chosen})
-            await self.facts.record(debate.id, PeopleBallotCast(ballot=kept))
+        if earlier is None or earlier.options != choices:
+            resolved_ballot = ballot.model_copy(update={"options": choices})
+            await self.facts.record(debate.id, PeopleBallotCast(ballot=resolved_ballot))
 
     def check_decision(self, debate: Debate) -> None:
         """Make sure that there is something to decide on."""
@@ -97,17 +97,17 @@ class DecideOnVerdict:
             )
 
     async def decide(
-        self, debate: Debate, decision: Decision, *, seen: str | None = None
+        self, debate: Debate, decision: Decision, *, previous: str | None = None
     ) -> Decision:
-        """Record what the team decides, once per form; its reason without secrets.
+        """Record the team's decision, once per form, with its reason redacted.
 
-        The decision that stands already is not recorded again.
+        A decision equal to the one in force is not recorded again.
 
         Args:
             debate: The debate with the verdict.
             decision: What is decided.
-            seen: Origin of the decision that stood when the person chose; empty: none did. Another
-                one that stands by now is not replaced. None: whatever stands is.
+            previous: Origin of the decision in force when the person chose; empty: there was none.
+                If another one is in force by now, it stays. None: any is replaced.
 
         Returns:
             The decision that stands now.
@@ -117,21 +117,21 @@ class DecideOnVerdict:
             raise BadInput(f"The day {decision.revisit_on} has passed. Name a later one.")
         async with self._deciding:
             debate = await self.facts.debate(debate.id)
-            standing = debate.decision
+            current = debate.decision
             is_repeated = any(item.origin == decision.origin for item in debate.decisions)
-            if standing and (is_repeated or says_the_same(standing, decision)):
-                return standing
-            if standing and seen is not None and standing.origin != seen:
-                return standing
-            kept = decision.model_copy(update={"why": redact(decision.why)})
-            await self.facts.record(debate.id, DecisionRecorded(decision=kept))
-            return kept
+            if current and (is_repeated or says_the_same(current, decision)):
+                return current
+            if current and previous is not None and current.origin != previous:
+                return current
+            clean = decision.model_copy(update={"why": redact(decision.why)})
+            await self.facts.record(debate.id, DecisionRecorded(decision=clean))
+            return clean
 
     async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
         """Return debates of the same channel that decided something, started later, newest first.
 
-        Those whose log is damaged are left out: that is told elsewhere. So are the oldest ones
-        where looking into each takes long.
+        Those with a damaged log are left out, and the oldest ones where reading takes longer than
+        `_LOOKED_FOR`.
 
         Raises:
             BadInput: There is none.
@@ -153,10 +153,10 @@ class DecideOnVerdict:
             if decided and clock.now() >= ends:
                 break
             try:
-                found = await self.facts.debate(row.debate_id)
+                candidate = await self.facts.debate(row.debate_id)
             except (DebateUnknown, LogBroken):
                 continue
-            if _can_stand_in(found):
+            if _can_stand_in(candidate):
                 decided.append(row)
         if not decided:
             raise BadInput(
@@ -166,13 +166,10 @@ class DecideOnVerdict:
         return decided
 
     def stand_in(self, earlier: Debate, newer: Debate) -> DebateEntry:
-        """Return this very debate as the one to stand in an earlier one's place.
-
-        However many debates the channel has had since, no other one is offered instead.
-        """
-        standing = earlier.decision
-        if standing and standing.kind is DecisionKind.SUPERSEDE:
-            by = f" by debate `{standing.superseded_by}`" if standing.superseded_by else ""
+        """Return the newer debate as an entry that may supersede the earlier one."""
+        decision = earlier.decision
+        if decision and decision.kind is DecisionKind.SUPERSEDE:
+            by = f" by debate `{decision.superseded_by}`" if decision.superseded_by else ""
             raise BadInput(f"Debate `{earlier.id}` is superseded{by} already.")
         self.check_newer(earlier, newer)
         place = newer.setup.place
@@ -212,43 +209,43 @@ class DecideOnVerdict:
                 f"out yet. Accept it first: moot accept {debate.id}"
             )
 
-    async def say_outcome(self, debate: Debate, given: DecisionOutcome) -> DecisionOutcome:
-        """Record how the decision turned out; saying it again takes no reason away.
+    async def say_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:
+        """Record how the decision turned out; a repetition keeps the earlier reason.
 
         Returns:
             The outcome that stands now.
         """
         self.check_outcome(debate)
-        standing = debate.outcome
-        if standing and standing.kind is given.kind and not given.why:
-            return standing
-        return await self.give_outcome(debate, given)
+        current = debate.outcome
+        if current and current.kind is outcome.kind and not outcome.why:
+            return current
+        return await self.give_outcome(debate, outcome)
 
-    async def give_outcome(self, debate: Debate, given: DecisionOutcome) -> DecisionOutcome:
-        """Record how the decision turned out and why, without secrets; the newest one stands.
+    async def give_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:
+        """Record how the decision turned out and why, redacted; the newest one counts.
 
         Returns:
             The outcome that stands now.
         """
         self.check_outcome(debate)
         accepted = debate.accepted
-        update = {"why": redact(given.why), "decision": accepted.origin if accepted else ""}
-        outcome, standing = given.model_copy(update=update), debate.outcome
-        if standing and (standing.kind, standing.why) == (outcome.kind, outcome.why):
-            return standing
+        update = {"why": redact(outcome.why), "decision": accepted.origin if accepted else ""}
+        outcome, current = outcome.model_copy(update=update), debate.outcome
+        if current and (current.kind, current.why) == (outcome.kind, outcome.why):
+            return current
         await self.facts.record(debate.id, OutcomeGiven(outcome=outcome))
         return outcome
 
-    async def say_helpful(self, debate: Debate, given: Feedback) -> None:
-        """Record whether the verdict was of use; saying it again takes no reason away."""
-        earlier = debate.feedback.get(given.by.id)
-        if earlier is None or earlier.helpful != given.helpful:
-            await self.give_feedback(debate, given)
+    async def say_helpful(self, debate: Debate, feedback: Feedback) -> None:
+        """Record whether the verdict was of use; a repetition keeps the earlier comment."""
+        earlier = debate.feedback.get(feedback.by.id)
+        if earlier is None or earlier.helpful != feedback.helpful:
+            await self.give_feedback(debate, feedback)
 
-    async def give_feedback(self, debate: Debate, given: Feedback) -> None:
-        """Record what a person thinks of the verdict, and why; the newest counts."""
+    async def give_feedback(self, debate: Debate, feedback: Feedback) -> None:
+        """Record a person's feedback on the verdict, redacted; the newest counts."""
         self.check_decision(debate)
-        feedback = given.model_copy(update={"comment": redact(given.comment)})
+        feedback = feedback.model_copy(update={"comment": redact(feedback.comment)})
         await self.facts.record(debate.id, FeedbackGiven(feedback=feedback))
 
     def feedback_of(self, debate: Debate, by: Person) -> Feedback:
@@ -268,9 +265,9 @@ def _can_stand_in(debate: Debate) -> bool:
     return debate.decides and debate.status is Status.CONCLUDED
 
 
-def says_the_same(standing: Decision, decision: Decision) -> bool:
+def says_the_same(current: Decision, decision: Decision) -> bool:
     """Whether two decisions are the same but for who took them, when and why."""
-    return (standing.kind, standing.revisit_on, standing.superseded_by) == (
+    return (current.kind, current.revisit_on, current.superseded_by) == (
         decision.kind,
         decision.revisit_on,
         decision.superseded_by,

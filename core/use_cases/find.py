@@ -30,7 +30,7 @@ class SearchIndex(Protocol):
     """Finds debates by their words. May raise `StoreDown`."""
 
     async def find(
-        self, workspace: str, channels: Sequence[str], wanted: str, limit: int
+        self, workspace: str, channels: Sequence[str], words: str, limit: int
     ) -> Sequence[SearchHit]:
         """The debates of these channels that hold all the words, the best fit first."""
         ...
@@ -102,11 +102,11 @@ class FindDebates:
         return await self.newest(workspace, channels, limit, open_only=open_only)
 
     async def search(
-        self, workspace: str, person: str, wanted: str, limit: int
+        self, workspace: str, person: str, words: str, limit: int
     ) -> Sequence[FoundDebate]:
         """Return debates of the person's channels that hold all the words."""
         channels = await self.people.channels_of(person, workspace)
-        hits = await self.index.find(workspace, tuple(channels), wanted, limit)
+        hits = await self.index.find(workspace, tuple(channels), words, limit)
         return await self._read(hits)
 
     async def newest(
@@ -120,10 +120,10 @@ class FindDebates:
         return await self._read(SearchHit(entry.debate_id, "") for entry in entries)
 
     async def _read(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
-        # Together: somebody waits, and each wait of a busy bot takes its time.
+        # Concurrently: a person waits for the answer.
         few = asyncio.Semaphore(_AT_ONCE)
-        found = await asyncio.gather(*(self._found(hit, few) for hit in hits))
-        return [hit for hit in found if hit]
+        debates = await asyncio.gather(*(self._found(hit, few) for hit in hits))
+        return [hit for hit in debates if hit]
 
     async def _found(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
         """What was found; None if it is not there any more, or cannot be read."""

@@ -146,10 +146,10 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
     Raises:
         NotesFull: It does not; says what to do.
     """
-    taken = len(debate.all_notes)
-    if taken >= bounds.notes_per_debate:
+    count = len(debate.all_notes)
+    if count >= bounds.notes_per_debate:
         raise NotesFull(
-            f"Debate `{debate.id}` has {taken} notes, as many as one can take, so the "
+            f"Debate `{debate.id}` has {count} notes, as many as one can take, so the "
             "agents did not get yours. Ask about it in a new debate."
         )
 

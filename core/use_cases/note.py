@@ -133,24 +133,24 @@ class AddNote:
         return new[room:]
 
     async def change(self, debate: Debate, note_id: str, text: str, *, change: str) -> None:
-        """Have a note of a running debate say something else from the next turn on.
+        """Change the text of a note of a running debate, from the next turn on.
 
         Args:
             debate: As it was a moment ago.
-            note_id: Which note; one that is not there is left alone.
-            text: What it says now; nothing: nobody reads it until it says something again.
+            note_id: The note's id; an unknown one is ignored.
+            text: The new text; empty: the note is in no prompt until it has text again.
             change: When it was edited, in an order of its surface.
 
         Raises:
             BadInput: It is too long.
-            NotesFull: Its author has said too much within an hour.
+            NotesFull: Its author has sent too many notes within an hour.
         """
-        known = next((note for note in debate.all_notes if note.id == note_id), None)
-        if known is None or debate.status is not Status.RUNNING:
+        note = next((note for note in debate.all_notes if note.id == note_id), None)
+        if note is None or debate.status is not Status.RUNNING:
             return
         check_size(text, self.bounds)
-        if known.text != redact(text):
-            self.check_pace(debate.id, known.author)
-            self.count(debate.id, known.author)
+        if note.text != redact(text):
+            self.check_pace(debate.id, note.author)
+            self.count(debate.id, note.author)
             changed = NoteChanged(note=note_id, text=redact(text), change=change)
             await self.facts.record(debate.id, changed)

@@ -38,37 +38,37 @@ def check_editable(debate: Debate) -> None:
 
 
 def checked(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
-    """Return the edits to record: clean, and none that changes nothing.
+    """Return the edits to record: redacted, without those that change nothing.
 
     Args:
         debate: As it stands.
         edits: What one person wants, in order; each is checked after those before it.
 
     Raises:
-        EditRefused: One of them makes no sense; says which.
+        EditRefused: One of them cannot be made; names it and the reason.
     """
-    kept = list[OptionEdit]()
+    clean_edits = list[OptionEdit]()
     for edit in edits:
-        before = after_edits(as_named(debate), (*debate.option_edits, *kept))
+        before = after_edits(as_named(debate), (*debate.option_edits, *clean_edits))
         clean = edit.model_copy(update={"name": " ".join(redact(edit.name).split())})
         if edit.change is OptionChange.RENAME and before.name(edit.option) == clean.name:
             continue
         if wrong := _fault(before, clean):
             raise EditRefused(edit, wrong)
-        kept.append(clean)
-    return kept
+        clean_edits.append(clean)
+    return clean_edits
 
 
 def _fault(options: OptionList, edit: OptionEdit) -> str:
     """Why this edit cannot be made, and what to do instead; empty if it can."""
-    known = f"The options are: {', '.join(item.name for item in options.items)}."
+    hint = f"The options are: {', '.join(item.name for item in options.items)}."
     if edit.change is OptionChange.MERGE and not (edit.option and edit.into):
         return "Choose both: the option that goes, and the one it goes into."
     if edit.change is not OptionChange.ADD and not options.resolve(edit.option):
-        return f"There is no such option any more. {known} Open the form again."
+        return f"There is no such option any more. {hint} Open the form again."
     if edit.change is OptionChange.MERGE:
         if not options.resolve(edit.into):
-            return f"Say which option it goes into. {known}"
+            return f"Say which option it goes into. {hint}"
         if options.resolve(edit.into) == options.resolve(edit.option):
             return "An option cannot go into itself: choose two different ones."
         return ""

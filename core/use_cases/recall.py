@@ -82,13 +82,15 @@ def words_held(question: str, texts: Sequence[str]) -> Sequence[float]:
 
     Words are compared by their stems, and may be cut short as in `/debate search`.
     """
-    wanted = {word for word in words_of(question) if word not in _STOP_WORDS and word.isalnum()}
-    if not wanted:
+    query_words = {
+        word for word in words_of(question) if word not in _STOP_WORDS and word.isalnum()
+    }
+    if not query_words:
         return [0.0] * len(texts)
 
     def share(text: str) -> float:
         words, stemmed = frozenset(words_of(text)), frozenset(terms(text))
-        return sum(_is_held(word, words, stemmed) for word in wanted) / len(wanted)
+        return sum(_is_held(word, words, stemmed) for word in query_words) / len(query_words)
 
     return [share(text) for text in texts]
 
@@ -211,14 +213,14 @@ class RecallDecisions:
             return by_words
         unseen = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
         try:
-            asked, *vectors = await self.embedder.embed([question, *unseen])
+            query_vector, *vectors = await self.embedder.embed([question, *unseen])
         except ProviderError as error:
             _log.warning("decisions are found by their words only", reason=str(error))
             return by_words
         # An array of numbers takes a quarter of a list of them.
         self._vectors.update(zip(unseen, (array("d", vector) for vector in vectors), strict=True))
         by_meaning = await asyncio.to_thread(
-            nearness, asked, [self._vectors.get(text, ()) for text in texts]
+            nearness, query_vector, [self._vectors.get(text, ()) for text in texts]
         )
         return [max(pair) for pair in zip(by_words, by_meaning, strict=True)]
 

@@ -71,15 +71,15 @@ class RemindPeople:
         elif decision.revisit_on is not None:
             await self._put(debate, decision.origin, decision.by, decision.revisit_on)
 
-    async def put_again(self, debate: Debate, given: DecisionOutcome, at: datetime) -> None:
-        """Remember when to ask again, where somebody said at this time that it was too early.
+    async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
+        """Schedule the next question about the outcome, where the answer was "too early".
 
         Raises:
             StoreDown: The database failed.
         """
-        if given.kind is OutcomeKind.TOO_EARLY and given.decision and self.dates.ask_after_days:
+        if outcome.kind is OutcomeKind.TOO_EARLY and outcome.decision and self.dates.ask_after_days:
             days = self.dates.again_after_days
-            await self._put(debate, given.decision, given.by, at, after=days)
+            await self._put(debate, outcome.decision, outcome.by, at, after=days)
 
     async def _put(
         self, debate: Debate, decision: str, by: Person, on: date | datetime, *, after: int = 0
@@ -123,7 +123,7 @@ class RemindPeople:
 
 
 def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
-    """What people are to be reminded of; None: nothing any more."""
+    """The reminder that is due for a decision; None: none any more."""
     stands, outcome = debate.decision, debate.outcome
     if stands is None or stands.origin != origin:
         return None
@@ -133,9 +133,9 @@ def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
         return None  # an older version let people accept what decided nothing
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         return None
-    asked = debate.outcomes_asked.get(origin, 0)
+    count = debate.outcomes_asked.get(origin, 0)
     # Somebody said that it was too early, after they were asked: then it is asked again.
-    newest = OutcomeAsked.key_of(origin, asked)
-    if asked and not (outcome and debate.came_first(newest, f"outcome/{outcome.origin}")):
+    newest = OutcomeAsked.key_of(origin, count)
+    if count and not (outcome and debate.came_first(newest, f"outcome/{outcome.origin}")):
         return None
-    return OutcomeAsked(decision=origin, number=asked + 1)
+    return OutcomeAsked(decision=origin, number=count + 1)

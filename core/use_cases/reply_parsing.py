@@ -83,31 +83,35 @@ class ParsedReply:
     referrals: Sequence[GivenAnswer] = ()
 
 
-def parse_reply(text: str, asked: Mapping[int, str], unanswered: Sequence[int]) -> ParsedReply:
-    """Return what a reply says.
+def parse_reply(text: str, questions: Mapping[int, str], unanswered: Sequence[int]) -> ParsedReply:
+    """Split a reply into numbered answers, referrals and the rest.
 
     Args:
         text: As it was typed.
-        asked: All questions of the debate by their numbers.
+        questions: All questions of the debate by their numbers.
         unanswered: Numbers of those that can still be answered, oldest first.
     """
-    said = text.strip()
-    if not said or not unanswered:
-        return ParsedReply(rest=said)
-    if _SKIP_ALL.fullmatch(said):
+    text = text.strip()
+    if not text or not unanswered:
+        return ParsedReply(rest=text)
+    if _SKIP_ALL.fullmatch(text):
         skipped = [GivenAnswer(number, "") for number in unanswered]
         return ParsedReply(skipped, is_numbered=True)
-    meant = (_MEANT.fullmatch(line) for line in said.splitlines())
-    numbers = dict.fromkeys(int(match["number"]) for match in meant if match)
-    if unknown := [number for number in numbers if number not in asked]:
+    matches = (_MEANT.fullmatch(line) for line in text.splitlines())
+    numbers = dict.fromkeys(int(match["number"]) for match in matches if match)
+    if unknown := [number for number in numbers if number not in questions]:
         return ParsedReply(unknown=unknown)
-    numbered, rest = _numbered(said, asked)
+    numbered, rest = _numbered(text, questions)
     if numbered:
-        given = [GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer]
-        referrals = [answer for answer in given if _is_referral(answer.text, asked[answer.number])]
-        answers = [answer for answer in given if answer not in referrals]
+        all_answers = [
+            GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer
+        ]
+        referrals = [
+            answer for answer in all_answers if _is_referral(answer.text, questions[answer.number])
+        ]
+        answers = [answer for answer in all_answers if answer not in referrals]
         return ParsedReply(answers, rest, is_numbered=True, referrals=referrals)
-    return ParsedReply(rest=said, is_unclear=True)
+    return ParsedReply(rest=text, is_unclear=True)
 
 
 def answer_in(words: str) -> str:
@@ -122,53 +126,53 @@ def _is_referral(answer: str, question: str) -> bool:
     return not (_ONLY_PERSON.fullmatch(answer) and _ASKS_WHO.search(question))
 
 
-def _one_a_line(text: str, asked: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+def _one_a_line(text: str, questions: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     """The lines of a reply, with the number of the question that each begins to answer, or 0.
 
-    A quoted question is answered by what stands below it. Answers on one line are one line each.
+    The lines below a quoted question answer it. Several answers on one line become a line each.
     """
-    questions = {_plain(question): number for number, question in asked.items()}
+    numbers = {_plain(question): number for number, question in questions.items()}
     is_quote = False
     for line in text.splitlines():
         quoted, number = _QUOTED.fullmatch(line.lstrip()), 0
-        said = quoted["text"] if quoted else line
-        if match := _NUMBERED.fullmatch(said):
+        content = quoted["text"] if quoted else line
+        if match := _NUMBERED.fullmatch(content):
             number = int(match["number"])
         if quoted:
-            number = number if number in asked else questions.get(_plain(said), 0)
+            number = number if number in questions else numbers.get(_plain(content), 0)
             if number or not is_quote:
                 yield (number, "") if number else (0, line)
             is_quote = is_quote or bool(number)
             continue
         is_quote = False
-        if match is None or number not in asked:
+        if match is None or number not in questions:
             yield 0, line
             continue
         start = begin = match.start("text")
-        while after := _NEXT.search(said, begin):
+        while after := _NEXT.search(content, begin):
             following, begin = int(after["number"]), after.end()
             is_next = after["sign"][0] != "." or following == number + 1
-            if following in asked and following != number and is_next:
-                yield number, said[start : after.start()]
+            if following in questions and following != number and is_next:
+                yield number, content[start : after.start()]
                 number, start = following, begin
-        yield number, said[start:]
+        yield number, content[start:]
 
 
 def _plain(question: str) -> str:
     return " ".join(re.findall(r"\w+", question.casefold()))
 
 
-def _numbered(text: str, asked: Mapping[int, str]) -> tuple[list[tuple[int, str]], str]:
-    """The numbered answers, and what stands before the first; other lines go on an answer."""
-    found: list[tuple[int, list[str]]] = []
+def _numbered(text: str, questions: Mapping[int, str]) -> tuple[list[tuple[int, str]], str]:
+    """The numbered answers, and the text before the first; further lines belong to the answer."""
+    entries: list[tuple[int, list[str]]] = []
     before: list[str] = []
-    for number, line in _one_a_line(text, asked):
+    for number, line in _one_a_line(text, questions):
         if number:
-            found.append((number, [line]))
-        elif found:
-            found[-1][1].append(line)
+            entries.append((number, [line]))
+        elif entries:
+            entries[-1][1].append(line)
         else:
             before.append(line)
     # Joined once, whole: an answer of very many lines must not be copied with each of them.
-    answers = [(number, "\n".join(lines).strip()) for number, lines in found]
+    answers = [(number, "\n".join(lines).strip()) for number, lines in entries]
     return answers, "\n".join(before).strip()

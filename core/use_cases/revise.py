@@ -43,7 +43,7 @@ class SubmitRevision:
             )
         debate = await facts.debate(debate.id)
         card = debate.clarifications.get(review.ASKING.key)
-        put = {item.number for item in card.items} if card else set[int]()
-        left = [item.number for item in open_questions(debate) if item.number in put]
-        await self.answer.skip(debate.id, left, by, f"{origin}/skip")
+        numbers = {item.number for item in card.items} if card else set[int]()
+        open_numbers = [item.number for item in open_questions(debate) if item.number in numbers]
+        await self.answer.skip(debate.id, open_numbers, by, f"{origin}/skip")
         return await facts.debate(debate.id)

@@ -94,27 +94,27 @@ class StartDebate:
         check_context(request.context, self.bounds)
         channel = await self.of_channel(request.place)
         own = channel.choices
-        chosen = choices.over(own)
-        wanted, gone = request.playbook or choices.playbook, list[str]()
-        if wanted is None and own.playbook not in {None, NO_PLAYBOOK}:
+        effective = choices.over(own)
+        playbook_name, notices = request.playbook or choices.playbook, list[str]()
+        if playbook_name is None and own.playbook not in {None, NO_PLAYBOOK}:
             if own.playbook in self.settings().playbooks:
-                wanted = own.playbook
+                playbook_name = own.playbook
             else:
-                gone.append(f"This channel's playbook “{own.playbook}” is left out: it is gone.")
-        playbook = None if wanted == NO_PLAYBOOK else wanted
+                notices.append(f"This channel's playbook “{own.playbook}” is left out: it is gone.")
+        playbook = None if playbook_name == NO_PLAYBOOK else playbook_name
         # The form comes filled in: rounds were asked for only if somebody changed them.
         usual = (await self.usual(request.place, playbook or NO_PLAYBOOK)).rounds
-        asked = None if choices.rounds == usual else choices.rounds
+        rounds = None if choices.rounds == usual else choices.rounds
         agents = request.agents if request.agents is not None else choices.agents
-        settings = with_choices(self.settings(), chosen, self.models)
+        settings = with_choices(self.settings(), effective, self.models)
         whole = replace(
             request,
             agents=agents,
             usual_agents=own.agents,
-            rounds=asked or request.rounds,
+            rounds=rounds or request.rounds,
             format=request.format or choices.format,
             playbook=playbook,
-            warnings=(*request.warnings, *gone),
+            warnings=(*request.warnings, *notices),
         )
         references, place, by = list(request.references), request.place, request.asked_by
         question, evidence = redact(request.question), settings.evidence
@@ -191,14 +191,14 @@ class StartDebate:
     ) -> StartedDebate | None:
         """Return the debate that this would be a repetition of."""
         since = self.facts.clock.now() - REPEATED_WITHIN
-        asked = (setup.place.channel, setup.asked_by.id, setup.question)
+        key = (setup.place.channel, setup.asked_by.id, setup.question)
         for entry in running:
-            if (entry.channel, entry.asked_by, entry.question) != asked or entry.started_at < since:
+            if (entry.channel, entry.asked_by, entry.question) != key or entry.started_at < since:
                 continue
             with suppress(LogBroken):
                 first = (await self.facts.debate(entry.debate_id)).setup
-                # Nobody chose these: what a token has left goes down while the first one runs, and
-                # an estimate may have come too late for one of the two.
+                # Not compared: the token's remaining money falls while the first debate runs, and
+                # the forecast may be missing in one of the two.
                 same: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
                 if setup.token:
                     cost = {"debate_cost": first.limits.debate_cost}
@@ -232,7 +232,7 @@ class StartDebate:
         return self.estimating(await self.setup_for(request, choices))
 
     async def usual(self, place: Place, playbook: str | None = None) -> Choices:
-        """Return everything that holds in a channel where nothing else is chosen.
+        """Return the defaults of a channel.
 
         Args:
             place: The channel.
@@ -247,10 +247,13 @@ class StartDebate:
             playbook = own.playbook
         if playbook is None or playbook == NO_PLAYBOOK:
             return usual.model_copy(update={"playbook": NO_PLAYBOOK})
-        found = find_playbook(playbook, settings)
-        agents = tuple(find_agent(name, settings).id for name in found.agents)
+        definition = find_playbook(playbook, settings)
+        agents = tuple(find_agent(name, settings).id for name in definition.agents)
         says = Choices(
-            playbook=found.name, format=found.format, rounds=found.rounds, agents=agents or None
+            playbook=definition.name,
+            format=definition.format,
+            rounds=definition.rounds,
+            agents=agents or None,
         )
         return says.over(usual)
 

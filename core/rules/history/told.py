@@ -53,7 +53,11 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
         if made.turn.round == number and made.turn.act in phases and not made.carried_from
     ]
     return sorted(
-        contributions, key=lambda made: (phases.index(made.turn.act), roster.index(made.turn.agent))
+        contributions,
+        key=lambda contribution: (
+            phases.index(contribution.turn.act),
+            roster.index(contribution.turn.agent),
+        ),
     )
 
 
