@@ -158,7 +158,7 @@ def _summary(reader: _Reader) -> str:
     request = reader.request
     room = min(_SUMMARY, int(request.max_output_tokens * _CHARACTERS_PER_TOKEN))
     room = min(room, request.most_chars or room) - len(FOOTER) - 2
-    lines = []
+    lines = list[str]()
     for line in map(str.strip, reader.joined(PartKind.OTHER).splitlines()):
         if line.startswith(("[", "**")) and len(line) < room:
             lines.append(line)
