@@ -637,6 +637,11 @@ class ShadowPlaced(TurnEnded):
     kind: Literal["shadow_placed"] = "shadow_placed"
     choice: ShadowChoice
 
+    @property
+    def spent(self) -> Spent:
+        """Who sums up compares the answer with the options."""
+        return Spent(agent=SUMMARIZER, call=self.choice.call)
+
 
 class VoteTallied(_Event):
     """The ballots were counted."""

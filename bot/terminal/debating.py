@@ -189,12 +189,12 @@ async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings, Pl
 
 
 def current_user() -> Person:
-    """Return the person at the terminal, by the name the machine knows."""
+    """Return the person at the terminal; others read that the name is that of a login."""
     try:
         name = getuser()
     except (OSError, KeyError):
         name = "somebody"
-    return Person(id=name, name=name)
+    return Person(id=name, name=f"{name} (login)")
 
 
 def _question(asked: DebateCommand) -> str:

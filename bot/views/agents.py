@@ -62,7 +62,7 @@ _SUBJECT_LIMIT = 500
 _WORDS_LIMIT = 600
 _WRONG_LIMIT = 200
 #: Findings in the verdict's short form, and all their characters.
-_MOST_LINES, _LINES_LIMIT = 3, 1400
+_LINES_LIMIT = 1400
 
 
 def subject_shown(debate: Debate) -> str:
@@ -97,12 +97,12 @@ def findings_counted(debate: Debate) -> str:
     return f"*Findings*: {'; '.join(texts)}"
 
 
-def findings_in_short(debate: Debate, found: Sequence[ReviewFinding]) -> str:
-    """The open findings, the gravest first, as far as there is room; the rest is counted."""
+def findings_in_short(debate: Debate, found: Sequence[ReviewFinding], most: int) -> str:
+    """So many of the open findings, the gravest first; the rest is counted."""
     left = [finding for finding in found if finding.is_open]
     lines = [f"• {finding_line(debate, finding)}" for finding in left]
-    texts = [listed(lines[:_MOST_LINES], _LINES_LIMIT)]
-    more = len(left) - _MOST_LINES
+    texts = [listed(lines[:most], _LINES_LIMIT)]
+    more = len(left) - most
     texts += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
     texts += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
     return "\n".join(filter(None, texts))

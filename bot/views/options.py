@@ -32,12 +32,14 @@ from core.rules.options import (
     held_by,
     is_listed,
     leading,
+    listed_scores,
     options_of,
     short_names,
 )
 from core.rules.voting import counted as ballots_counted
-from core.rules.voting import is_uncounted, winning_options
+from core.rules.voting import is_uncounted
 from core.rules.wanting import why_not_wanted
+from core.transcript.ballots import close_words
 from core.transcript.single_answer import cost_words, single_answer_words
 
 _LIST_LIMIT = 1200
@@ -48,7 +50,6 @@ _REASON_LIMIT = 300
 _NOBODY = {False: "nobody's first choice", True: "sealed"}
 #: Letters from which on a word of an option's name must stand in the decision.
 _LONG_WORD = 3
-_CLOSE = ":warning: *Close:* the best two options are within 10 points of each other."
 
 
 def option_labels(items: Sequence[Option]) -> dict[str, str]:
@@ -124,9 +125,7 @@ def vote_by_option(debate: Debate, tally: Tally) -> Sequence[str]:
     shares = [options.probabilities(b.probabilities) for b in ballots_counted(debate, tally)]
     votes = [vote for vote in shares if vote]
     lines = list[str]()
-    for score in tally.options:
-        if not is_listed(options, score.option, score.first_choices, score.mean_probability):
-            continue
+    for score in listed_scores(options, tally.options):
         first = sum(leading(vote) == score.option for vote in votes)
         weighed = (
             "" if first == score.first_choices else f", weighing {number(score.first_choices)}"
@@ -139,12 +138,9 @@ def vote_by_option(debate: Debate, tally: Tally) -> Sequence[str]:
 
 
 def vote_remark(tally: Tally) -> str:
-    """That the vote is a tie, or close; only options can be."""
-    if not tally.options or not tally.voters:
-        return ""
-    if len(winning_options(tally.options)) > 1:
-        return ":warning: *A tie:* the best options are level. No rule breaks it."
-    return _CLOSE if tally.controversial else ""
+    """That the options are tied or close, and what decided; else empty."""
+    words = close_words(tally) if tally.options and tally.voters else ""
+    return f":warning: {words}" if words else ""
 
 
 def cross_check_words(debate: Debate, verdict: Verdict) -> str:

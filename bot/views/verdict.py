@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from bot.slack.ids import address_of
 from bot.slack.mrkdwn.convert import gist, mrkdwn
@@ -54,8 +54,8 @@ from core.models import (
 )
 from core.rules.hinges import hinge_words
 from core.rules.wanting import was_skipped
-from core.transcript.cited import cited_verdict
-from core.transcript.few_words import few_words, shared_words
+from core.transcript.cited import cited_verdict, source_names
+from core.transcript.few_words import CUT, few_words, shared_words
 from core.transcript.models_used import judge_words
 from core.transcript.sections import (
     FINDINGS,
@@ -183,40 +183,51 @@ def told(debate: Debate, reached: Verdict) -> str:
     shares the words that are left. The question is not repeated: Slack shows the beginning of the
     thread above a reply in the channel. What the verdict hangs on is shown where nothing is cut.
     """
-    shown_as = cited_verdict(debate, reached)
-    lines, fixed, shared = _counted(_short_form(debate, shown_as))
-    if fixed + sum(len(text.split()) for text in shared) > _MOST_WORDS:
-        # The first fact whole rather than several cut.
-        fewer = shown_as.model_copy(update={"overturned_by": shown_as.overturned_by[:1]})
-        lines, fixed, shared = _counted(_short_form(debate, fewer))
-    cut = iter(shared_words(shared, _MOST_WORDS - fixed))
-    texts = [(name, next(cut) if is_shared else text) for name, text, is_shared in lines]
-    shown = [f"{name}{text}" for name, text in texts if text]
+    whole = cited_verdict(debate, reached)
     hinges = literal(hinge_words(debate, reached))
-    words = fixed + sum(len(text.split()) for text in (*shared, hinges))
+    lines = [text for _, text, _ in _short_form(debate, whole, _MOST_REASONS)]
+    names = gist(source_names(debate, " ".join([*lines, hinges])), _NOTE_LIMIT)
+    # One fact, and fewer reasons, rather than several that end in the middle of a sentence.
+    fewer = whole.model_copy(update={"overturned_by": whole.overturned_by[:1]})
+    forms = [(whole, _MOST_REASONS), *((fewer, most) for most in range(_MOST_REASONS, 0, -1))]
+    shown = ""
+    for form, most in (*forms, forms[1]):
+        said = [*_short_form(debate, form, most)]
+        shown, is_broken = _in_words(said, _MOST_WORDS - len(names.split()))
+        if not is_broken:
+            break
+    shown = "\n".join(filter(None, (shown, names)))
+    words = len(f"{shown} {hinges}".split())
     has_room_for_hinges = words <= _MOST_WORDS and len(hinges) <= _HINGES_LIMIT
-    return "\n".join([*shown, *([hinges] if hinges and has_room_for_hinges else [])])
+    return f"{shown}\n{hinges}" if hinges and has_room_for_hinges else shown
 
 
-def _counted(
-    said: Iterable[tuple[str, str, bool]],
-) -> tuple[Sequence[tuple[str, str, bool]], int, Sequence[str]]:
-    """The lines, the words that cannot be cut, the texts that can."""
-    lines = [*said]
+def _in_words(lines: Sequence[tuple[str, str, bool]], most: int) -> tuple[str, bool]:
+    """The lines in so many words, and whether a text ends in the middle of a sentence."""
     fixed = (name if is_shared else name + text for name, text, is_shared in lines)
     shared = [text for _, text, is_shared in lines if is_shared]
-    return lines, sum(len(text.split()) for text in fixed), shared
+    cut = shared_words(shared, most - sum(len(text.split()) for text in fixed))
+    is_broken = any(
+        shorter != text and not shorter.endswith(CUT)
+        for shorter, text in zip(cut, shared, strict=True)
+    )
+    texts = iter(cut)
+    told = [(name, next(texts) if is_shared else text) for name, text, is_shared in lines]
+    return "\n".join(f"{name}{text}" for name, text in told if text), is_broken
 
 
-def _short_form(debate: Debate, reached: Verdict) -> Iterator[tuple[str, str, bool]]:
-    """The lines of the short form: what stands before it, its text, whether it can be cut."""
+def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[str, str, bool]]:
+    """The lines of the short form: what stands before it, its text, whether it can be cut.
+
+    `most`: reasons, or findings.
+    """
     for line in shortcomings(reached).splitlines()[:_MOST_WARNINGS]:
         yield "", few_words(line, _WARNING_WORDS), False
     decided = few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)
     yield "", f"*{decided}*", False
-    yield "", findings_in_short(debate, reached.findings), False
+    yield "", findings_in_short(debate, reached.findings, most), False
     # In a review its findings are the reasons.
-    for reason in () if reached.findings else reached.reasons[:_MOST_REASONS]:
+    for reason in () if reached.findings else reached.reasons[:most]:
         yield "• ", gist(reason, _NOTE_LIMIT), True
     yield "*Dissent*: ", gist(reached.dissent, _NOTE_LIMIT), True
     overturned_by = without_stops([gist(fact, _NOTE_LIMIT) for fact in reached.overturned_by])
@@ -307,6 +318,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
             yield section_shown(debate, section)
     alone, notes = single_answer_section(debate, level=1), notes_section(debate, reached)
     texts = (
+        ("Sources", mrkdwn(source_names(debate, reached.model_dump_json()))),
         ("The vote", outcome(debate, debate.tally) if debate.tally else ""),
         ("How the debate went", how_it_went(debate)),
         ("Confidence", "\n".join(_grounds(debate, reached))),

@@ -26,7 +26,7 @@ from core.figures import counted, number, percent
 from core.models import Act, Agent, Contribution, Debate, Failure, Source, Tally
 from core.rules import voting
 from core.rules.mind_changes import mind_changes, mover
-from core.rules.options import NAME_MAX_CHARS, by_option, is_listed, options_of
+from core.rules.options import NAME_MAX_CHARS, by_option, is_listed, listed_scores, options_of
 from core.rules.people_count import PeopleCount, count_people
 from core.rules.voting import is_people_vote_closed, winning_options
 
@@ -151,7 +151,9 @@ def moves(debate: Debate) -> str:
                 moved += f", moved by the source {number} ({gist(reference.title, _TITLE_LIMIT)})"
             case None:
                 pass
-        lines.append(f"{moved}: “{gist(change.why, _WHY_LIMIT)}”" if change.why else f"{moved}.")
+        why = gist(change.why, _WHY_LIMIT)
+        voter = name_of(debate, change.voter)
+        lines.append(f"{moved}; {voter} says: “{why}”" if why else f"{moved}.")
     lines += [f"• Stayed with their first choice: {stayed}."] if stayed else []
     return "*Who changed their mind*\n" + listed(lines, _MOVES_LIMIT)
 
@@ -198,8 +200,8 @@ _CELL_WIDTH = 40
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
 _BY_OPTION_LIMIT = 1200
-#: Options that the vote names in a line.
-_MOST_IN_LINE = 2
+#: Options that the vote names in a line at least.
+_LEAST_IN_LINE = 2
 _REASON_LIMIT = 160
 #: Of debates that compared texts: whether two want the same is for people to judge.
 _CONTROVERSIAL = (
@@ -270,11 +272,7 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     """How likely agents hold each option the best, as a chart and in figures."""
     options = options_of(debate)
-    scores = [
-        score
-        for score in tally.options
-        if is_listed(options, score.option, score.first_choices, score.mean_probability)
-    ]
+    scores = listed_scores(options, tally.options)
     names = [bare(options.name(score.option), NAME_MAX_CHARS) for score in scores]
     labels, names = _labelled(names)
     shares = [score.mean_probability for score in scores]
@@ -365,9 +363,16 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
     lines = vote_by_option(debate, tally)
     if not lines or not tally.voters:
         return outcome(debate, tally)
-    more = len(lines) - _MOST_IN_LINE
+    # The runner-up, and whatever an agent puts first.
+    scores = listed_scores(options_of(debate), tally.options)
+    named = [
+        line
+        for place, (line, score) in enumerate(zip(lines, scores, strict=True))
+        if place < _LEAST_IN_LINE or score.first_choices
+    ]
+    more = len(lines) - len(named)
     others = [f"{counted(more, 'more option')}"] if more > 0 else []
-    first, *rest = lines[:_MOST_IN_LINE]
+    first, *rest = named
     # As the first line is told: agents, then the mean of all.
     short = [re.sub(r" of \d+ agents?(?=,)| across all$", "", line) for line in rest]
     said = (f"*Vote*: {'; '.join([first, *short, *others])}", vote_remark(tally))

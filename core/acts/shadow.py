@@ -20,12 +20,12 @@ from core.rules.playbook import parts_of
 class ShadowReply(BaseModel):
     """What one model answers alone: what weighs, then what follows from it."""
 
-    options: list[str]
-    reasons: list[str]
-    risks: list[str]
-    overturned_by: list[str]
+    options: list[str] = []
+    reasons: list[str] = []
+    risks: list[str] = []
+    overturned_by: list[str] = []
     decision: str
-    solution: str
+    solution: str = ""
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:

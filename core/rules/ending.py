@@ -171,7 +171,7 @@ def rounds_words(debate: Debate) -> str:
         early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ends_itself
         return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
     if not held:
-        return "no round was held"
+        return f"{'only first answers were' if debate.contributions else 'no answer was'} given"
     # Somebody may have stopped it, or its time ended, while agents were at work on the last one.
     left = turns_ready(debate, held) if schedule.is_cut_short(debate) else ()
     is_begun = any(turn.round == held for turn in left)

@@ -69,9 +69,9 @@ def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent |
 
 
 def cause_words(debate: Debate, change: MindChange) -> str:
-    """`, moved by the critique of Ann in round 1: “It is slow.”`; empty where nothing is named.
+    """`, moved by the critique of Ann in round 1; Bob says: “It is slow.”`; else "".
 
-    Plain text: the words are the agent's own.
+    Plain text.
     """
     match mover(debate, change):
         case Contribution(turn=turn):
@@ -83,4 +83,5 @@ def cause_words(debate: Debate, change: MindChange) -> str:
             by = f", moved by the source {number} ({reference.title})"
         case None:
             by = ""
-    return by + (f": “{change.why}”" if change.why else "")
+    voter = debate.setup.agent(change.voter).name
+    return by + (f"; {voter} says: “{change.why}”" if change.why else "")

@@ -16,6 +16,7 @@ from core.models import (
     Option,
     OptionChange,
     OptionEdit,
+    OptionScore,
     QuestionKind,
     once_per_debate,
 )
@@ -202,6 +203,17 @@ def is_listed(options: OptionList, option: str, *given: float) -> bool:
         given: The figures that the list shows of it.
     """
     return any(given) or options.name(option) != NONE_OF_THESE
+
+
+def listed_scores(options: OptionList, scores: Iterable[OptionScore]) -> Sequence[OptionScore]:
+    """The scores as lists show them: best first, "none of these" last unless it leads or is out."""
+    shown = [
+        score
+        for score in scores
+        if is_listed(options, score.option, score.first_choices, score.mean_probability)
+    ]
+    none = [score for score in shown[1:] if options.name(score.option) == NONE_OF_THESE]
+    return [*(score for score in shown if score not in none), *none]
 
 
 @dataclass(frozen=True)

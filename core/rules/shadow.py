@@ -44,6 +44,6 @@ def agrees(debate: Debate) -> bool | None:
 
 
 def spent(debate: Debate) -> Usage:
-    """What the answer alone cost, with finding out which option it takes."""
+    """What the answer alone cost."""
     own = (expense.usage for expense in debate.spent if expense.agent == SHADOW)
     return sum(own, start=Usage())

@@ -6,7 +6,7 @@ from core.figures import number, percent
 from core.models import Ballot, Debate, Tally
 from core.rules.degradations import tie_break
 from core.rules.formats.review import NOT_READY
-from core.rules.options import is_listed, options_of
+from core.rules.options import listed_scores, options_of
 from core.rules.voting import OWN_TEXT, counted, winning_options
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
@@ -31,16 +31,14 @@ def vote_words(debate: Debate) -> str:
     texts = list[str]()
     if tally.options:
         options = options_of(debate)
-        first, *others = tally.options
+        first, *others = listed_scores(options, tally.options) or tally.options
         counts = [option_words(debate, first)]
         for other in others:
-            if not is_listed(options, other.option, other.first_choices, other.mean_probability):
-                continue
             name = inert_line(options.name(other.option) or other.option)
             counts.append(
                 f"{name}: {number(other.first_choices)}, {percent(other.mean_probability)}"
             )
-        texts += [f"{'; '.join(counts)}.", _close(tally)]
+        texts += [f"{'; '.join(counts)}.", close_words(tally)]
     return " ".join(filter(None, (*texts, _by_text(debate, tally))))
 
 
@@ -84,15 +82,15 @@ def vote_section(debate: Debate) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _close(tally: Tally) -> str:
+def close_words(tally: Tally) -> str:
     """That the best options are tied or close, and what decided; empty where neither is so."""
     if len(winning_options(tally.options)) > 1:
-        return "The options are tied."
+        return "A tie: the best options are level, and no rule breaks it."
     first_choices = [option.first_choices for option in tally.options]
     if any(first_choices) and first_choices[:1] == first_choices[1:2]:
         return "Level on first choices: the higher average puts one first."
     if tally.options and tally.controversial:
-        return "The vote is close: the best two options are within 10 points."
+        return "Close: the best two options are within 10 points of each other."
     return ""
 
 

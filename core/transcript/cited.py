@@ -1,5 +1,6 @@
 """Checked quotes as people read them: the words, and a link to where they stand (pure)."""
 
+import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
@@ -9,6 +10,7 @@ from core.models import Citation, Debate, Source, Verdict
 from core.rules.subject import role_of
 from core.transcript.words import table
 
+_SOURCE_ID = re.compile(r"\be\d{1,3}\b")
 _TEXTS = ("decision", "solution", "implementation", "dissent")
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 _CHECKED = "Only quotes were checked: those with a place were found there"
@@ -83,6 +85,13 @@ def title_in(debate: Debate, source: Source) -> str:
     """A source's title; in a review with what it is: "plan.md (the changed text)"."""
     role = role_of(debate, source)
     return f"{source.reference.title} ({role})" if role else source.reference.title
+
+
+def source_names(debate: Debate, text: str) -> str:
+    """Which sources are meant by the ids in a text: `e1 is load.md, e2 is costs.csv.`; else ""."""
+    ids = set(_SOURCE_ID.findall(text))
+    named = [f"{it.id} is {title_in(debate, it)}" for it in debate.evidence if it.id in ids]
+    return f"{', '.join(named)}." if named else ""
 
 
 def source_words(source: Source) -> str:

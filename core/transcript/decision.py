@@ -9,7 +9,7 @@ from core.rules.ending import how_it_ended, why_held
 from core.rules.hinges import hinge_words
 from core.rules.sealing import SEALED
 from core.transcript.ballots import vote_lines
-from core.transcript.cited import cited_verdict
+from core.transcript.cited import cited_verdict, source_names
 from core.transcript.markdown import inert, inert_line
 from core.transcript.sections import as_markdown, notes_section, verdict_sections
 from core.transcript.single_answer import single_answer_section
@@ -93,6 +93,8 @@ def why_none(debate: Debate) -> str:
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
+    if cited := source_names(debate, verdict.model_dump_json()):
+        yield inert_line(f"Sources: {cited}")
     if hangs_on := hinge_words(debate, verdict):
         yield inert_line(hangs_on)
     if playbook := debate.setup.playbook:

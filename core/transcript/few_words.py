@@ -4,6 +4,11 @@ import re
 from collections.abc import Sequence
 
 _AFTER_SENTENCE = re.compile(r"(?<=[.!?…]) ")
+#: Where a text can be cut: not after "am 3." or "approx.".
+_CUT = re.compile(r"(?<=[^\W\d][.!?…]|[)”%][.!?…]) (?=[A-ZÀ-Þ“(*])")
+_PAIRS = ("“”", "()")
+#: Ends a text that is cut after a sentence.
+CUT = " …"
 #: What may stand around a sentence that is the same.
 _MARKS = "*_ -•.!?…"
 #: Words from which on a sentence is not said again.
@@ -13,13 +18,19 @@ _LONG_ENOUGH = 6
 def few_words(text: str, most: int) -> str:
     """The text in at most so many words, on one line; what is cut ends with an ellipsis.
 
-    A quote is left out rather than cut, with the mark that says whether it was found; so is what
-    stands in brackets.
+    It is cut after a sentence where one fits. Else a quote is left out rather than cut, with the
+    mark that says whether it was found; so is what stands in brackets.
     """
     words = text.split()
     if len(words) <= most:
         return text
     shown = " ".join(words[: max(0, most)])
+    # The ellipsis counts as a word.
+    room = " ".join(words[: max(0, most - 1)])
+    sentences = [room[: cut.start()] for cut in _CUT.finditer(f"{room} A")]
+    whole = [text for text in sentences if all(text.count(a) == text.count(b) for a, b in _PAIRS)]
+    if whole:
+        return f"{whole[-1]}{CUT}"
     is_marked = words[most].startswith("(") if most > 0 else False
     if shown.count("“") > shown.count("”") or (is_marked and shown.endswith("”")):
         shown = shown.rpartition("“")[0]
@@ -37,7 +48,7 @@ def not_yet_said(text: str, said: set[str]) -> str:
     new = list[str]()
     for sentence in _AFTER_SENTENCE.split(text):
         bare = sentence.strip(_MARKS).casefold()
-        if bare not in said:
+        if bare and bare not in said:
             new.append(sentence)
         if len(bare.split()) >= _LONG_ENOUGH:
             said.add(bare)

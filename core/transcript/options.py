@@ -15,6 +15,7 @@ from core.rules.options import (
     held_by,
     is_listed,
     leading,
+    listed_scores,
     option_of,
     options_of,
     stance_in,
@@ -90,7 +91,8 @@ def options_table(debate: Debate) -> str:
     people = count_people(debate)
     first = {score.option: score.first_choices for score in people.scores}
     rows: list[Sequence[str]] = []
-    places = {option: place for place, option in enumerate(scores)}
+    listed = listed_scores(options, scores.values())
+    places = {score.option: place for place, score in enumerate(listed)}
     for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
         score = scores.get(item.id)
         standing, holding = stands.get(item.id, ()), holders.get(item.id, ())
@@ -215,7 +217,7 @@ def positions_words(debate: Debate) -> Iterator[str]:
     for option, agents in by_option(debate).items():
         if is_listed(options, option, len(agents)):
             names = ", ".join(name_of(debate, agent) for agent in agents)
-            names = names or ("sealed" if debate.is_sealed else "nobody")
+            names = names or ("sealed" if debate.is_sealed else "no agent stands for it")
             yield f"{options.name(option)}: {names}"
 
 

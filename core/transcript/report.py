@@ -54,7 +54,9 @@ def report(debate: Debate) -> str:
     ]
     warnings = [(turn_words(debate, failure.turn), failure.reason) for failure in missing]
     failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
-    prompts = [(item.name, ", ".join(item.prompt_sources) or "none") for item in spending(debate)]
+    prompts = [
+        (item.name, ", ".join(item.prompt_sources) or "not recorded") for item in spending(debate)
+    ]
     sections = (
         "# Debate report",
         verdict_section(debate),
@@ -99,7 +101,7 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
         yield "Ended", when(debate.ended_at)
     yield "Took", duration(seconds_taken(debate))
     waited = sum(call.latency_ms for call in debate.calls) / 1000
-    yield "Waited for models, all calls added up", duration(waited)
+    yield "Waited for usable replies, all calls added up", duration(waited)
     yield "Cost", money(debate.usage.cost)
 
 
@@ -227,7 +229,7 @@ def spending_section(debate: Debate) -> str:
             number(item.usage.input_tokens),
             number(item.usage.cached_tokens),
             number(item.usage.output_tokens),
-            duration(item.latency_ms / 1000),
+            duration(item.latency_ms / 1000) if item.calls else "–",
             money(item.usage.cost),
         )
         for item in spending(debate)
@@ -258,7 +260,7 @@ def spending_section(debate: Debate) -> str:
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
     told = (
-        "A call led to something above; attempts are all requests made of a model, those of "
-        "failed turns and summaries, repairs and tries again included."
+        "A call led to something above, and only calls count as waited; attempts are all requests "
+        "made of a model, those of failed turns and summaries, repairs and tries again included."
     )
     return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{told}{below}"

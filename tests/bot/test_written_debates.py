@@ -1,19 +1,23 @@
-"""Four whole debates whose replies a person wrote: every kind of sentence said of them is true.
+"""Six whole debates whose replies a person wrote: every kind of sentence said of them is true.
 
 In one all say yes, at 60 % each; one is in German, splits, and quotes figures of a source; one is a
-panel that agrees at once; one is a review of a German text, with figures, whose two voters differ.
+panel that agrees at once; one is a review of a German text, with figures, whose two voters differ;
+in a council one moves to none of the options; in a critique about money the answer alone failed.
 """
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from bot.slack.ids import ActionId
 from bot.views.board import board
 from bot.views.verdict import headline
+from bot.views.vote import vote
 from core.events import Recorded, event_from_json, fold
 from core.models import Debate
 from core.transcript.adr import adr
@@ -97,6 +101,12 @@ def shown(name: str, surface: str) -> str:
         ("german", "board", "*Summary up to round 3*"),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
+        ("panel", "verdict", "update, and gave the option 65 %.\n"),
+        ("panel", "verdict", "More than 2 % of daily calls come from the old API on 15 March.\n"),
+        ("panel", "report", "| Format | panel, only first answers were given |"),
+        ("panel", "record", "- Keep it running: no agent stands for it\n"),
+        ("panel", "record", "## Recommendations\n\n- Watch the share of calls"),
+        ("panel", "report", "| One model alone | alpha/alpha-large | 1 | 1 |"),
         ("panel", "verdict", "*Turn the old mobile API off on 31 March, after two announced"),
         ("panel", "verdict", "*Keep it running*: 0, 18%; 1 more option"),
         ("panel", "verdict", 'All agreed at once on "Turn it off on 31 March"; the debate was'),
@@ -112,6 +122,32 @@ def shown(name: str, surface: str) -> str:
         ("review", "terminal", "Only quotes were checked: those with a place were found there."),
         ("review", "report", "### Question 4, asked by Operations\n\nFinding 4.\n"),
         ("review", "report", "1 finding struck out: not about words of the subject."),
+        ("review", "verdict", "• … and 3 more findings"),
+        (
+            "review",
+            "verdict",
+            ":warning: Level on first choices: the higher average puts one first.",
+        ),
+        ("review", "verdict", "\ne1 is plan.md (the subject)."),
+        ("review", "report", "Sources: e1 is plan.md (the subject)."),
+        # The runner-up is named, and who puts nothing first; whose words a cause is told in.
+        (
+            "council",
+            "board",
+            "*Buy a billing product*: 0, 22%; *None of these / not now*: 1, 18%; 1 more option",
+        ),
+        ("council", "verdict", "moved by Architect; Finance says: “The second migration was"),
+        ("council", "report", "; Split into services: 0, 5%; None of these / not now: 1, 18%."),
+        (
+            "critique",
+            "verdict",
+            "|Finance's critique of Sceptic's proposal>; Sceptic says: “An opt",
+        ),
+        (
+            "critique",
+            "report",
+            "| One model alone | no usable reply | 0 | 2 | 1,867 | 0 | 126 | – |",
+        ),
         # The judge's own number is a footnote.
         ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),
     ],
@@ -129,3 +165,18 @@ def test_what_is_not_so_is_said_nowhere(surface: str) -> None:
         assert words not in shown("review", surface)
     assert "Stance:" not in shown("german", surface), "what is for programs is in no sentence"
     assert "verified |" not in shown("german", surface), "a reason is never verified"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.iterdir()))
+def test_people_are_invited_to_vote_where_there_is_a_button(name: str) -> None:
+    for quiet in (True, False):
+        setup = written(name).setup.model_copy(update={"quiet": quiet})
+        debate = replace(written(name), setup=setup)
+        assert debate.verdict
+        assert debate.tally
+        posts = [headline(debate, debate.verdict)]
+        posts += [] if quiet else [vote(debate, debate.tally)]
+
+        invites = ["Anybody here can vote" in post.text for post in posts]
+        assert invites == [ActionId.BALLOT.value in str(post.blocks) for post in posts]
+        assert any(invites) is ("Anybody here can vote" in board(debate).text) is True

@@ -80,7 +80,7 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
     assert rounds_held(debate) == 0
     assert how_it_ended(debate) == (
         "No model was asked, and no checklist takes a side on the question.",
-        "No round was held.",
+        "Only first answers were given.",
     )
     assert why_held(debate) == ()
     assert why_not_wanted(debate).startswith("No model was asked.")
@@ -125,7 +125,7 @@ async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
     assert rounds_held(debate) == 0
     assert how_it_ended(debate) == (
         "One agent alone is no debate: nobody criticises what it says.",
-        "No round was held.",
+        "Only first answers were given.",
     )
     assert why_held(debate) == ()
     assert "wants" not in decision_text(debate)

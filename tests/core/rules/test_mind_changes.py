@@ -34,14 +34,14 @@ def moved(moved_by: str | None, why: str = "") -> Debate:
     ("moved_by", "why", "words"),
     [
         (None, "", ""),
-        (None, "It scales.", ": “It scales.”"),
-        ("security", "It scales.", ", moved by Security: “It scales.”"),
+        (None, "It scales.", "; Architect says: “It scales.”"),
+        ("security", "It scales.", ", moved by Security; Architect says: “It scales.”"),
         # Old logs name the newest text of an agent, which the voter may have moved before.
         ("r2/rebuttal/security", "", ", moved by Security"),
         (
             "r1/critique/security/architect",
             "It scales.",
-            ", moved by the critique of Security in round 1: “It scales.”",
+            ", moved by the critique of Security in round 1; Architect says: “It scales.”",
         ),
         (VOTER, "", ""),
         ("gone", "", ""),
