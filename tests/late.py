@@ -7,6 +7,7 @@ for a moment, or took for recorded what another step records.
 
 import asyncio
 import selectors
+import threading
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -86,6 +87,8 @@ def make_commits_late(draw: Callable[[], float]) -> Callable[[], None]:
     def wait(_connection: Connection) -> None:
         if in_greenlet():  # as all do whose engine is asynchronous
             await_only(asyncio.sleep(draw()))
+        elif threading.current_thread() is not threading.main_thread():
+            time.sleep(draw())
 
     event.listen(Engine, "commit", wait)
     return lambda: event.remove(Engine, "commit", wait)

@@ -6,11 +6,11 @@ PostgreSQL (several processes; each write is a transaction of its own, repeated 
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
@@ -341,13 +341,10 @@ def _identity_of(path: Path) -> tuple[int, int] | None:
 
 def _give_back(connection: Connection) -> int:
     """Take some free pages off the file's end; how many are still free."""
-
-    def free_pages(driver: Any) -> Awaitable[object]:
-        # Each page is a row without columns, so the driver must be told to fetch them.
-        return driver.execute_fetchall(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")
-
-    adapted: Any = connection.connection.dbapi_connection
-    adapted.run_async(free_pages)
+    # Each page is a row without columns, of which SQLAlchemy would fetch none.
+    cursor = connection.connection.cursor()
+    cursor.execute(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE})")
+    cursor.fetchall()
     return connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
 
 

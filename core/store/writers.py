@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.errors import StoreDown
 from core.retry import RetryPolicy, retry
+from core.store.engines import SqliteEngine
 from core.store.failures import explain, is_held_by_others
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ class RepeatingWriter:
 
     def __init__(
         self,
-        engine: AsyncEngine,
+        engine: AsyncEngine | SqliteEngine,
         place: str,
         *,
         passes: Callable[[BaseException], bool],
@@ -102,8 +103,10 @@ class RepeatingWriter:
         await self._engine.dispose()
 
 
-async def transact(engine: AsyncEngine, work: Callable[[Connection], T]) -> T:
+async def transact(engine: AsyncEngine | SqliteEngine, work: Callable[[Connection], T]) -> T:
     """Run the work in one transaction of this engine."""
+    if isinstance(engine, SqliteEngine):
+        return await engine.transact(work)
     async with engine.begin() as connection:
         return await connection.run_sync(work)
 
@@ -136,7 +139,10 @@ class BatchingWriter:
     """
 
     def __init__(
-        self, engine: AsyncEngine, place: str, check: Callable[[], None] = lambda: None
+        self,
+        engine: AsyncEngine | SqliteEngine,
+        place: str,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Write through `engine`, which has one connection.
 
