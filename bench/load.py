@@ -53,6 +53,8 @@ CHANNELS = 100
 _LONGEST_LINE = 2**20
 #: Seconds between two people who type or click.
 PERSON_PAUSE = 0.25
+#: Who they are by turns: one alone would be faster than the bot takes from a person.
+PEOPLE = ("alex", "sam", "priya")
 #: Seconds that everything may take, and as many more for each debate: 19 turns of 0.1 s of CPU.
 PATIENCE, PATIENCE_BY_DEBATE = 300, 2
 
@@ -133,10 +135,11 @@ def _use(workspace: Workspace, channel: str, number: int) -> tuple[str, Awaitabl
     boards = [
         message for message in workspace.messages(channel) if key_of(message).endswith("/board")
     ]
+    person = PEOPLE[number // 2 % len(PEOPLE)]
     if number % 2 and boards:
         stop = ActionId.STOP.value
-        return "clicks on Stop", workspace.click("alex", channel, boards[-1]["ts"], stop)
-    return "lists", workspace.command("alex", channel, "/debate", "list")
+        return "clicks on Stop", workspace.click(person, channel, boards[-1]["ts"], stop)
+    return "lists", workspace.command(person, channel, "/debate", "list")
 
 
 @dataclass(frozen=True, kw_only=True)

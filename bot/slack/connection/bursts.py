@@ -22,7 +22,7 @@ _log = logger(__name__)
 #: Events of what people do; all others are taken, whoever caused them.
 _EVENTS = frozenset({"message", "app_mention", "app_home_opened"})
 #: How many a person may send at once; then one a second.
-EVENTS_AT_ONCE, COMMANDS_AT_ONCE, CLICKS_AT_ONCE = 30, 20, 400
+EVENTS_AT_ONCE, COMMANDS_AT_ONCE, CLICKS_AT_ONCE = 30, 20, 60
 _TOO_MANY_COMMANDS = (
     f"You typed more than {COMMANDS_AT_ONCE} commands at once, so this one was not done. "
     "Type it again in a few seconds."

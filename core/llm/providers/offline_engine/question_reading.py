@@ -7,6 +7,7 @@ length of the text, and of long texts only the beginning is read.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from core.llm.providers.offline_engine.checklists import (
     checklists,
@@ -77,6 +78,4 @@ def _options(choice: str) -> tuple[Sequence[str], bool]:
 def _bare(option: str) -> str:
     """An option without the words that lead to it."""
     words, leading = option.split(), _LEADING.split()
-    while words and words[0].lower().strip(",") in leading:
-        words = words[1:]
-    return " ".join(words)
+    return " ".join(dropwhile(lambda word: word.lower().strip(",") in leading, words))
