@@ -56,7 +56,6 @@ from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.store.expiry import KEPT, Expiring, deleting_daily
-from bot.store.landings import Landings
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import (
@@ -269,7 +268,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         if gateway:
             gateway.on_connected = catch_up.look
         # What was started is stopped in the opposite order.
-        stopped = (sharing, context.outbox, landing, runner, context.home)
+        stopped = (sharing, context.outbox, runner, context.home)
         for part in (*stopped, catch_up, bursts):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
@@ -280,7 +279,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             RestoredIds(database), context.answer.facts
         )
         await context.outbox.start()
-        await landing.start()
         # Before debates go on: the time of a question may be over that was answered meanwhile.
         await catch_up.start()
         # Else the first reply would hold everybody up, and be lost if the process died meanwhile.
@@ -365,16 +363,13 @@ def _connect(
     addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
     receivers = {receiver.name: receiver for receiver in parts.receivers}
     landing = LandingQueue(
-        landings=Landings(database),
+        outbox=outbox,
         store=store,
         receivers=receivers,
-        clock=clock,
         tell=LandingPosts(outbox),
         link_of=addresses.of_thread,
         on_outcome=lambda outcome: metrics.landings.labels(outcome).inc(),
-        supervise=sharing.receivers,
     )
-    sharing.remind(landing.look_for_work)
     fetchers = {
         SourceKind.FILE: slack.fetch_file,
         SourceKind.THREAD: slack.fetch_thread,

@@ -1,19 +1,19 @@
-"""The queues of what is sent outside Slack: one per receiver, in order, until landed or dead."""
+"""What is sent outside Slack: a lane of the queue per receiver, in order, until landed or dead."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed, Receiver, ReceiverClosed
 from bot.log import logger
-from bot.running.keyed_tasks import KeyedTaskRunner, KeyedTasks
-from bot.store.landings import LandingLost, LandingRow, Landings, NewLanding
+from bot.queue.landings import Landings, new_landing
+from bot.queue.outbox import Outbox
+from bot.queue.rows import LANDING, PostRow, PostState
 from core.errors import DebateUnknown, LogBroken
 from core.events import Recorded, fold
 from core.models import Debate, Turn
-from core.ports import Clock, DebateStore, EventSink
+from core.ports import DebateStore, EventSink
 
 _log = logger(__name__)
 
@@ -58,23 +58,19 @@ async def _no_link(debate: Debate) -> str:  # noqa: ARG001 - takes what a real o
 class LandingQueue:
     """Brings events to receivers. `put` may be called from anywhere, and again."""
 
-    landings: Landings
+    outbox: Outbox
     store: DebateStore
     receivers: Mapping[str, Receiver]
-    clock: Clock
     tell: LandingReporter | None = None
     #: Finds the address of a debate's thread; empty: there is none.
     link_of: Callable[[Debate], Awaitable[str]] = _no_link
     #: Told of every attempt: "landed", "failed" or "dead".
     on_outcome: Callable[[str], None] = lambda _outcome: None
-    #: Makes what keeps the queues going: in this process, or shared with others.
-    supervise: Callable[[Callable[[str], Awaitable[None]]], KeyedTaskRunner[str]] = KeyedTasks
-    #: Seconds after which what waits looks whether somebody asked to try again.
-    look_seconds: float = 5.0
+    landings: Landings = field(init=False)
 
     def __post_init__(self) -> None:
-        self._queues = self.supervise(self._serve)
-        self._taking_up = KeyedTasks[str](lambda _: self.look_for_work())
+        self.landings = Landings(self.outbox.posts.database)
+        self.outbox.serve(LANDING, self._step)
 
     async def put(self, debate: Debate, recorded: Recorded) -> None:
         """Queue an event for every receiver that wants it; what is known already is left alone.
@@ -82,20 +78,13 @@ class LandingQueue:
         Raises:
             StoreDown: Nothing was queued.
         """
-        names = [
-            name for name, receiver in self.receivers.items() if receiver.wants(debate, recorded)
+        rows = [
+            new_landing(name, debate.id, recorded.seq)
+            for name, receiver in self.receivers.items()
+            if receiver.wants(debate, recorded)
         ]
-        if not names:
-            return
-        now = self.clock.now()
-        await self.landings.enqueue(
-            [
-                NewLanding(receiver=name, debate_id=debate.id, seq=recorded.seq, queued_at=now)
-                for name in names
-            ]
-        )
-        for name in names:
-            self._queues.wake(name)
+        if rows:
+            await self.outbox.post(rows)
 
     async def retry(self, which: int | str | None = None) -> int:
         """Send dead letters again, and what waits at once; how many.
@@ -103,56 +92,30 @@ class LandingQueue:
         Raises:
             StoreDown: Nothing was changed.
         """
-        count = await self.landings.retry(which)
-        await self.look_for_work()
-        return count
+        lanes = await self.landings.retry(which)
+        for lane in lanes:
+            self.outbox.wake(lane)
+        return len(lanes)
 
-    async def start(self) -> None:
-        """Go on with what an earlier process left; keeps trying while the database is down."""
-        self._taking_up.wake("landings")
-
-    async def close(self) -> None:
-        """Stop; what is under way is tried again next time, with the same id."""
-        await self._taking_up.close(1)
-        await self._queues.close(2)
-
-    async def look_for_work(self) -> None:
-        """Wake every receiver with something to get.
-
-        Raises:
-            StoreDown: The database failed.
-        """
-        for name in await self.landings.receivers_with_work():
-            if name in self.receivers:
-                self._queues.wake(name)
-
-    async def _serve(self, name: str) -> None:
-        """Send a receiver what waits for it, one after the other."""
-        receiver = self.receivers.get(name)
-        while receiver and (row := await self.landings.next_for(name)) is not None:
-            # Not longer than it can be: the clock may have been set back.
-            due = row.not_before or self.clock.now()
-            left = min((due - self.clock.now()).total_seconds(), LONGEST_PAUSE)
-            if left > 0:
-                await self.clock.sleep(min(left, self.look_seconds))
-                continue
-            try:
-                await self._attempt(receiver, row)
-            except LandingLost as error:
-                _log.warning("let go", receiver=name, reason=str(error))
-                again = await self.landings.next_for(name)
-                if again and again.id == row.id:
-                    return  # another process is at it; else its debate was deleted
-
-    async def _attempt(self, receiver: Receiver, waiting: LandingRow) -> None:
-        row = await self.landings.begin(waiting)
+    async def _step(self, lane: str) -> float | None:
+        """Bring a receiver's next landing a step further; see `bot.queue.worker.Step`."""
+        receiver = self.receivers.get(lane.partition("/")[2])
+        waiting = await self.landings.next_for(lane) if receiver else None
+        if receiver is None or waiting is None:
+            return None
+        if waiting.due_in > 0:
+            return waiting.due_in
+        leases = self.outbox.outgoing.leases
+        row = await self.outbox.posts.claim(waiting, leases.owner)
+        if row is None:
+            await leases.confirm(lane)
+            return 0.0
         try:
             landing = await self._landing(row)
         except (DebateUnknown, LogBroken) as error:
             # Nobody can be told in a thread of it; doctor says it.
-            await self.landings.bury(row, str(error))
-            self.on_outcome("dead")
-            return
+            await self._settle(row, PostState.FAILED, "dead", error=str(error))
+            return 0.0
         try:
             landed = await receiver.deliver(landing)
         except LandingFailed as error:
@@ -164,16 +127,17 @@ class LandingQueue:
         else:
             if self.tell and receiver.undone:
                 await self.tell.landed(receiver.name, landing, landed)
-            await self.landings.land(row, landed.place)
-            self.on_outcome("landed")
+            await self._settle(row, PostState.SENT, "landed", ts=landed.place)
+        return 0.0
 
-    async def _landing(self, row: LandingRow) -> Landing:
-        log = await self.store.events(row.debate_id)
-        upto = [entry for entry in log if entry.seq <= row.seq]
-        if not upto or upto[-1].seq != row.seq:
-            raise DebateUnknown(f"Debate {row.debate_id} has no event {row.seq}.")
+    async def _landing(self, row: PostRow) -> Landing:
+        debate_id, seq = row.debate_id or "", row.wanted_seq
+        log = await self.store.events(debate_id)
+        upto = [entry for entry in log if entry.seq <= seq]
+        if not upto or upto[-1].seq != seq:
+            raise DebateUnknown(f"Debate {debate_id} has no event {seq}.")
         # With its time: after a restore another event may have the same number.
-        name = f"{row.debate_id}/{row.seq}/{upto[-1].at.isoformat()}"
+        name = f"{debate_id}/{seq}/{upto[-1].at.isoformat()}"
         debate = fold(upto)
         return Landing(
             id=f"msg_{hashlib.sha256(name.encode()).hexdigest()[:32]}",
@@ -181,30 +145,33 @@ class LandingQueue:
             debate=debate,
             newest=fold(log),
             link=await self.link_of(debate),
-            places=await self.landings.places(row.receiver),
+            places=await self.landings.places(row.lane),
         )
 
     async def _failed(
-        self, receiver: Receiver, row: LandingRow, landing: Landing, error: LandingFailed
+        self, receiver: Receiver, row: PostRow, landing: Landing, error: LandingFailed
     ) -> None:
         """Try again later, or give it up."""
-        why, name = str(error), receiver.name
-        _log.warning("not landed", receiver=name, debate=row.debate_id, reason=why)
-        wait: float | None = None
+        why = str(error)
+        _log.warning("not landed", receiver=receiver.name, debate=row.debate_id, reason=why)
+        state, wait = PostState.FAILED, None
         if isinstance(error, ReceiverClosed):
-            await self.landings.close_receiver(name, why)
-            wait = 0.0  # it waits as long as the receiver is closed
-        elif not error.is_final and row.failures < len(WAITS):
+            state, wait = PostState.GONE, 0.0  # it waits as long as the receiver is closed
+        elif not error.is_final and row.attempts <= len(WAITS):
             asked = min(error.after or 0.0, LONGEST_PAUSE)
-            wait = max(WAITS[row.failures], asked)
-        is_due = wait is None or row.failures + 1 == TOLD_AFTER
+            state, wait = PostState.WAITING, max(WAITS[row.attempts - 1], asked)
+        is_due = wait is None or row.attempts == TOLD_AFTER
         if self.tell and receiver.undone and is_due:
             await self.tell.failed(receiver, landing, why, again_after=wait)
-        if wait is None:
-            await self.landings.bury(row, why)
+        outcome = "dead" if wait is None else "failed"
+        await self._settle(row, state, outcome, error=why, after=wait or 0.0)
+
+    async def _settle(self, row: PostRow, state: PostState, outcome: str, **values: Any) -> None:
+        """End the attempt, unless another process has taken it over or its debate was deleted."""
+        if await self.outbox.posts.settle(row, state, **values):
+            self.on_outcome(outcome)
         else:
-            await self.landings.postpone(row, self.clock.now() + timedelta(seconds=wait), why)
-        self.on_outcome("dead" if wait is None else "failed")
+            _log.warning("let go", lane=row.lane, debate=row.debate_id)
 
 
 @dataclass

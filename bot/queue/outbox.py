@@ -1,4 +1,4 @@
-"""The way out to Slack: posts are queued here, and sent lane by lane."""
+"""The way out of Moot: posts and landings are queued here, and sent lane by lane."""
 
 import secrets
 import time
@@ -9,7 +9,7 @@ from bot.queue.edits import Edits
 from bot.queue.first_calls import FirstCalls
 from bot.queue.outgoing import Outgoing
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
-from bot.queue.worker import Worker
+from bot.queue.worker import Step, Worker
 from bot.slack.outcomes import Rejected
 from bot.store.channel import Channel
 from core.models import Person, Place
@@ -26,12 +26,12 @@ class Outbox:
     def __post_init__(self) -> None:
         self.first_calls = FirstCalls(self.outgoing)
         edits = Edits(self.outgoing)
-        steps = {
-            **dict.fromkeys(("post", "whisper", "react"), self.first_calls.step),
-            **dict.fromkeys(("edit", "pin"), edits.step),
-        }
         grace = self.outgoing.pace.grace
-        self._worker = Worker(self.outgoing.posts, self.outgoing.leases, steps, grace)
+        self._worker = Worker(self.outgoing.posts, self.outgoing.leases, grace)
+        for kind in ("post", "whisper", "react"):
+            self.serve(kind, self.first_calls.step)
+        for kind in ("edit", "pin"):
+            self.serve(kind, edits.step)
         self.outgoing.wake = self._worker.wake
 
     @property
@@ -50,6 +50,14 @@ class Outbox:
         served, fronts = self._worker.lanes, self.first_calls.fronts
         since = [at for lane, (_, at) in fronts.items() if lane in served]
         return max((time.monotonic() - at for at in since), default=0.0)
+
+    def serve(self, kind: str, step: Step) -> None:
+        """Have lanes whose names begin with a kind brought further like this."""
+        self._worker.steps[kind] = step
+
+    def wake(self, lane: str) -> None:
+        """There is something to do in this lane."""
+        self._worker.wake(lane)
 
     async def start(self) -> None:
         """Go on with what an earlier process left; keeps trying while the database is down."""

@@ -44,6 +44,8 @@ from core.store.database import Database
 UNKNOWN = -1
 #: Methods of living posts that are no messages: there is no first call, each call sets a state.
 STATES = frozenset({"pin", "session"})
+#: The method of what goes to a receiver outside Slack, and what its lane's name begins with.
+LANDING = "landing"
 #: Stale posts looked at together: more than one debate has.
 _MOST_STALE = 30
 
@@ -72,8 +74,9 @@ class NewPost:
     #: Says what it is, unique among all rows: `<debate>/e<seq>/<part>`.
     key: str
     workspace: str
+    #: Of a landing: its receiver's name.
     channel: str
-    #: "post", "pin", "react", "ephemeral", "upload", …
+    #: "post", "pin", "react", "ephemeral", "upload", "landing", …
     method: str
     #: What the method is called with; JSON. Of a living post only what its first call has besides.
     payload: Mapping[str, Any]
@@ -84,10 +87,14 @@ class NewPost:
     urgent: bool = False
     #: Which living post it is; empty: what it shows is fixed.
     post: str = ""
+    #: The number of the event that a living post is to show at least, or that a landing tells.
+    wanted_seq: int = 0
 
     @property
     def lane(self) -> str:
-        """What Slack counts together with it."""
+        """What Slack counts together with it; of a landing, its receiver."""
+        if self.method == LANDING:
+            return f"{LANDING}/{self.channel}"
         lanes = {"ephemeral": "whisper", "react": "react", "pin": "pin", "session": "edit"}
         if kind := lanes.get(self.method):
             return f"{kind}/{self.workspace}"
@@ -113,11 +120,10 @@ class PostRow(NewPost):
     attempted_at: float | None
     #: Times somebody began to send it.
     attempts: int
-    #: What Slack calls the message, once it is there.
+    #: What Slack calls the message, once it is there; of a landing, the path of its record.
     ts: str | None
     #: Why the last attempt failed, in words.
     error: str | None
-    wanted_seq: int = 0
     shown_seq: int = 0
     shown_hash: str | None = None
     #: What became of the post that begins its thread, as far as it was looked up.
@@ -179,7 +185,7 @@ class Posts:
 
         def insert_all(connection: Connection) -> frozenset[str]:
             for post in posts:
-                insert_new(connection, QUEUE, _fresh(post, progress))
+                insert_new(connection, QUEUE, fresh(post, progress))
             stale = connection.execute(_WANT, _wanted(progress)).scalars() if progress else ()
             return frozenset({post.lane for post in posts} | {*stale})
 
@@ -191,7 +197,7 @@ class Posts:
         def replace(connection: Connection) -> None:
             gone = delete(QUEUE).where(QUEUE.c.key == post.key, QUEUE.c.state == PostState.FAILED)
             connection.execute(gone)
-            insert_new(connection, QUEUE, _fresh(post, None))
+            insert_new(connection, QUEUE, fresh(post, None))
 
         await self.database.write(replace)
 
@@ -261,7 +267,7 @@ class Posts:
         """
         wanted = {"in_lane": lane, "rest": rest}
         found = await self.database.read(lambda c: c.execute(_STALE_ROWS, wanted).mappings().all())
-        return [_row(row) for row in found if row["debate_id"] == found[0]["debate_id"]]
+        return [read_row(row) for row in found if row["debate_id"] == found[0]["debate_id"]]
 
     async def edit_due_in(self, lane: str, rest: float) -> float | None:
         """Seconds until the next stale post of the lane may be edited; None: there is none."""
@@ -323,7 +329,7 @@ class Posts:
         """Lanes with something to send or to edit, maybe later.
 
         Args:
-            owner: Only those that this process may serve at this moment; None: all.
+            owner: Only those that this process may serve at this moment; None: all of Slack's.
         """
         busy = _BUSY if owner is None else _BUSY_FOR
         wanted = {} if owner is None else {"me": owner}
@@ -331,7 +337,7 @@ class Posts:
         return [str(row) for row in rows]
 
     async def backlog(self) -> int:
-        """How many rows are neither sent nor failed."""
+        """How many posts are neither sent nor failed."""
         return await self.database.read(lambda c: c.execute(_BACKLOG).scalar_one())
 
     async def row_by_key(self, key: str) -> PostRow | None:
@@ -344,7 +350,7 @@ class Posts:
             return {}
         wanted = {"with_keys": keys}
         rows = await self.database.read(lambda c: c.execute(_BY_KEYS, wanted).mappings().all())
-        return {row["key"]: _row(row) for row in rows}
+        return {row["key"]: read_row(row) for row in rows}
 
     async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
         """Id of the debate whose first post began this thread."""
@@ -365,16 +371,16 @@ class Posts:
         """All rows of a debate, in order."""
         wanted = {"debate_id": debate_id}
         rows = await self.database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
-        return [_row(row) for row in rows]
+        return [read_row(row) for row in rows]
 
     async def _first(self, query: Select[Any], wanted: Mapping[str, Any]) -> PostRow | None:
         row = await self.database.read(lambda c: c.execute(query, wanted).mappings().first())
-        return None if row is None else _row(row)
+        return None if row is None else read_row(row)
 
     async def _change(self, change: Any, values: Mapping[str, Any]) -> PostRow | None:
         """Change one row, and return it."""
         row = await self.database.write(lambda c: c.execute(change, values).mappings().first())
-        return None if row is None else _row(row)
+        return None if row is None else read_row(row)
 
 
 # Statements are made once: making them anew costs more than running them. Conditions of partial
@@ -533,8 +539,8 @@ _WANT = (
 #: States have no first call, in whatever state a damaged file has their rows.
 _UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT, _Q.c.method.not_in(STATES))
 _STALE_LANES = select(_Q.c.edit_lane).where(_Q_STALE, _Q_ROOTED)
-_BUSY = union(_UNSENT_LANES, _STALE_LANES)
-_BUSY_LANES = _BUSY.subquery("busy")
+_BUSY = union(_UNSENT_LANES.where(_Q.c.method != LANDING), _STALE_LANES)
+_BUSY_LANES = union(_UNSENT_LANES, _STALE_LANES).subquery("busy")
 _BUSY_FOR = (
     select(_BUSY_LANES.c.lane)
     .outerjoin(LANES, LANES.c.lane == _BUSY_LANES.c.lane)
@@ -546,7 +552,7 @@ _BUSY_FOR = (
         )
     )
 )
-_BACKLOG = select(func.count()).select_from(QUEUE).where(UNSENT)
+_BACKLOG = select(func.count()).select_from(QUEUE).where(UNSENT, QUEUE.c.method != LANDING)
 _BY_KEY = select(QUEUE).where(_WITH_KEY)
 _BY_KEYS = select(QUEUE).where(QUEUE.c.key.in_(bindparam("with_keys", expanding=True)))
 _OF_DEBATE = select(QUEUE).where(QUEUE.c.debate_id == bindparam("debate_id")).order_by(QUEUE.c.id)
@@ -564,8 +570,8 @@ _UNDER_WAY = (
 )
 
 
-def _fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
-    """The values of a row that was never sent."""
+def fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
+    """Return the values of a row that was never sent."""
     is_state = post.method in STATES
     values = {field.name: getattr(post, field.name) for field in fields(NewPost)}
     return {
@@ -575,7 +581,7 @@ def _fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
         "lane": post.lane,
         "edit_lane": post.edit_lane,
         "state": PostState.SENT if is_state else PostState.WAITING,
-        "wanted_seq": progress.seq if progress else 0,
+        "wanted_seq": progress.seq if progress else post.wanted_seq,
         "shown_seq": UNKNOWN if is_state else 0,
     }
 
@@ -588,8 +594,8 @@ def _wanted(progress: DebateProgress) -> Mapping[str, Any]:
 _KNOWN = {field.name for field in fields(PostRow)}
 
 
-def _row(row: RowMapping) -> PostRow:
-    """The value of a row."""
+def read_row(row: RowMapping) -> PostRow:
+    """Return the value of a row."""
     values: dict[str, Any] = {name: row[name] for name in row if name in _KNOWN}
     values["state"] = PostState(row["state"])
     if root := values.get("root_state"):

@@ -1,7 +1,7 @@
 """Serves lanes: each by one process at a time, step after step, for as long as it has work."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import TypeVar
 
@@ -24,18 +24,17 @@ STOP_SECONDS = 3.0
 class Worker:
     """Keeps lanes going. `wake` may be called from anywhere, and again."""
 
-    def __init__(
-        self, posts: Posts, leases: Leases, steps: Mapping[str, Step], grace: float
-    ) -> None:
+    def __init__(self, posts: Posts, leases: Leases, grace: float) -> None:
         """Serve nothing yet.
 
         Args:
             posts: The queue.
             leases: Which lanes this process may serve.
-            steps: How a lane of a kind, with which its name begins, is brought further.
             grace: Seconds in which a call of a process that died may still be accepted.
         """
-        self._posts, self._leases, self._steps, self._grace = posts, leases, steps, grace
+        self._posts, self._leases, self._grace = posts, leases, grace
+        #: How a lane of a kind, with which its name begins, is brought further.
+        self.steps: dict[str, Step] = {}
         self._tasks = KeyedTasks[str](self._serve)
         #: Set when there is news for a lane that waits.
         self._news: dict[str, asyncio.Event] = {}
@@ -61,7 +60,7 @@ class Worker:
 
     def wake(self, lane: str) -> None:
         """There is something to do in this lane."""
-        if lane.partition("/")[0] not in self._steps:
+        if lane.partition("/")[0] not in self.steps:
             return
         self._tasks.wake(lane)
         if lane in self._news:
@@ -111,7 +110,7 @@ class Worker:
 
     async def _step(self, kind: str, lane: str) -> float | None:
         self._leases.check(lane)
-        return await self._steps[kind](lane)
+        return await self.steps[kind](lane)
 
 
 async def _wait(news: asyncio.Event, seconds: float) -> None:

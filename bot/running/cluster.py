@@ -1,11 +1,9 @@
 """How debates are shared out: all in this process, or among replicas."""
 
-from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from bot.running.debate_runner import DebateEngine, Heartbeat, Runner
 from bot.running.debates import LocalRunner
-from bot.running.keyed_tasks import KeyedTaskRunner, KeyedTasks
 from core.errors import ConfigurationBroken
 from core.ports import Clock, DebateStore
 
@@ -13,16 +11,8 @@ from core.ports import Clock, DebateStore
 class Cluster(Protocol):
     """Makes what shares the work out."""
 
-    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeyedTaskRunner[str]:
-        """Return what keeps the queues of receivers outside Slack going."""
-        ...
-
     def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
         """Return what keeps the debates going."""
-        ...
-
-    def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
-        """Have somebody look for work that was forgotten, now and then."""
         ...
 
     async def start(self) -> None:
@@ -41,16 +31,9 @@ class Cluster(Protocol):
 class SingleProcess:
     """One process has everything; nothing is forgotten that it does not find when it starts."""
 
-    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeyedTaskRunner[str]:
-        """Return what serves receivers in this process."""
-        return KeyedTasks[str](serve)
-
     def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances debates in this process."""
         return LocalRunner(engine=engine, store=store, clock=clock, waits_for_start=True)
-
-    def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
-        """Nobody else could have forgotten anything."""
 
     async def start(self) -> None:
         """Nothing to do."""

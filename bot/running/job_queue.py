@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, LiteralString, cast
 
 import psycopg
 from procrastinate import App, PsycopgConnector, RetryStrategy
@@ -90,7 +90,6 @@ def _steps() -> dict[str, LiteralString]:
 
 
 _log = logger(__name__)
-K = TypeVar("K", bound=Hashable)
 
 _CHORES = "chores"
 _RESCUE = "rescue"
@@ -274,48 +273,37 @@ class _ReplicaStopping(Exception):
     """This replica stops, and there is something left to do for a key."""
 
 
-class JobTasks(KeyedTasks[K]):
+class JobTasks(KeyedTasks[str]):
     """`KeyedTasks` whose keys are worked on by one replica at a time."""
 
-    def __init__(
-        self,
-        jobs: Jobs,
-        kind: str,
-        work: Callable[[K], Awaitable[None]],
-        *,
-        write: Callable[[K], str],
-        read: Callable[[str], K],
-    ) -> None:
+    def __init__(self, jobs: Jobs, kind: str, work: Callable[[str], Awaitable[None]]) -> None:
         """Have a kind of job done.
 
         Args:
             jobs: Where they are queued.
             kind: Its name.
             work: Does all there is to do for a key, then returns.
-            write: How a key is written down.
-            read: How it is read again.
         """
         super().__init__(work)
         self._jobs, self._kind = jobs, kind
-        self._write, self._read = write, read
         #: Keys on their way to the database.
-        self._queueing = KeyedTasks[K](self._queue, restart_after=_PAUSE)
+        self._queueing = KeyedTasks[str](self._queue, restart_after=_PAUSE)
         jobs.add(kind, self._do)
 
-    def wake(self, key: K) -> None:
+    def wake(self, key: str) -> None:
         """There is something to do for this key."""
         if key in self._tasks:
             super().wake(key)
         elif not self._closing:
             self._queueing.wake(key)
 
-    async def wake_at(self, key: K, at: datetime) -> None:
+    async def wake_at(self, key: str, at: datetime) -> None:
         """There is something to do for this key at that time.
 
         Raises:
             StoreDown: The database failed.
         """
-        await self._jobs.put_at(self._kind, self._write(key), at)
+        await self._jobs.put_at(self._kind, key, at)
 
     async def close(self, seconds: float) -> None:
         """Give what is held to other replicas, and wait so many seconds at most."""
@@ -325,11 +313,10 @@ class JobTasks(KeyedTasks[K]):
             self._queueing.finish(seconds),
         )
 
-    async def _queue(self, key: K) -> None:
-        await self._jobs.put(self._kind, self._write(key))
+    async def _queue(self, key: str) -> None:
+        await self._jobs.put(self._kind, key)
 
-    async def _do(self, written: str) -> None:
-        key = self._read(written)
+    async def _do(self, key: str) -> None:
         self._news.add(key)
         super().wake(key)
         if key in self._tasks:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from bot.log import logger
 from core.errors import MootError
@@ -18,23 +18,6 @@ def log_failure(error: Exception, work: str) -> None:
         _log.warning("failed, beginning again", work=work, reason=reason)
     else:
         _log.error("failed, beginning again", work=work, exc_info=error)
-
-
-class KeyedTaskRunner(Protocol[K]):
-    """Keeps work going for every key that was woken, here or in another process."""
-
-    @property
-    def keys(self) -> tuple[K, ...]:
-        """What is being worked on here."""
-        ...
-
-    def wake(self, key: K) -> None:
-        """There is something to do for this key."""
-        ...
-
-    async def close(self, seconds: float) -> None:
-        """Stop working here, within so many seconds."""
-        ...
 
 
 class KeyedTasks(Generic[K]):

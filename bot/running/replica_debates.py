@@ -1,7 +1,7 @@
 """Debates on many replicas: each is a Procrastinate job, held by one replica at a time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,7 @@ from psycopg import sql
 from bot.log import logger
 from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, Runner, unfinished
 from bot.running.job_queue import Jobs, JobTasks
-from bot.running.keyed_tasks import KeyedTaskRunner, KeyedTasks
+from bot.running.keyed_tasks import KeyedTasks
 from core.errors import StoreError
 from core.models import Status
 from core.ports import Clock, DebateStore
@@ -99,7 +99,7 @@ class ReplicatedRunner:
         self._clock = clock
         self._jobs = jobs
         self._holder = DebateRunner(engine=engine, store=store, clock=clock)
-        self._debates = JobTasks[str](jobs, "debates", self._hold, write=str, read=str)
+        self._debates = JobTasks(jobs, "debates", self._hold)
         self._telling = KeyedTasks[str](self._tell)
         self._taking_up = KeyedTasks[str](self._take_up)
         self._signals = Signals(jobs.conninfo, heard=engine.wake, missed=self._look_again)
@@ -165,24 +165,9 @@ class PostgresCluster:
         """Keep where jobs are queued; `start` connects."""
         self._jobs = Jobs(url, beat)
 
-    def receivers(self, serve: Callable[[str], Awaitable[None]]) -> KeyedTaskRunner[str]:
-        """Return what serves the receivers that fall to this replica."""
-        return JobTasks(self._jobs, "landings", serve, write=str, read=str)
-
     def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
         """Return what advances the debates that fall to this replica."""
         return ReplicatedRunner(engine=engine, store=store, clock=clock, jobs=self._jobs)
-
-    def remind(self, of_work: Callable[[], Awaitable[None]]) -> None:
-        """Have one replica look for forgotten work at each rescue."""
-
-        async def look() -> None:
-            try:
-                await of_work()
-            except StoreError as error:
-                _log.warning("cannot look for forgotten work", reason=str(error))
-
-        self._jobs.reminders.append(look)
 
     async def start(self) -> None:
         """Connect, and begin to work."""

@@ -7,7 +7,6 @@ from sqlalchemy import Connection, delete, select
 from bot.store.search import remove_words
 from bot.store.tables import (
     CHANNEL_SETTINGS,
-    LANDINGS,
     NEWER_BLOCKS_REFUSED,
     ORGANISATIONS,
     PAGE_GRANTS,
@@ -21,7 +20,7 @@ from bot.store.tables import (
 def purge_traces(connection: Connection, debates: Sequence[str]) -> None:
     """Delete posts, landings, reminders, pages and search words of debates; then `merge_words`."""
     for debate_id in debates:
-        for table in (QUEUE, LANDINGS, REMINDERS, RESTORED, PAGE_GRANTS):
+        for table in (QUEUE, REMINDERS, RESTORED, PAGE_GRANTS):
             connection.execute(delete(table).where(table.c.debate_id == debate_id))
         remove_words(connection, debate_id)
 

@@ -244,7 +244,9 @@ def _find_out(connection: Connection) -> list[str]:
         .limit(1)
         .scalar_subquery()
     )
-    unsent = select(QUEUE.c.debate_id).where(UNSENT, QUEUE.c.debate_id.is_not(None))
+    unsent = select(QUEUE.c.debate_id).where(
+        UNSENT, QUEUE.c.debate_id.is_not(None), QUEUE.c.method != "landing"
+    )
     open_ = or_(running, DEBATES.c.published_seq < newest, DEBATES.c.id.in_(unsent))
     for debate_id in connection.execute(select(DEBATES.c.id).where(open_)).scalars().all():
         insert_new(connection, RESTORED, {"debate_id": debate_id})

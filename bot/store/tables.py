@@ -35,6 +35,9 @@ UNSENT: Final = literal_column("state").in_(
 #: A living post in Slack that does not show the newest state.
 STALE: Final = text("post IS NOT NULL AND state = 'sent' AND wanted_seq > shown_seq")
 
+#: What goes to a receiver outside Slack.
+IS_LANDING: Final = literal_column("method") == literal_column("'landing'")
+
 #: What is on its way out of Moot, and what became of it. Times are seconds since 1970 by the
 #: database's clock.
 QUEUE: Final = Table(
@@ -43,7 +46,7 @@ QUEUE: Final = Table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("key", Text, nullable=False),
     Column("method", Text, nullable=False),
-    #: What Slack counts together: rows of a lane are sent one after the other.
+    #: What Slack counts together, or a receiver: rows of a lane are sent one after the other.
     Column("lane", Text, nullable=False),
     Column("workspace", Text, nullable=False),
     Column("channel", Text, nullable=False),
@@ -85,6 +88,7 @@ QUEUE: Final = Table(
     Index(
         "queue_stale", "edit_lane", "hurry", "shown_at", sqlite_where=STALE, postgresql_where=STALE
     ),
+    Index("queue_landings", "lane", "id", sqlite_where=IS_LANDING, postgresql_where=IS_LANDING),
     Index("queue_debate", "debate_id", "id"),
     Index("queue_thread", "workspace", "channel", "ts"),
     # Ids are never used again: they are the order.
@@ -98,34 +102,6 @@ LANES: Final = Table(
     Column("lane", Text, primary_key=True),
     Column("owner", Text),
     Column("until", Double, nullable=False),
-)
-
-#: Events that receivers outside Slack are to get; no word of a debate.
-LANDINGS: Final = Table(
-    "landings",
-    METADATA,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("receiver", Text, nullable=False),
-    Column("debate_id", Text, nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("queued_at", UtcDateTime, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("failures", Integer, nullable=False),
-    Column("not_before", UtcDateTime),
-    Column("error", Text),
-    Column("place", Text),
-    UniqueConstraint("debate_id", "seq", "receiver", name="landings_key"),
-    Index("landings_unsent", "receiver", "id", sqlite_where=UNSENT, postgresql_where=UNSENT),
-    sqlite_autoincrement=True,
-)
-
-#: Receivers that said they want nothing more, and why nothing is sent to them.
-CLOSED_RECEIVERS: Final = Table(
-    "closed_receivers",
-    METADATA,
-    Column("receiver", Text, primary_key=True),
-    Column("why", Text, nullable=False),
 )
 
 DELIVERIES: Final = Table(

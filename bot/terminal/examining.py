@@ -8,8 +8,8 @@ from bot.log import set_up_logs
 from bot.operations.doctor.examine import examine
 from bot.operations.doctor.findings import as_json as as_json_text
 from bot.operations.doctor.findings import as_text, exit_code, is_well
+from bot.queue.landings import Backlog, LandingBacklog, look_into_landings, open_landings
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.store.landings import Backlog, LandingBacklog, look_into_landings, open_landings
 from bot.terminal.files import put_out, tell
 from core.errors import BadInput, StoreInUse, StoreMissing
 from core.figures import counted, when
@@ -99,9 +99,9 @@ async def list_landings(*, as_json: bool = False) -> None:
                 "receiver": row.receiver,
                 "debate": row.debate_id,
                 "event": row.seq,
-                "state": row.state.value,
-                "failures": row.failures,
-                "again_at": row.not_before and row.not_before.isoformat(),
+                "state": "dead" if row.is_dead else "waiting",
+                "failures": row.attempts,
+                "again_at": row.again_at and row.again_at.isoformat(),
                 "error": row.error,
             }
             for row in found.rows
@@ -110,9 +110,9 @@ async def list_landings(*, as_json: bool = False) -> None:
         put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
         return
     for row in found.rows:
-        next_try = f", again {when(row.not_before)}" if row.not_before else ""
-        state = f"{row.state.value}{next_try}"
-        cells = (str(row.id), row.receiver, row.debate_id, state, visible(row.error or ""))
+        next_try = f", again {when(row.again_at)}" if row.again_at else ""
+        state = "dead" if row.is_dead else f"waiting{next_try}"
+        cells = (str(row.id), row.receiver, row.debate_id, state, visible(row.error))
         put_out("\t".join(cells) + "\n", None)
     for name, why in found.closed.items():
         tell(f"Nothing is sent to {name} any more: {visible(why)}")
@@ -134,7 +134,7 @@ async def retry_landings(which: str) -> None:
     wanted = int(which) if which.isdecimal() else None if which == "all" else which
     try:
         async with open_landings(database_url(_environment().moot_database)) as landings:
-            count = await landings.retry(wanted)
+            count = len(await landings.retry(wanted))
     except StoreInUse:
         raise BadInput(
             "The bot works on this database: have it try again with `/debate doctor retry` in "

@@ -71,7 +71,7 @@ async def test_who_accepted_is_told_why_the_record_is_not_there_and_admins_try_a
         await decide(team, board, ActionId.ACCEPT)
         why = await said(team, board, "could not be put")
         while not (await team.moot.landing.landings.backlog()).dead:
-            await team.moot.landing.clock.sleep(0.02)
+            await SystemClock().sleep(0.02)
         await team.type("doctor retry", user="alex")
         await team.type("doctor retry")
         text = team.told()[-1]

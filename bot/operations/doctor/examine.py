@@ -32,8 +32,8 @@ from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skipped
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
+from bot.queue.landings import LandingBacklog, look_into_landings
 from bot.settings import BotSettings
-from bot.store.landings import LandingBacklog, LandingState, look_into_landings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
 from core.errors import ConfigurationBroken, MootError, ReplyCutOff, StoreError
@@ -90,15 +90,14 @@ def unlanded_findings(found: LandingBacklog, names: Sequence[str]) -> Iterator[F
     elif names:
         yield good(what, "all have landed")
     for row in found.rows:
-        why = row.error or "nobody knows why"
-        if row.state is LandingState.DEAD:
-            yield skipped(f"dead letter {row.id} to {row.receiver}", why)
+        if row.is_dead:
+            yield skipped(f"dead letter {row.id} to {row.receiver}", row.error)
         elif row.receiver not in names:
             gone = "waits for a receiver that the settings do not name any more"
             yield skipped(f"landing {row.id} to {row.receiver}", gone)
         else:
-            at = f" It is tried again {when(row.not_before)}." if row.not_before else ""
-            yield skipped(f"landing {row.id} to {row.receiver}", f"{why}{at}")
+            at = f" It is tried again {when(row.again_at)}." if row.again_at else ""
+            yield skipped(f"landing {row.id} to {row.receiver}", f"{row.error}{at}")
 
 
 _REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."

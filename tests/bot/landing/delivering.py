@@ -9,10 +9,8 @@ import asyncio
 import sys
 
 import core.store.tables
-from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import Receiver
 from bot.landing.repository_receiver import RepositoryReceiver
-from bot.store.landings import Landings
 from bot.store.tables import prepare
 from core.clock import SystemClock
 from core.landing import RecordPlace
@@ -20,7 +18,7 @@ from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.testing import ManualClock
 from tests.bot.landing.git_server import TOKEN
-from tests.bot.landing.office import Office
+from tests.bot.landing.office import Office, queue_of
 from tests.bot.landing.test_webhooks import a_webhook, receiver
 
 
@@ -34,20 +32,15 @@ async def main(location: str, webhook: str, address: str, *, begin: bool) -> Non
     async with await Database.open(location) as database:
         await core.store.tables.prepare(database)
         await prepare(database)
-        queue = LandingQueue(
-            landings=Landings(database),
-            store=SqlDebateStore(database),
-            receivers={item.name: item for item in receivers},
-            clock=SystemClock(),
-        )
-        office = Office(SqlDebateStore(database), ManualClock(), queue.landings, queue)
+        queue = queue_of(database, SqlDebateStore(database), receivers)
+        office = Office(ManualClock(), queue)
         queue.on_outcome = office.note
         if begin:
             await office.debated()
             await office.decide()
-        await queue.start()
+        await queue.outbox.start()
         await office.settle()
-        await queue.close()
+        await queue.outbox.close()
 
 
 if __name__ == "__main__":

@@ -4,11 +4,21 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from slack_sdk.web.async_client import AsyncWebClient
+from sqlalchemy import update
 
 from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import LandedRecord, Landing, Receiver
-from bot.store.landings import Landings
-from bot.store.tables import prepare
+from bot.queue.landings import Landings
+from bot.queue.leases import Leases
+from bot.queue.outbox import Outbox
+from bot.queue.outgoing import Outgoing
+from bot.queue.rows import Posts
+from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.payloads import Identity
+from bot.store.tables import QUEUE, prepare
 from core.events import (
     DebateConcluded,
     DebateStarted,
@@ -50,13 +60,26 @@ class Told:
 class Office:
     """Where debates are held and told of."""
 
-    store: DebateStore
     clock: ManualClock
-    landings: Landings
     queue: LandingQueue
     told: Told = field(default_factory=Told)
     outcomes: list[str] = field(default_factory=list[str])
     _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def store(self) -> DebateStore:
+        """The debates."""
+        return self.queue.store
+
+    @property
+    def landings(self) -> Landings:
+        """The rows of the queue."""
+        return self.queue.landings
+
+    @property
+    def database(self) -> Database:
+        """Where they are."""
+        return self.queue.outbox.posts.database
 
     async def happen(self, event: Event, debate_id: str = FIRST) -> None:
         """Record an event and have it told."""
@@ -100,20 +123,49 @@ class Office:
         self._news.set()
 
     async def settle(self) -> None:
-        """Wait until nothing waits."""
+        """Wait until nothing waits; the clock leaps to when it is tried again."""
         async with asyncio.timeout(300):
             while True:
                 self._news.clear()
                 if not (await self.landings.backlog()).waiting:
                     return
-                await self._news.wait()
+                if not await self._leap():
+                    await self._news.wait()
+
+    async def _leap(self) -> bool:
+        """Have what is to be tried later be tried now; False: nothing is."""
+        rows = (await self.landings.unlanded(100)).rows
+        later = [(row.id, row.receiver, row.again_at) for row in rows if row.again_at]
+        for row_id, receiver, at in later:
+            left = at - datetime.now(UTC)  # noqa: TID251 - as the database's clock
+            self.clock.advance(round(left.total_seconds()))
+            now = update(QUEUE).where(QUEUE.c.id == row_id).values(due=0.0)
+            await self.database.write(lambda c, now=now: c.execute(now))
+            self.queue.outbox.wake(f"landing/{receiver}")
+        return bool(later)
 
     async def until(self, outcome: str) -> None:
         """Wait until an attempt came out like this."""
         async with asyncio.timeout(300):
             while outcome not in self.outcomes:
                 self._news.clear()
-                await self._news.wait()
+                if not await self._leap():
+                    await self._news.wait()
+
+
+def queue_of(
+    database: Database, store: DebateStore, receivers: Sequence[Receiver], owner: str = "this"
+) -> LandingQueue:
+    """Make a queue that nothing reaches Slack from."""
+    identity = Identity(team_id="T1", user_id="U1")
+    outgoing = Outgoing(
+        posts=Posts(database),
+        leases=Leases(database, owner),
+        clients=SingleWorkspaceClient(WorkspaceClient(AsyncWebClient(), identity)),
+        clock=ManualClock(),
+    )
+    by_name = {receiver.name: receiver for receiver in receivers}
+    return LandingQueue(outbox=Outbox(outgoing), store=store, receivers=by_name)
 
 
 @asynccontextmanager
@@ -123,19 +175,11 @@ async def open_office(
     """Run the queue for as long as the block lasts."""
     async with await Database.open(location) as database:
         await prepare(database)
-        clock = ManualClock()
-        store, landings = store or InMemoryStore(), Landings(database)
-        queue = LandingQueue(
-            landings=landings,
-            store=store,
-            receivers={receiver.name: receiver for receiver in receivers},
-            clock=clock,
-            look_seconds=1e9,
-        )
-        office = Office(store, clock, landings, queue)
+        queue = queue_of(database, store or InMemoryStore(), receivers)
+        office = Office(ManualClock(), queue)
         queue.tell, queue.on_outcome = office.told, office.note
-        await queue.start()
+        await queue.outbox.start()
         try:
             yield office
         finally:
-            await queue.close()
+            await queue.outbox.close()

@@ -10,10 +10,6 @@ from pathlib import Path
 import pytest
 
 import core.store.tables
-from bot.landing.landing_queue import LandingQueue
-from bot.running.debate_runner import Heartbeat
-from bot.running.replica_debates import PostgresCluster
-from bot.store.landings import Landings
 from bot.store.tables import prepare
 from core.clock import SystemClock
 from core.store.database import Database
@@ -21,7 +17,7 @@ from core.store.debates import SqlDebateStore
 from core.testing import ManualClock
 from tests.bot.landing import delivering
 from tests.bot.landing.git_server import git, running_git_server
-from tests.bot.landing.office import FIRST, SECOND, Office
+from tests.bot.landing.office import FIRST, SECOND, Office, queue_of
 from tests.bot.landing.test_webhooks import a_webhook, open_shop, receiver
 from tests.frame.files import ROOT
 
@@ -73,33 +69,25 @@ async def test_a_process_killed_while_it_delivers_loses_nothing_and_pushes_nothi
 async def test_replicas_share_the_queues_and_each_message_is_sent_once_in_order(
     on_postgres: str,
 ) -> None:
-    beat = Heartbeat(rescue=2, heartbeat=1, stalled=5, poll=1)
-    clusters = [PostgresCluster(on_postgres, beat) for _ in range(2)]
     async with open_shop() as shop, await Database.open(on_postgres) as database:
         await core.store.tables.prepare(database)
         await prepare(database)
-        offices = list[Office]()
-        for cluster in clusters:
-            queue = LandingQueue(
-                landings=Landings(database),
-                store=SqlDebateStore(database),
-                receivers={"shop": receiver(a_webhook(shop.url))},
-                clock=SystemClock(),
-                supervise=cluster.receivers,
-            )
-            offices.append(Office(queue.store, ManualClock(), queue.landings, queue))
-            cluster.remind(queue.look_for_work)
-            await cluster.start()
-        one, other = offices
-        await asyncio.gather(one.debated(), other.debated(debate_id=SECOND))
-        await other.decide()
-        await one.decide(debate_id=SECOND)
+        store, shops = SqlDebateStore(database), [receiver(a_webhook(shop.url))]
+        offices = [
+            Office(ManualClock(), queue_of(database, store, shops, owner))
+            for owner in ("this", "that")
+        ]
+        for office in offices:
+            await office.queue.outbox.start()
+        here, there = offices
+        await asyncio.gather(here.debated(), there.debated(debate_id=SECOND))
+        await there.decide()
+        await here.decide(debate_id=SECOND)
         async with asyncio.timeout(300):
-            while (await one.landings.backlog()).waiting:
-                await one.queue.clock.sleep(0.05)
-        for office, cluster in zip(offices, clusters, strict=True):
-            await office.queue.close()
-            await cluster.close()
+            while (await here.landings.backlog()).waiting:
+                await SystemClock().sleep(0.05)
+        for office in offices:
+            await office.queue.outbox.close()
 
     told = [(message["data"]["debate"], message["type"].split(".")[1]) for message in shop.taken]
     for debate in (FIRST, SECOND):

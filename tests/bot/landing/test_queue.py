@@ -9,11 +9,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.landing.receivers import LandedRecord, Landing
-from bot.store.landings import Landings, LandingState
+from bot.queue.rows import PostState
 from bot.store.purging import purge_traces
 from core.events import DebateConcluded, Recorded, fold
 from core.models import Debate
-from core.store.database import Database
 from tests.bot.landing.office import FIRST, SECOND, open_office
 
 
@@ -95,7 +94,7 @@ async def test_a_debate_that_is_deleted_meanwhile_holds_up_no_other(location: st
 
     desk = Desk(act=delete)
     async with open_office([desk], location) as office:
-        database: Database = office.landings._database
+        database = office.database
         await office.debated()
         await office.debated(debate_id=SECOND)
         await office.settle()
@@ -107,23 +106,21 @@ async def test_a_debate_that_is_deleted_meanwhile_holds_up_no_other(location: st
 async def test_what_another_process_has_taken_over_is_left_to_it(location: str) -> None:
     async def lose(landing: Landing) -> None:
         del landing
-        other = Landings(office.landings._database)
-        row = await other.next_for("desk")
+        row = await office.landings.next_for("landing/desk")
         assert row
-        taken.append(await other.begin(row))
+        taken.append(await office.queue.outbox.posts.claim(row, "this"))
+        is_taken.set()
 
-    desk, taken = Desk(act=lose), list[object]()
+    desk, taken, is_taken = Desk(act=lose), list[object](), asyncio.Event()
     async with open_office([desk], location) as office:
         await office.debated()
-        async with asyncio.timeout(300):
-            while not taken:
-                await office.queue.clock.sleep(0)
-        await office.queue.close()  # it has seen by then whether it may write
-        left = await office.landings.next_for("desk")
+        await asyncio.wait_for(is_taken.wait(), 300)
+        await office.queue.outbox.close()  # it has seen by then whether it may write
+        left = await office.landings.next_for("landing/desk")
 
     assert set(desk.got) == {FIRST}
     assert left
-    assert left.state is LandingState.SENDING, "the other one's attempt stands"
+    assert left.state is PostState.SENDING, "the other one's attempt stands"
     assert office.outcomes == []
 
 

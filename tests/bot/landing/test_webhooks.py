@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of, signed_headers
-from bot.store.landings import NewLanding
+from bot.queue.landings import new_landing
 from core.errors import ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
 from core.models import DecisionKind
@@ -343,9 +343,8 @@ async def test_an_event_that_there_is_no_message_about_is_not_tried_again(
     await office.debated()
     await office.settle()
     tried = len(shop.seen)
-    verdict = NewLanding(receiver="shop", debate_id=FIRST, seq=2, queued_at=office.clock.now())
-    await office.landings.enqueue([verdict])  # as a queue of another version may hold it
-    await office.queue.look_for_work()
+    # As a queue of another version may hold it.
+    await office.queue.outbox.post([new_landing("shop", FIRST, 2)])
     await office.settle()
 
     assert office.outcomes[-1] == "dead"

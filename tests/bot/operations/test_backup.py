@@ -15,10 +15,10 @@ import bot.store.tables
 import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
+from bot.queue.landings import new_landing
 from bot.queue.leases import Leases
 from bot.queue.rows import NewPost, Posts
 from bot.store.channel import Channel
-from bot.store.landings import Landings, NewLanding
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.records import ChannelSettings, NewerBlocks, Organisations, Reminders, RestoredIds
@@ -89,8 +89,7 @@ async def fill_the_rest(database: Database) -> None:
     await Organisations(database).note("T1", "E1")
     await NewerBlocks(database).note("T1", NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
-    landing = NewLanding(receiver="shop", debate_id="old", seq=1, queued_at=NOW)
-    await Landings(database).enqueue([landing])
+    await Posts(database).enqueue([new_landing("shop", "old", 1)])
     old = fold(await SqlDebateStore(database).events("old"))
     await DebatePageGrants(database).grant(old)
     token = PersonalToken(

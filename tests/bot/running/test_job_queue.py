@@ -9,10 +9,10 @@ from bot.running.debate_runner import Heartbeat
 from bot.running.job_queue import Jobs, JobTasks
 
 
-async def _tasks(url: str, work: Callable[[str], Awaitable[None]]) -> tuple[Jobs, JobTasks[str]]:
+async def _tasks(url: str, work: Callable[[str], Awaitable[None]]) -> tuple[Jobs, JobTasks]:
     """Jobs that run, and a kind of them."""
     jobs = Jobs(url, Heartbeat())
-    tasks = JobTasks[str](jobs, "channels", work, write=str, read=str)
+    tasks = JobTasks(jobs, "channels", work)
     await jobs.start()
     return jobs, tasks
 

@@ -9,9 +9,7 @@ from alembic import op
 
 from bot.store.tables import (
     CHANNEL_SETTINGS,
-    CLOSED_RECEIVERS,
     DELIVERIES,
-    LANDINGS,
     NEWER_BLOCKS_REFUSED,
     ORGANISATIONS,
     PAGE_GRANTS,
@@ -29,7 +27,7 @@ down_revision = None
 
 _UNCHANGED = (
     *(DELIVERIES, CHANNEL_SETTINGS, REMINDERS, ORGANISATIONS, RESTORED, PAGE_GRANTS),
-    *(LANDINGS, CLOSED_RECEIVERS, PERSONAL_TOKENS, NEWER_BLOCKS_REFUSED),
+    *(PERSONAL_TOKENS, NEWER_BLOCKS_REFUSED),
 )
 #: Which workspaces refused blocks, in the two tables that were there before.
 _REFUSED = {

@@ -1,0 +1,224 @@
+"""The lanes of what is sent outside Slack: one per receiver, in order, until landed or dead.
+
+A row holds no words of a debate: it names an event, and what is sent is made from the log.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
+
+from bot.queue.rows import LANDING, NOW, NewPost, PostRow, PostState, fresh, read_row
+from bot.store.tables import IS_LANDING, QUEUE, UNSENT, prepare
+from core.store.database import Database
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlandedRow:
+    """A landing that failed, as people are told of it."""
+
+    id: int
+    receiver: str
+    debate_id: str
+    #: The event's number in its debate.
+    seq: int
+    #: A dead letter: it is not tried again unless somebody asks for it.
+    is_dead: bool
+    #: Attempts since it was queued, or asked for again.
+    attempts: int
+    #: When it is tried again; None: not by itself, or at once.
+    again_at: datetime | None
+    #: Why the last attempt failed, in words.
+    error: str
+
+
+class Backlog(NamedTuple):
+    """How much has not landed."""
+
+    waiting: int
+    dead: int
+
+
+@dataclass(frozen=True)
+class LandingBacklog:
+    """What has not landed, as people are told of it."""
+
+    #: Waiting ones that failed already, and dead ones; oldest first, no more than were wanted.
+    rows: Sequence[UnlandedRow]
+    counts: Backlog
+    #: Receivers that nothing is sent to any more → why.
+    closed: Mapping[str, str]
+
+
+def new_landing(receiver: str, debate_id: str, seq: int) -> NewPost:
+    """Return the row for an event that a receiver is to get."""
+    return NewPost(
+        key=f"{debate_id}/e{seq}/{LANDING}/{receiver}",
+        workspace="",
+        channel=receiver,
+        method=LANDING,
+        payload={},
+        debate_id=debate_id,
+        wanted_seq=seq,
+    )
+
+
+class Landings:
+    """The rows of landings. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `bot.store.tables.prepare` has made."""
+        self._database = database
+
+    async def next_for(self, lane: str) -> PostRow | None:
+        """The first landing of the lane that has neither landed nor died; it may have to wait.
+
+        None where its receiver wants nothing more, until `retry`.
+        """
+        wanted = {"in_lane": lane}
+        row = await self._database.read(lambda c: c.execute(_NEXT, wanted).mappings().first())
+        return None if row is None else read_row(row)
+
+    async def retry(self, which: int | str | None) -> Sequence[str]:
+        """Send dead letters again, behind what waits, and what waits at once.
+
+        Args:
+            which: The number of one; or a receiver's name: all of it, which is opened again if it
+                was closed; None: all of all.
+
+        Returns:
+            The lane of each that is sent again or at once.
+        """
+        chosen = (QUEUE.c.id if isinstance(which, int) else QUEUE.c.channel) == which
+        of = (IS_LANDING,) if which is None else (IS_LANDING, chosen)
+
+        def send_again(connection: Connection) -> Sequence[str]:
+            dead = connection.execute(select(QUEUE).where(_IS_DEAD, *of).order_by(QUEUE.c.id))
+            waiting = update(QUEUE).where(QUEUE.c.state.in_(["waiting", "gone"]), *of)
+            again = waiting.values(state=PostState.WAITING, due=0.0, attempts=0)
+            lanes = [*connection.execute(again.returning(QUEUE.c.lane)).scalars()]
+            for row in map(read_row, dead.mappings().all()):
+                # A new id is a new place: what came after it has overtaken it already.
+                connection.execute(delete(QUEUE).where(QUEUE.c.id == row.id))
+                landing = new_landing(row.channel, row.debate_id or "", row.wanted_seq)
+                connection.execute(insert(QUEUE), {**fresh(landing, None), "error": row.error})
+                lanes.append(row.lane)
+            return lanes
+
+        return await self._database.write(send_again)
+
+    async def places(self, lane: str) -> Mapping[str, str]:
+        """Where the records of debates are in a lane's receiver, by the debate's id."""
+        wanted = {"in_lane": lane}
+        rows = await self._database.read(lambda c: c.execute(_PLACES, wanted).all())
+        return {row.debate_id: row.ts for row in rows}
+
+    async def backlog(self) -> Backlog:
+        """How many have not landed."""
+        return await self._database.read(_backlog)
+
+    async def unlanded(self, most: int) -> LandingBacklog:
+        """What has not landed and needs somebody's eye.
+
+        Also of databases that an earlier version made: nothing.
+        """
+
+        def look(connection: Connection) -> LandingBacklog:
+            if not inspect(connection).has_table(QUEUE.name):
+                return LandingBacklog((), Backlog(0, 0), {})
+            rows = connection.execute(_FAILED, {"most": most}).all()
+            closed = connection.execute(_CLOSED).all()
+            return LandingBacklog(
+                [_unlanded(row) for row in rows],
+                _backlog(connection),
+                {row.channel: row.error for row in closed},
+            )
+
+        return await self._database.read(look)
+
+
+# Statements are made once: making them anew costs more than running them.
+_IN_LANE = QUEUE.c.lane == bindparam("in_lane")
+_IS_DEAD = IS_LANDING & (QUEUE.c.state == PostState.FAILED)
+_IS_CLOSING = IS_LANDING & (QUEUE.c.state == PostState.GONE)
+_IS_ALIVE = IS_LANDING & QUEUE.c.state.in_(["waiting", "sending", "gone"])
+_NEXT = (
+    select(*QUEUE.c, (QUEUE.c.due - NOW).label("due_in"))
+    .where(_IN_LANE, UNSENT)
+    .where(
+        text(
+            "NOT EXISTS (SELECT 1 FROM queue c WHERE c.method = 'landing' AND "
+            "c.lane = queue.lane AND c.state = 'gone')"
+        )
+    )
+    .order_by(QUEUE.c.id)
+    .limit(1)
+)
+_PLACES = (
+    select(QUEUE.c.debate_id, QUEUE.c.ts)
+    .where(IS_LANDING, _IN_LANE, QUEUE.c.ts != "")
+    .order_by(QUEUE.c.id)
+)
+_CLOSED = select(QUEUE.c.channel, QUEUE.c.error).where(_IS_CLOSING)
+_FAILED = (
+    select(QUEUE)
+    .where(_IS_DEAD | (_IS_ALIVE & QUEUE.c.error.is_not(None)))
+    .order_by(QUEUE.c.id)
+    .limit(bindparam("most"))
+)
+_COUNT = select(func.count()).select_from(QUEUE)
+
+
+def _backlog(connection: Connection) -> Backlog:
+    return Backlog(
+        waiting=connection.execute(_COUNT.where(_IS_ALIVE)).scalar_one(),
+        dead=connection.execute(_COUNT.where(_IS_DEAD)).scalar_one(),
+    )
+
+
+def _unlanded(row: Any) -> UnlandedRow:
+    return UnlandedRow(
+        id=row.id,
+        receiver=row.channel,
+        debate_id=row.debate_id,
+        seq=row.wanted_seq,
+        is_dead=PostState(row.state) is PostState.FAILED,
+        attempts=row.attempts,
+        again_at=datetime.fromtimestamp(row.due, UTC) if row.due else None,
+        error=row.error or "nobody knows why",
+    )
+
+
+@asynccontextmanager
+async def look_into_landings(url: str) -> AsyncGenerator[Landings]:
+    """Read the queues for as long as the block lasts, also while the bot writes to them.
+
+    Args:
+        url: SQLAlchemy's URL of the database.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+        StoreDown: It cannot be opened.
+    """
+    async with await Database.look_into(url) as database:
+        yield Landings(database)
+
+
+@asynccontextmanager
+async def open_landings(url: str) -> AsyncGenerator[Landings]:
+    """Open the queues to change them for as long as the block lasts.
+
+    Args:
+        url: SQLAlchemy's URL of the database.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+        StoreInUse: It is a file, and the bot works on it.
+        StoreDown: It cannot be opened.
+    """
+    async with await Database.open(url) as database:
+        await prepare(database)
+        yield Landings(database)
