@@ -105,7 +105,7 @@ class ReminderBook(Protocol):
         """Remember when people are to be reminded of a decision made at this time."""
         ...
 
-    async def put_again(self, debate: Debate, given: DecisionOutcome, at: datetime) -> None:
+    async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
         """Remember when to ask again how it turned out, where it was too early to say."""
         ...
 

@@ -178,9 +178,9 @@ class ChannelSettings:
         """Ids of people who may steer the channel's debates besides those who start them."""
         return (await self.get(place)).stewards
 
-    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+    async def put(self, place: Place, choices: ChannelChoices) -> None:
         """Set all of the channel's settings; the last writer wins."""
-        settings = without_secrets(chosen).model_dump(mode="json")
+        settings = without_secrets(choices).model_dump(mode="json")
         row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
 
         def insert_or_update(connection: Connection) -> None:
