@@ -1,25 +1,14 @@
 // Draws Block Kit: one function per block type; an unknown type is a visible grey box.
 
-import { fragment, h, outlink } from "./dom.js";
-import {
-  drawAlert,
-  drawAuthProvider,
-  drawCard,
-  drawCarousel,
-  drawContainer,
-  drawPlan,
-  drawTaskCard,
-} from "./cards.js";
+import { fragment, h } from "./dom.js";
+import { drawContainer, drawPlan, drawTaskCard } from "./cards.js";
 import { drawChart } from "./chart.js";
 import { drawElement } from "./elements.js";
 import { drawField } from "./field.js";
-import { drawFile } from "./files.js";
-import { icon } from "./icons.js";
-import { drawImage } from "./images.js";
 import { drawMarkdown } from "./markdown.js";
 import { drawRichText } from "./rich_text.js";
 import { drawTable } from "./table.js";
-import { drawText, wordsOf } from "./text.js";
+import { drawText } from "./text.js";
 
 const BLOCKS = {
   section: drawSection,
@@ -29,21 +18,14 @@ const BLOCKS = {
   actions: (block, scope) => h("div", { class: "actions" }, drawElements(block, scope)),
   context_actions: (block, scope) =>
     h("div", { class: "actions context-actions" }, drawElements(block, scope)),
-  image: (block, scope) => drawImage(block, scope.ctx),
   markdown: (block, scope) => h("div", { class: "markdown" }, drawMarkdown(block.text, scope.ctx)),
   rich_text: (block, scope) => drawRichText(block, scope.ctx),
   table: (block, scope) => drawTable(block, scope.ctx),
   data_visualization: drawChart,
   input: drawField,
-  file: drawFileBlock,
-  video: drawVideo,
   task_card: drawTaskCard,
   plan: drawPlan,
-  alert: drawAlert,
-  card: drawCard,
-  carousel: drawCarousel,
   container: (block, scope) => drawContainer(block, scope, drawBlocks),
-  auth_provider: drawAuthProvider,
 };
 
 /**
@@ -97,34 +79,4 @@ function drawSection(block, scope) {
 
 function drawContext(block, scope) {
   return h("div", { class: "context" }, drawElements(block, scope));
-}
-
-function drawFileBlock(block, scope) {
-  const known = scope.files?.find(
-    (file) =>
-      file.id === block.file_id || (block.external_id && file.external_id === block.external_id),
-  );
-  if (known) return drawFile(known, scope.ctx);
-  return h(
-    "div",
-    { class: "not-drawn" },
-    `file ${block.external_id ?? block.file_id ?? ""} is kept outside this workspace`,
-  );
-}
-
-function drawVideo(block, scope) {
-  const title = outlink(
-    block.title_url ?? block.video_url,
-    [icon("play"), drawText(block.title, scope.ctx)],
-    { class: "video-title" },
-  );
-  const source = [block.provider_name, block.author_name].filter(Boolean).join(" · ");
-  const description = block.description && h("p", {}, drawText(block.description, scope.ctx));
-  return h(
-    "div",
-    { class: "video", title: wordsOf(block.alt_text) },
-    source && h("small", {}, source),
-    title,
-    description,
-  );
 }

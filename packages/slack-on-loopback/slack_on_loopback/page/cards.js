@@ -1,19 +1,10 @@
-// Cards and their relatives: card, carousel, container, task card, plan, alert, auth provider.
+// What folds and what goes on: container, task card, plan.
 
 import { h, outlink } from "./dom.js";
-import { drawElement } from "./elements.js";
 import { icon } from "./icons.js";
-import { drawImage } from "./images.js";
 import { drawRichText } from "./rich_text.js";
 import { drawText } from "./text.js";
 
-const ALERT_ICONS = {
-  default: "info",
-  info: "info",
-  warning: "alert",
-  error: "alert",
-  success: "check",
-};
 const STATUS = {
   pending: { icon: "dot", label: "Pending" },
   in_progress: { icon: "spinner", label: "In progress" },
@@ -30,54 +21,6 @@ function details(key, isOpen, props, ...children) {
   return node;
 }
 
-/** alert block */
-export function drawAlert(block, scope) {
-  const level = ALERT_ICONS[block.level] ? block.level : "default";
-  return h(
-    "div",
-    { class: `alert alert-${level}`, role: "note" },
-    icon(ALERT_ICONS[level]),
-    h("div", {}, drawText(block.text, scope.ctx)),
-  );
-}
-
-/** card block */
-export function drawCard(block, scope) {
-  const head = h(
-    "div",
-    { class: "card-head" },
-    block.icon && drawImage(block.icon, scope.ctx, { small: true }),
-    h(
-      "div",
-      {},
-      block.title && h("div", { class: "card-title" }, drawText(block.title, scope.ctx)),
-      block.subtitle && h("div", { class: "card-subtitle" }, drawText(block.subtitle, scope.ctx)),
-    ),
-  );
-  return h(
-    "article",
-    { class: "card" },
-    block.hero_image && drawImage(block.hero_image, scope.ctx),
-    head,
-    block.body && h("div", { class: "card-body" }, drawText(block.body, scope.ctx)),
-    block.actions &&
-      h(
-        "div",
-        { class: "actions" },
-        block.actions.map((element) => drawElement(element, block.block_id, scope)),
-      ),
-  );
-}
-
-/** carousel block: cards side by side */
-export function drawCarousel(block, scope) {
-  return h(
-    "div",
-    { class: "carousel", tabindex: "0", role: "group", "aria-label": "Cards" },
-    block.elements.map((card) => drawCard(card, scope)),
-  );
-}
-
 /** container block; drawBlocks is passed in, because containers hold blocks. */
 export function drawContainer(block, scope, drawBlocks) {
   const title = block.rich_text_title
@@ -90,17 +33,16 @@ export function drawContainer(block, scope, drawBlocks) {
     block.subtitle &&
       h("div", { class: "container-subtitle" }, drawText(block.subtitle, scope.ctx)),
   );
-  const head = [block.icon && drawImage(block.icon, scope.ctx, { small: true }), words];
   const body = h("div", { class: "container-body" }, drawBlocks(block.child_blocks, scope));
   const style = `container width-${block.width ?? "standard"}${block.has_header_divider ? " divided" : ""}`;
   if (!block.is_collapsible)
-    return h("section", { class: style }, h("div", { class: "container-head" }, head), body);
+    return h("section", { class: style }, h("div", { class: "container-head" }, words), body);
   const key = `${scope.key}/${block.block_id}`;
   return details(
     key,
     !block.default_collapsed,
     { class: style },
-    h("summary", { class: "container-head" }, icon("chevron"), head),
+    h("summary", { class: "container-head" }, icon("chevron"), words),
     body,
   );
 }
@@ -153,33 +95,5 @@ export function drawPlan(block, scope) {
     { class: "plan" },
     head,
     tasks.map((task) => drawTaskCard(task, scope)),
-  );
-}
-
-/** auth_provider block */
-export function drawAuthProvider(block, scope) {
-  const words = h(
-    "div",
-    { class: "section-main" },
-    h("strong", {}, drawText(block.name, scope.ctx)),
-    block.description &&
-      h("div", { class: "card-subtitle" }, drawText(block.description, scope.ctx)),
-    block.is_connected &&
-      h(
-        "div",
-        { class: "card-subtitle" },
-        "Connected",
-        block.connected_identity && [" as ", drawText(block.connected_identity, scope.ctx)],
-      ),
-  );
-  const url = block.is_connected ? block.disconnect_url : block.auth_url;
-  const link =
-    url && outlink(url, block.is_connected ? "Disconnect" : "Connect", { class: "button" });
-  const accessory = block.accessory && drawElement(block.accessory, block.block_id, scope);
-  return h(
-    "div",
-    { class: "section card" },
-    words,
-    h("div", { class: "accessory" }, link, accessory),
   );
 }

@@ -8,7 +8,7 @@ import { openMenu } from "./menu.js";
 import { attempt } from "./notices.js";
 import { pickEmoji } from "./reactions.js";
 import { Refusal } from "./api.js";
-import { chip, upload } from "./inputs_file.js";
+import { chip, upload } from "./uploads.js";
 
 const drafts = new Map();
 const TALLEST = 220;

@@ -3,9 +3,7 @@
 import { freshId, h, outlink, safeUrl } from "./dom.js";
 import { withState } from "./form.js";
 import { icon } from "./icons.js";
-import { drawImage } from "./images.js";
 import { createInput } from "./inputs.js";
-import { openMenu } from "./menu.js";
 import { drawText, wordsOf } from "./text.js";
 
 /**
@@ -15,12 +13,7 @@ import { drawText, wordsOf } from "./text.js";
 
 const DRAW = {
   button: drawButton,
-  workflow_button: (element, blockId, scope) =>
-    drawButton({ ...element, value: undefined }, blockId, scope),
-  overflow: drawOverflow,
   feedback_buttons: drawFeedback,
-  icon_button: drawIconButton,
-  image: (element, _, scope) => drawImage(element, scope.ctx, { small: true }),
   mrkdwn: (element, _, scope) => h("span", { class: "context-text" }, drawText(element, scope.ctx)),
   plain_text: (element, _, scope) =>
     h("span", { class: "context-text" }, drawText(element, scope.ctx)),
@@ -62,32 +55,6 @@ function drawButton(element, blockId, scope) {
   return h("button", { type: "button", ...props, on: { click } }, label);
 }
 
-function drawOverflow(element, blockId, scope) {
-  const open = (event) => {
-    const anchor = event.currentTarget;
-    openMenu(
-      anchor,
-      element.options.map((option) => ({
-        label: wordsOf(option.text),
-        hint: wordsOf(option.description),
-        run: () => act(element, blockId, scope, { selected_option: option }, anchor),
-      })),
-    );
-  };
-  return h(
-    "button",
-    {
-      class: "button square",
-      type: "button",
-      "aria-haspopup": "menu",
-      "aria-label": "More",
-      data: { focus: `${blockId}/${element.action_id}` },
-      on: { click: open },
-    },
-    icon("more"),
-  );
-}
-
 function drawFeedback(element, blockId, scope) {
   const one = (side, name) => {
     const button = element[`${side}_button`];
@@ -118,25 +85,6 @@ function drawFeedback(element, blockId, scope) {
     one("negative", "down"),
   );
   return group;
-}
-
-function drawIconButton(element, blockId, scope) {
-  const allowed = element.visible_to_user_ids;
-  if (allowed && !allowed.includes(scope.ctx.store.me)) return null;
-  const click = (event) =>
-    act(element, blockId, scope, { value: element.value }, event.currentTarget);
-  const label = element.accessibility_label ?? wordsOf(element.text);
-  return h(
-    "button",
-    {
-      class: "button quiet",
-      type: "button",
-      "aria-label": label,
-      title: wordsOf(element.text),
-      on: { click },
-    },
-    icon(element.icon),
-  );
 }
 
 function drawActingInput(element, blockId, scope) {

@@ -6,8 +6,6 @@ import { icon } from "./icons.js";
 import { createInput } from "./inputs.js";
 import { drawText } from "./text.js";
 
-const GROUPS = new Set(["radio_buttons", "checkboxes"]);
-
 /**
  * Draws an input block and registers it with the form.
  * @param {object} block Slack's input block
@@ -66,7 +64,7 @@ function createControl(block, scope, id) {
 }
 
 function drawLabel(block, scope, id) {
-  const tag = GROUPS.has(block.element.type) ? "span" : "label";
+  const tag = block.element.type === "checkboxes" ? "span" : "label";
   const optional = block.optional && h("span", { class: "optional" }, " (optional)");
   return h(
     tag,

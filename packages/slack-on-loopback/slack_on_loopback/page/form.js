@@ -70,7 +70,7 @@ export class Form {
 export function withState(element, state) {
   if (!state || state.type !== element.type) return element;
   const names = Object.keys(state).filter(
-    (name) => name === "value" || name.startsWith("selected_") || name === "rich_text_value",
+    (name) => name === "value" || name.startsWith("selected_"),
   );
   const start = Object.fromEntries(
     names.map((name) => [initialName(name), state[name] ?? undefined]),
@@ -79,6 +79,6 @@ export function withState(element, state) {
 }
 
 function initialName(name) {
-  if (name === "value" || name === "rich_text_value") return "initial_value";
+  if (name === "value") return "initial_value";
   return name.replace("selected_", "initial_");
 }

@@ -1,7 +1,6 @@
-// Every select of Block Kit (static, external, users, conversations, channels; one or several) on the Picker.
+// Selects of Block Kit (static, users, conversations; one or several) on the Picker.
 
 import { nameOf } from "./mentions.js";
-import { attempt } from "./notices.js";
 import { Picker } from "./picker.js";
 import { wordsOf } from "./text.js";
 
@@ -44,21 +43,12 @@ function matching(choices, query) {
 
 const SOURCES = {
   static: { choices: (element) => ofGroups(element), singular: "option", plural: "options" },
-  external: { find: findOutside, choices: () => [], singular: "option", plural: "options" },
   users: {
     choices: (_, io) => [...io.ctx.store.users.values()].map(ofUser),
     singular: "user",
     plural: "users",
   },
   conversations: { choices: conversations, singular: "conversation", plural: "conversations" },
-  channels: {
-    choices: (_, io) =>
-      openChannels(io)
-        .filter((channel) => !channel.is_private)
-        .map(ofChannel),
-    singular: "channel",
-    plural: "channels",
-  },
 };
 
 function openChannels(io) {
@@ -73,28 +63,17 @@ function conversations(element, io) {
   return openChannels(io).filter(fits).map(ofChannel);
 }
 
-async function findOutside(element, io, query) {
-  if (query.length < (element.min_query_length ?? 3)) return [];
-  const place = { ...io.surface, block_id: io.blockId, action_id: element.action_id, value: query };
-  const answer = await attempt(() => io.ctx.api.post("options", place));
-  return answer ? ofGroups(answer) : [];
-}
-
 /** Draws a select; its type names the source ("multi_users_select" → users). */
 export function selectInput(element, io) {
   const multiple = element.type.startsWith("multi_");
   const source = SOURCES[element.type.replace("multi_", "").replace("_select", "")];
   const field = `${multiple ? source.plural : source.singular}`;
-  const find = source.find
-    ? (query) => source.find(element, io, query)
-    : (query) => matching(source.choices(element, io), query);
   const picker = new Picker({
     id: io.id,
     label: io.label,
     describedBy: io.describedBy,
     multiple,
-    find,
-    slow: Boolean(source.find),
+    find: (query) => matching(source.choices(element, io), query),
     max: element.max_selected_items,
     placeholder: wordsOf(element.placeholder) || (multiple ? "Choose some" : "Choose one"),
     chosen: startingChoices(element, io, source, field),

@@ -1,4 +1,4 @@
-// Typed inputs: text, e-mail, address, number, rich text. Each gives a control for a Form.
+// Typed input: text. It gives a control for a Form.
 
 import { h } from "./dom.js";
 import { wordsOf } from "./text.js";
@@ -10,7 +10,13 @@ const TYPED = "on_character_entered";
 /** plain_text_input, one line or several, with a count where there is a limit. */
 export function textInput(element, io) {
   const field = h(element.multiline ? "textarea" : "input", {
-    ...base(element, io),
+    id: io.id,
+    class: "text-input",
+    value: element.initial_value ?? "",
+    placeholder: wordsOf(element.placeholder),
+    "aria-describedby": io.describedBy,
+    "aria-label": io.label,
+    autofocus: element.focus_on_load ?? null,
     rows: element.multiline ? 4 : null,
     maxlength: element.max_length,
   });
@@ -21,11 +27,14 @@ export function textInput(element, io) {
   };
   field.addEventListener("input", drawCount);
   drawCount();
-  const check = () => lengthError(field.value, element);
-  return control(element, io, field, {
-    check,
+  listen(element, io, field);
+  return {
     node: h("div", { class: "text-box" }, field, count),
-  });
+    read: () => ({ type: element.type, value: field.value === "" ? null : field.value }),
+    check: () => lengthError(field.value, element),
+    isEmpty: () => !field.value.trim(),
+    focus: () => field.focus(),
+  };
 }
 
 function lengthError(value, element) {
@@ -34,30 +43,6 @@ function lengthError(value, element) {
   if (value.length > (element.max_length ?? Infinity))
     return `Please write at most ${element.max_length} characters.`;
   return null;
-}
-
-function base(element, io) {
-  return {
-    id: io.id,
-    class: "text-input",
-    value: element.initial_value ?? "",
-    placeholder: wordsOf(element.placeholder),
-    "aria-describedby": io.describedBy,
-    "aria-label": io.label,
-    autofocus: element.focus_on_load ?? null,
-  };
-}
-
-function control(element, io, field, more = {}) {
-  const read = () => ({ type: element.type, value: field.value === "" ? null : field.value });
-  listen(element, io, field);
-  return {
-    node: field,
-    read,
-    isEmpty: () => !field.value.trim(),
-    focus: () => field.focus(),
-    ...more,
-  };
 }
 
 function listen(element, io, field) {
@@ -69,65 +54,4 @@ function listen(element, io, field) {
     event.preventDefault();
     io.changed();
   });
-}
-
-/** email_text_input */
-export function emailInput(element, io) {
-  return nativeInput(element, io, "email", "Please enter a valid e-mail address.");
-}
-
-/** url_text_input */
-export function urlInput(element, io) {
-  return nativeInput(element, io, "url", "Please enter a valid URL.");
-}
-
-function nativeInput(element, io, type, error) {
-  const field = h("input", { ...base(element, io), type });
-  return control(element, io, field, { check: () => (field.validity.valid ? null : error) });
-}
-
-/** number_input: whole numbers unless decimals are allowed; the value stays text, as in Slack. */
-export function numberInput(element, io) {
-  const props = {
-    ...base(element, io),
-    inputmode: element.is_decimal_allowed ? "decimal" : "numeric",
-    autocomplete: "off",
-  };
-  const field = h("input", props);
-  return control(element, io, field, { check: () => numberError(field.value.trim(), element) });
-}
-
-function numberError(value, element) {
-  const shape = element.is_decimal_allowed ? /^-?\d+([.,]\d+)?$/ : /^-?\d+$/;
-  if (!shape.test(value))
-    return element.is_decimal_allowed ? "Please enter a number." : "Please enter a whole number.";
-  const number = Number(value.replace(",", "."));
-  if (element.min_value !== undefined && number < Number(element.min_value))
-    return `Please enter ${element.min_value} or more.`;
-  if (element.max_value !== undefined && number > Number(element.max_value))
-    return `Please enter ${element.max_value} or less.`;
-  return null;
-}
-
-/** rich_text_input, typed as plain lines. */
-export function richTextInput(element, io) {
-  const start = richWords(element.initial_value);
-  const field = h("textarea", { ...base({ ...element, initial_value: start }, io), rows: 4 });
-  const read = () => ({
-    type: element.type,
-    rich_text_value: field.value ? richValue(field.value) : null,
-  });
-  return control(element, io, field, { read });
-}
-
-function richWords(value) {
-  const parts = (value?.elements ?? []).flatMap((section) => section.elements ?? []);
-  return parts.map((part) => part.text ?? "").join("");
-}
-
-function richValue(text) {
-  return {
-    type: "rich_text",
-    elements: [{ type: "rich_text_section", elements: [{ type: "text", text }] }],
-  };
 }

@@ -4,7 +4,6 @@ import { fill, freshId, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { place } from "./popup.js";
 
-const SEARCH_MS = 200;
 
 /**
  * One choice: `id` tells it apart, `label` is shown and searched, `raw` is what Slack calls it.
@@ -17,7 +16,6 @@ export class Picker {
   #found = [];
   #at = -1;
   #timer = 0;
-  #asked = 0;
 
   /**
    * @param {{id: string, label?: string, describedBy?: string, placeholder?: string, multiple?: boolean, max?: number, chosen: Choice[],
@@ -113,20 +111,12 @@ export class Picker {
 
   #search(query) {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#show(query), this.options.slow ? SEARCH_MS : 0);
+    this.#timer = setTimeout(() => this.#show(query));
   }
 
-  async #show(query) {
-    this.#asked += 1;
-    const mine = this.#asked;
-    const answer = this.options.find(query.trim());
-    if (answer instanceof Promise && !this.#open) this.#drawList([], "Searching…");
-    const found = await answer;
-    if (mine !== this.#asked || document.activeElement !== this.input) return;
-    this.#drawList(found, "Nothing found");
-  }
-
-  #drawList(found, emptyText) {
+  #show(query) {
+    if (document.activeElement !== this.input) return;
+    const found = this.options.find(query.trim());
     this.#found = found;
     this.#at = Math.max(
       found.findIndex((choice) => this.#has(choice)),
@@ -141,7 +131,7 @@ export class Picker {
       group = choice.group;
       return [heading, this.#row(choice, index)];
     });
-    fill(this.list, found.length ? rows : h("div", { class: "menu-empty" }, emptyText));
+    fill(this.list, found.length ? rows : h("div", { class: "menu-empty" }, "Nothing found"));
     this.#reveal();
   }
 
@@ -188,7 +178,6 @@ export class Picker {
 
   #hide() {
     clearTimeout(this.#timer);
-    this.#asked += 1;
     if (this.#open) this.list.hidePopover();
     this.#open = false;
     this.input.setAttribute("aria-expanded", "false");

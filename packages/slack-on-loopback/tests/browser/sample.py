@@ -418,17 +418,6 @@ def _task(name: str, status: str, **more: object) -> Json:
     return {"type": "task_card", "task_id": name, "title": name, "status": status, **more}
 
 
-def _card(name: str) -> Json:
-    return {
-        "type": "card",
-        "block_id": f"card-{name}",
-        "title": mrkdwn(f"*{name}*"),
-        "subtitle": plain("A subtitle"),
-        "body": mrkdwn("What the card says."),
-        "actions": [button("Open", f"open-{name}")],
-    }
-
-
 GALLERY: list[Json] = [
     {"type": "header", "block_id": "g1", "text": plain("Every block :rocket:")},
     {
@@ -438,11 +427,6 @@ GALLERY: list[Json] = [
             "*Section* with an accessory, <https://example.com|a link> and "
             "<!date^1700000000^{date_long}|2023>"
         ),
-        "accessory": {
-            "type": "overflow",
-            "action_id": "more",
-            "options": [option("Edit"), option("Remove")],
-        },
     },
     {"type": "divider"},
     RICH,
@@ -462,14 +446,6 @@ GALLERY: list[Json] = [
         ],
     },
     {
-        "type": "image",
-        "block_id": "g4",
-        "image_url": "https://example.com/a.png",
-        "alt_text": "A chart of costs",
-        "title": plain("Costs"),
-    },
-    {"type": "alert", "level": "warning", "text": mrkdwn("*Careful:* one agent failed.")},
-    {
         "type": "data_visualization",
         "title": "How likely each option is the best",
         "chart": {
@@ -487,26 +463,6 @@ GALLERY: list[Json] = [
                 "categories": ["PostgreSQL", "Kafka, on machines…"],
                 "y_label": "Percent",
             },
-        },
-    },
-    {
-        "type": "data_visualization",
-        "title": "Jobs in a day",
-        "chart": {
-            "type": "pie",
-            "segments": [{"label": "Exports", "value": 120}, {"label": "Mails", "value": 4000}],
-        },
-    },
-    {
-        "type": "data_visualization",
-        "title": "Votes",
-        "chart": {
-            "type": "area",
-            "series": [
-                {"name": name, "data": [{"label": day, "value": value} for day in ("Mon", "Tue")]}
-                for name, value in (("PostgreSQL", 3), ("Kafka", 1))
-            ],
-            "axis_config": {"categories": ["Mon", "Tue"], "x_label": "Day"},
         },
     },
     {
@@ -531,14 +487,6 @@ GALLERY: list[Json] = [
         "is_collapsible": True,
         "child_blocks": [{"type": "section", "text": mrkdwn("Inside")}],
     },
-    {"type": "carousel", "elements": [_card("First"), _card("Second"), _card("Third")]},
-    {
-        "type": "video",
-        "title": plain("How it works"),
-        "video_url": "https://example.com/v",
-        "alt_text": "A video",
-        "provider_name": "Example",
-    },
     {
         "type": "context_actions",
         "block_id": "g6",
@@ -548,12 +496,6 @@ GALLERY: list[Json] = [
                 "action_id": "useful",
                 "positive_button": {"text": plain("Good"), "value": "yes"},
                 "negative_button": {"text": plain("Bad"), "value": "no"},
-            },
-            {
-                "type": "icon_button",
-                "icon": "trash",
-                "action_id": "drop",
-                "text": plain("Remove"),
             },
         ],
     },
@@ -601,54 +543,21 @@ MODAL: Json = {
             optional=True,
             hint=plain("What the agents should know."),
         ),
-        _input(
-            "rounds",
-            "Rounds",
-            {
-                "type": "number_input",
-                "is_decimal_allowed": False,
-                "min_value": "1",
-                "max_value": "7",
-                "initial_value": "3",
-            },
-        ),
-        _input("email", "E-mail", {"type": "email_text_input"}, optional=True),
-        _input("url", "Link", {"type": "url_text_input"}, optional=True),
+        _input("rounds", "Rounds", {"type": "plain_text_input", "initial_value": "3"}),
         _input(
             "format",
             "Format",
             {"type": "static_select", "options": _COLOURS, "initial_option": _COLOURS[0]},
         ),
         _input("agents", "Agents", {"type": "multi_static_select", "options": _COLOURS}),
-        _input("model", "Model", {"type": "external_select", "min_query_length": 2}, optional=True),
-        _input(
-            "models",
-            "Models",
-            {"type": "multi_external_select", "min_query_length": 0},
-            optional=True,
-        ),
-        _input("owner", "Owner", {"type": "users_select", "initial_user": "U2"}),
-        _input("people", "People", {"type": "multi_users_select"}, optional=True),
+        _input("people", "People", {"type": "multi_users_select", "initial_users": ["U2"]}),
         _input(
             "place",
             "Conversation",
             {"type": "conversations_select", "default_to_current_conversation": True},
         ),
-        _input("places", "Conversations", {"type": "multi_conversations_select"}, optional=True),
-        _input("channel", "Channel", {"type": "channels_select"}, optional=True),
-        _input("channels", "Channels", {"type": "multi_channels_select"}, optional=True),
-        _input("style", "Style", {"type": "radio_buttons", "options": _COLOURS}),
         _input("flags", "Flags", {"type": "checkboxes", "options": _COLOURS}, optional=True),
         _input("day", "Day", {"type": "datepicker", "initial_date": "2026-12-01"}, optional=True),
-        _input("time", "Time", {"type": "timepicker", "initial_time": "09:30"}, optional=True),
-        _input(
-            "moment",
-            "Moment",
-            {"type": "datetimepicker", "initial_date_time": 1700000000},
-            optional=True,
-        ),
-        _input("rich", "Rich", {"type": "rich_text_input"}, optional=True),
-        _input("file", "File", {"type": "file_input"}, optional=True),
     ],
 }
 HOME: Json = {
