@@ -57,51 +57,51 @@ def _chains() -> Iterable[Line]:
 
 def _costs() -> Iterable[Line]:
     for name, paid in asyncio.run(cost.ratios(3, 3, 0.05)).items():
-        found = float(paid.spent / paid.by_order)
-        yield Line(f"cost: {name} / the least in this order", found, _COST_RATIO)
+        ratio = float(paid.spent / paid.by_order)
+        yield Line(f"cost: {name} / the least in this order", ratio, _COST_RATIO)
 
 
 def _loads(wish: load.Wish) -> Iterable[Line]:
-    found = asyncio.run(load.load(wish))
-    name = f"load, {found.most} debates at once, models known:"
-    overhead, acks = at(found.overhead, 99) * 1000, at(found.all_acks, 99) * 1000
+    figures = asyncio.run(load.load(wish))
+    name = f"load, {figures.most} debates at once, models known:"
+    overhead, acks = at(figures.overhead, 99) * 1000, at(figures.all_acks, 99) * 1000
     yield Line(f"{name} overhead per turn, p99 of debates", overhead, _OVERHEAD_MS, "ms")
-    yield Line(f"{name} the same, p50", at(found.overhead, 50) * 1000, unit="ms")
+    yield Line(f"{name} the same, p50", at(figures.overhead, 50) * 1000, unit="ms")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
-    yield Line(f"{name} commands and clicks not acknowledged", len(found.missed), 0)
-    cpu = found.cpu_per_turn * 1000
+    yield Line(f"{name} commands and clicks not acknowledged", len(figures.missed), 0)
+    cpu = figures.cpu_per_turn * 1000
     yield Line(f"{name} CPU of a turn, its reply and people included", cpu, _TURN_MS, "ms")
 
 
 def _databases() -> Iterable[Line]:
     """The same debates on SQLite, and by one bot and by two on PostgreSQL."""
-    file, one, two = (
+    file, single, two = (
         asyncio.run(load.load(replace(_CROWD, replicas=replicas))) for replicas in (0, 1, 2)
     )
     name = f"load, {_CROWD.debates} debates of quick replies:"
-    ratio = one.cpu_per_turn / file.cpu_per_turn
+    ratio = single.cpu_per_turn / file.cpu_per_turn
     yield Line(f"{name} CPU on PostgreSQL / SQLite", ratio, _POSTGRES_RATIO)
-    yield Line(f"{name} CPU of two replicas / one", two.cpu_per_turn / one.cpu_per_turn)
-    yield Line(f"{name} time taken by two replicas / one", two.taken / one.taken)
+    yield Line(f"{name} CPU of two replicas / one", two.cpu_per_turn / single.cpu_per_turn)
+    yield Line(f"{name} time taken by two replicas / one", two.taken / single.taken)
 
 
 def _parked(wish: load.Wish) -> Iterable[Line]:
-    found = asyncio.run(load.park(wish))
-    name = f"load, {found.parked} debates parked:"
-    yield Line(f"{name} memory of each", found.kilobytes, _PARKED_KB, "KB")
-    yield Line(f"{name} idle share of a CPU", found.cpu * 100, _IDLE * 100, "%")
+    figures = asyncio.run(load.park(wish))
+    name = f"load, {figures.parked} debates parked:"
+    yield Line(f"{name} memory of each", figures.kilobytes, _PARKED_KB, "KB")
+    yield Line(f"{name} idle share of a CPU", figures.cpu * 100, _IDLE * 100, "%")
 
 
 def _sizes() -> Iterable[Line]:
-    found = asyncio.run(size.measure(4, "critique", 3))
-    yield Line("size: a debate in SQLite", found / 1000, size.TARGET_BYTES / 1000, "KB")
+    size_bytes = asyncio.run(size.measure(4, "critique", 3))
+    yield Line("size: a debate in SQLite", size_bytes / 1000, size.TARGET_BYTES / 1000, "KB")
 
 
 def _startups() -> Iterable[Line]:
-    found = asyncio.run(startup.measure(3))
-    yield Line("startup: moot --help", found.help_seconds, _HELP_SECONDS, "s")
-    yield Line("startup: moot run until ready", found.ready_seconds, _READY_SECONDS, "s")
-    yield Line("startup: first call of moot debate", found.call_seconds, _CALL_SECONDS, "s")
+    times = asyncio.run(startup.measure(3))
+    yield Line("startup: moot --help", times.help_seconds, _HELP_SECONDS, "s")
+    yield Line("startup: moot run until ready", times.ready_seconds, _READY_SECONDS, "s")
+    yield Line("startup: first call of moot debate", times.call_seconds, _CALL_SECONDS, "s")
 
 
 def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str]) -> Iterable[Line]:
@@ -117,29 +117,29 @@ def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str])
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 
-def table(found: Sequence[Line]) -> Table:
+def table(lines: Sequence[Line]) -> Table:
     """Return the figures as people read them."""
-    shown = Table("benchmark", "figure", "target", "ratio", "met")
-    for line in found:
+    grid = Table("benchmark", "figure", "target", "ratio", "met")
+    for line in lines:
         unit = f" {line.unit}".rstrip()
         ratio = f"{line.figure / line.target:.2f}" if line.target else "–"
-        shown.add_row(
+        grid.add_row(
             line.name,
             f"{line.figure:.3g}{unit}",
             "–" if line.target is None else f"{line.target:g}{unit}",
             ratio,
             {None: "–", True: "yes", False: "no"}[line.is_met],
         )
-    return shown
+    return grid
 
 
 def main() -> int:
-    """Read what is wanted, measure, print; 0 if every benchmark could be held."""
+    """Read the options, measure, print; 0 if every benchmark could be held."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=load.Wish.debates)
     parser.add_argument("--parked", type=int, default=200)
-    wanted = parser.parse_args()
-    wish = load.Wish(debates=wanted.debates, parked=wanted.parked)
+    options = parser.parse_args()
+    wish = load.Wish(debates=options.debates, parked=options.parked)
 
     def loads() -> Iterable[Line]:
         return _loads(wish)
@@ -150,11 +150,11 @@ def main() -> int:
     # First what suffers most from a machine that has become warm, or busy again.
     benchmarks = (_startups, loads, parked, _databases, _chains, _costs, _sizes)
     print(load.machine(), flush=True)
-    found, failed = list[Line](), list[str]()
+    measured, failed = list[Line](), list[str]()
     for line in lines(benchmarks, failed):
-        found.append(line)
+        measured.append(line)
         print(f"{line.name}: {line.figure:.3g} {line.unit}", file=sys.stderr, flush=True)
-    Console(width=110).print(table(found))
+    Console(width=110).print(table(measured))
     return 1 if failed else 0
 
 

@@ -99,13 +99,13 @@ class Watched:
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
         """Ask the real one, and mark its reply."""
-        number, asked = len(self.calls), self._asked_for(request)
-        self.calls.append(asked)
-        times = 0 if asked.hangs else asked.seconds / self._paces.usual
+        number, call = len(self.calls), self._asked_for(request)
+        self.calls.append(call)
+        times = 0 if call.hangs else call.seconds / self._paces.usual
         reply = await self._inner.complete(in_own_time(request, times), on_first_token)
         text = _SHOWN.sub(rf"\g<0> call{number} ", reply.text)
         if ACTS[request.act].states_stance and options_in(request):
-            first = 90 if asked.side else 10
+            first = 90 if call.side else 10
             text += f"\n\nStance: o1 {first} %, o2 {100 - first} %"
         return replace(reply, text=text)
 
@@ -131,8 +131,8 @@ def longest_chain(calls: Sequence[Asked]) -> float:
             # Where all agreed there would be none: the first of each side shows that they do not.
             adjusted = [at for at in ended if calls[at].act is Act.ADJUST]
             for side in (0, 1):
-                held = [at for at in adjusted if calls[at].side == side]
-                inputs |= {min(held, key=ended.__getitem__)} if held else set()
+                others = [at for at in adjusted if calls[at].side == side]
+                inputs |= {min(others, key=ended.__getitem__)} if others else set()
         ended[number] = max((ended[at] for at in inputs), default=0.0) + call.seconds
     return max(
         end for end, call in zip(ended.values(), calls, strict=True) if call.act is Act.SYNTHESIS
@@ -204,7 +204,7 @@ async def pairs(
     usual: float, slower: float, rounds: int, *, every: bool = False
 ) -> Mapping[tuple[str, str], Pair]:
     """What debates of each format take, by one protocol each or by every one, all at once."""
-    wanted = [*(product if every else zip)(FORMATS, PROTOCOLS)]
+    keys = [*(product if every else zip)(FORMATS, PROTOCOLS)]
     async with AsyncExitStack() as stack:
         vendor = await stack.enter_async_context(a_vendor(Manner(seconds=usual)))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -219,15 +219,15 @@ async def pairs(
                 await provider.load()
             providers[name] = provider
 
-        async def held(*, dies: bool) -> Sequence[Found]:
+        async def chains(*, dies: bool) -> Sequence[Found]:
             paces, store = Paces(usual, slower * usual, dies), SqlDebateStore(database)
-            setups = {key: a_paced_setup(key[0], PROTOCOLS[key[1]], rounds) for key in wanted}
+            setups = {key: a_paced_setup(key[0], PROTOCOLS[key[1]], rounds) for key in keys}
             return await asyncio.gather(
-                *(measured(setups[key], providers[key[1]], paces, store) for key in wanted)
+                *(measured(setups[key], providers[key[1]], paces, store) for key in keys)
             )
 
-        both = zip(await held(dies=False), await held(dies=True), strict=True)
-    return dict(zip(wanted, (Pair(*pair) for pair in both), strict=True))
+        both = zip(await chains(dies=False), await chains(dies=True), strict=True)
+    return dict(zip(keys, (Pair(*pair) for pair in both), strict=True))
 
 
 def main() -> int:
@@ -237,21 +237,23 @@ def main() -> int:
     parser.add_argument("--slow", type=float, default=3.0, help="how many times slower one is")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--all", action="store_true", help="each format by every protocol")
-    given = parser.parse_args()
-    print(f"{machine()}, SQLite on disk; one of {len(ROSTER)} agents {given.slow:g} × slower")
+    options = parser.parse_args()
+    print(f"{machine()}, SQLite on disk; one of {len(ROSTER)} agents {options.slow:g} × slower")
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     began, cpu = time.perf_counter(), time.process_time()
-    found = asyncio.run(pairs(given.seconds, given.slow, given.rounds, every=given.all))
-    for (form, protocol), item in found.items():
+    pairs_by_key = asyncio.run(
+        pairs(options.seconds, options.slow, options.rounds, every=options.all)
+    )
+    for (form, protocol), item in pairs_by_key.items():
         print(
             f"{form:9} {protocol:16} {item.there.calls:3} calls: {item.there.took:6.2f} s;"
             f" longest chain {item.there.chain:6.2f} s; ratio {item.there.ratio:.3f};"
             f" with a model that hangs {item.lost:5.1f} s later"
         )
-    calls = sum(pair.there.calls + pair.hangs.calls for pair in found.values())
+    calls = sum(pair.there.calls + pair.hangs.calls for pair in pairs_by_key.values())
     spent, took = time.process_time() - cpu, time.perf_counter() - began
     print(f"{calls} calls in {took:.0f} s, {1000 * spent / calls:.1f} ms of CPU each, all in all")
-    return 0 if all(pair.there.ratio <= TARGET for pair in found.values()) else 1
+    return 0 if all(pair.there.ratio <= TARGET for pair in pairs_by_key.values()) else 1
 
 
 if __name__ == "__main__":

@@ -128,39 +128,39 @@ class CachingRules:
     #: What each call was given, by its number.
     usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
 
-    def __call__(self, asked: Asked) -> Say:
+    def __call__(self, call: Asked) -> Say:
         """Answer one request."""
-        blocks = _blocks(asked.body)
+        blocks = _blocks(call.body)
         total = sum(estimate_tokens(text) for text, _ in blocks)
-        marked = self._marked(asked, blocks)
-        cached = max((size for key, size in marked if self._is_readable(key, asked.at)), default=0)
-        written = max((size for _, size in marked), default=0) - cached
+        marked = self._marked(call, blocks)
+        cached = max((size for key, size in marked if self._is_readable(key, call.at)), default=0)
+        fresh = max((size for _, size in marked), default=0) - cached
         for key, _ in marked:
-            self.readable.setdefault(key, asked.at + self.wait)
-        found = _MARK.findall(str(asked.body))
-        request = self.asked[int(found[-1])]
+            self.readable.setdefault(key, call.at + self.wait)
+        marks = _MARK.findall(str(call.body))
+        request = self.asked[int(marks[-1])]
         # Each reply is another text, as models' are: equal ones would be cached where none can be.
-        text = usual_reply(request).replace("The reasons", f"The reasons {found[-1]}")
+        text = usual_reply(request).replace("The reasons", f"The reasons {marks[-1]}")
         output = estimate_tokens(text)
-        counts = Counts(input=total, cached=cached, written=written, output=output)
-        usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=written)
-        self.usages[int(found[-1])] = usage.model_copy(update={"output_tokens": output})
+        counts = Counts(input=total, cached=cached, written=fresh, output=output)
+        usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=fresh)
+        self.usages[int(marks[-1])] = usage.model_copy(update={"output_tokens": output})
         return Say(text=text, counts=counts, wait=self.wait)
 
     def _is_readable(self, key: str, at: float) -> bool:
         return self.readable.get(key, at + 1) <= at
 
-    def _marked(self, asked: Asked, blocks: Sequence[tuple[str, bool]]) -> list[tuple[str, int]]:
+    def _marked(self, request: Asked, blocks: Sequence[tuple[str, bool]]) -> list[tuple[str, int]]:
         """Keys and sizes of the beginnings that are marked and large enough."""
-        digest = hashlib.sha256(repr(_settings(asked.body)).encode())
-        size, found = 0, list[tuple[str, int]]()
-        least = capability(self.provider, str(asked.body["model"])).cache_min_tokens
+        digest = hashlib.sha256(repr(_settings(request.body)).encode())
+        size, sizes = 0, list[tuple[str, int]]()
+        least = capability(self.provider, str(request.body["model"])).cache_min_tokens
         for text, mark in blocks:
             digest.update(f"{len(text)} {text}".encode())
             size += estimate_tokens(text)
             if mark and size >= least:
-                found.append((digest.hexdigest(), size))
-        return found
+                sizes.append((digest.hexdigest(), size))
+        return sizes
 
 
 def _settings(body: Mapping[str, Any]) -> tuple[object, ...]:
@@ -252,26 +252,26 @@ def least_by_order(
     """The least these prompts can cost in this order, cut anywhere, with hindsight, by call."""
     texts = [request.system + "".join(p.text for p in pieces(request)) for request in requests]
     scopes = [(r.model, r.effort, r.answer and repr(r.answer.schema)) for r in requests]
-    found: list[Usage] = []
+    ideal: list[Usage] = []
     for at, (request, usage) in enumerate(zip(requests, usages, strict=True)):
         same = [n for n, scope in enumerate(scopes) if scope == scopes[at]]
         read = max((_common(texts[at], texts[n]) for n in same if n < at), default=0)
-        kept = max((_common(texts[at], texts[n]) for n in same if n > at), default=0)
+        later = max((_common(texts[at], texts[n]) for n in same if n > at), default=0)
         least = capability(line.provider, request.model).cache_min_tokens
-        read, kept = (size if size >= least else 0 for size in (read, kept))
-        found.append(_with(usage, read=read, written=max(0, kept - read)))
-    return found
+        read, later = (size if size >= least else 0 for size in (read, later))
+        ideal.append(_with(usage, read=read, fresh=max(0, later - read)))
+    return ideal
 
 
-def _common(one: str, other: str) -> int:
+def _common(text: str, other: str) -> int:
     """Tokens of the beginning that two prompts share."""
-    shared = os.path.commonprefix([one, other])  # noqa: RUF071 - texts, not paths
+    shared = os.path.commonprefix([text, other])  # noqa: RUF071 - texts, not paths
     return estimate_tokens(shared)
 
 
-def _with(usage: Usage, *, read: int, written: int) -> Usage:
+def _with(usage: Usage, *, read: int, fresh: int) -> Usage:
     read = min(read, usage.input_tokens)
-    changes = {"cached_tokens": read, "written_tokens": min(written, usage.input_tokens - read)}
+    changes = {"cached_tokens": read, "written_tokens": min(fresh, usage.input_tokens - read)}
     return usage.model_copy(update=changes)
 
 
@@ -306,12 +306,12 @@ def bill(line: Line, provider: Marked, rules: CachingRules) -> Bill:
     requests = provider.requests
     usages = [rules.usages[number] for number in range(len(requests))]
     by_order = least_by_order(line, requests, usages)
-    plain = [_with(usage, read=0, written=0) for usage in usages]
+    plain = [_with(usage, read=0, fresh=0) for usage in usages]
 
-    def cost(found: Sequence[Usage]) -> Decimal:
+    def cost(usages: Sequence[Usage]) -> Decimal:
         prices = [
             price(line.provider, request.model, usage)
-            for request, usage in zip(requests, found, strict=True)
+            for request, usage in zip(requests, usages, strict=True)
         ]
         return sum((paid for paid in prices if paid is not None), start=Decimal(0))
 
@@ -328,14 +328,14 @@ def bill(line: Line, provider: Marked, rules: CachingRules) -> Bill:
 
 async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> dict[str, Bill]:
     """What a debate of each format costs with each vendor, by their names."""
-    found: dict[str, Bill] = {}
+    bills: dict[str, Bill] = {}
     for line in LINES:
         for form in FORMATS:
             setup = with_sources(a_setup(line, form, agents, rounds), sources)
             debate, provider, rules = await held(setup, line, wait)
             assert debate.verdict, debate.failure
-            found[f"{line.provider} {form}"] = bill(line, provider, rules)
-    return found
+            bills[f"{line.provider} {form}"] = bill(line, provider, rules)
+    return bills
 
 
 def main() -> int:
@@ -345,17 +345,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sources", type=int, default=0, help="files of 8,000 characters")
     parser.add_argument("--wait", type=float, default=0.05, help="seconds to the first token")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     print(f"{platform.platform()}, Python {platform.python_version()}")
-    size = f"{chosen.agents} agents; {chosen.rounds} rounds; {chosen.sources} sources"
+    size = f"{options.agents} agents; {options.rounds} rounds; {options.sources} sources"
     print(f"load {os.getloadavg()[0]:.1f}; {size}")
     print('"order": what was measured / the least by that bound\n')
     print(HEAD)
-    held_so = ratios(chosen.agents, chosen.rounds, chosen.wait, sources=chosen.sources)
-    found = asyncio.run(held_so)
-    for name, paid in found.items():
+    held_so = ratios(options.agents, options.rounds, options.wait, sources=options.sources)
+    bills = asyncio.run(held_so)
+    for name, paid in bills.items():
         print(paid.line(name))
-    return 0 if all(paid.spent / paid.by_order <= TARGET for paid in found.values()) else 1
+    return 0 if all(paid.spent / paid.by_order <= TARGET for paid in bills.values()) else 1
 
 
 if __name__ == "__main__":

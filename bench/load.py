@@ -107,18 +107,18 @@ async def acks(
     workspace: Workspace, channels: Sequence[str], until: asyncio.Event
 ) -> Acknowledgements:
     """Type and click until told to stop: at one pace, however long the bot takes to answer."""
-    found = Acknowledgements()
+    times = Acknowledgements()
 
     async def act(number: int) -> None:
         began = time.perf_counter()
-        deed, done = _use(workspace, channels[number % len(channels)], number)
-        seconds = found.seconds.setdefault(deed, [])
+        deed, work = _use(workspace, channels[number % len(channels)], number)
+        seconds = times.seconds.setdefault(deed, [])
         try:
-            await done
+            await work
         except PersonRefusal as refused:
             if str(refused) == "no_such_element":
                 return  # the debate has just ended
-            found.missed.append(deed)
+            times.missed.append(deed)
         seconds.append(time.perf_counter() - began)
 
     numbers = count(1)
@@ -127,7 +127,7 @@ async def acks(
             people.create_task(act(next(numbers)))
             with suppress(TimeoutError):
                 await asyncio.wait_for(until.wait(), PERSON_PAUSE)
-    return found
+    return times
 
 
 def _use(workspace: Workspace, channel: str, number: int) -> tuple[str, Awaitable[None]]:
@@ -211,27 +211,27 @@ async def load(wish: Wish) -> Load:
         pulse = await stack.enter_async_context(watched())
         over = asyncio.Event()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
-        wanted: dict[str, Any] = {
+        options: dict[str, Any] = {
             "debates": wish.debates,
             "spread": wish.spread,
             "seconds": wish.seconds,
         }
-        wanted |= {"step": len(bots), **places}
-        asked = (bot.ask(first=number, **wanted) for number, bot in enumerate(bots))
-        found = await asyncio.gather(*asked)
+        options |= {"step": len(bots), **places}
+        answers = (bot.ask(first=number, **options) for number, bot in enumerate(bots))
+        figures = await asyncio.gather(*answers)
         over.set()
         used = await people
-        pulses = {f"bot {number}": Pulse(**one["pulse"]) for number, one in enumerate(found, 1)}
+        pulses = {f"bot {number}": Pulse(**row["pulse"]) for number, row in enumerate(figures, 1)}
         pulses |= {"the vendor": await vendor.pulse(), "the workspace and its people": pulse()}
     return Load(
-        debates=sum(figures["debates"] for figures in found),
-        most=sum(figures["most"] for figures in found),
-        turns=sum(figures["turns"] for figures in found),
-        taken=max(figures["taken"] for figures in found),
-        cpu=sum(figures["cpu"] for figures in found),
-        unsent=max(figures["unsent"] for figures in found),
-        replies=sum(figures["replies"] for figures in found),
-        overhead=[seconds for figures in found for seconds in figures["overhead"]],
+        debates=sum(figures["debates"] for figures in figures),
+        most=sum(figures["most"] for figures in figures),
+        turns=sum(figures["turns"] for figures in figures),
+        taken=max(figures["taken"] for figures in figures),
+        cpu=sum(figures["cpu"] for figures in figures),
+        unsent=max(figures["unsent"] for figures in figures),
+        replies=sum(figures["replies"] for figures in figures),
+        overhead=[seconds for figures in figures for seconds in figures["overhead"]],
         pulses=pulses,
         acks=used.seconds,
         missed=used.missed,
@@ -293,9 +293,9 @@ def in_words(load: Load) -> str:
         f"acknowledgement of {len(acks)} commands and clicks: p50 {at(acks, 50) * 1000:.0f} ms,"
         f" p99 {at(acks, 99) * 1000:.0f} ms; {len(load.missed)} not within 3 s"
         + "".join(
-            f"\nof {len(one)} {deed}: p50 {at(one, 50) * 1000:.0f},"
-            f" p99 {at(one, 99) * 1000:.0f} ms; {load.missed.count(deed)} not within 3 s"
-            for deed, one in load.acks.items()
+            f"\nof {len(seconds)} {deed}: p50 {at(seconds, 50) * 1000:.0f},"
+            f" p99 {at(seconds, 99) * 1000:.0f} ms; {load.missed.count(deed)} not within 3 s"
+            for deed, seconds in load.acks.items()
         )
         + "".join(f"\n{name}: {pulse}" for name, pulse in load.pulses.items())
     )

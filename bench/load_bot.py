@@ -149,14 +149,14 @@ class Bench:
             while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
                 most = max(most, len(self._moot.runner.held))
                 await asyncio.sleep(0.2)
-            taken, pulse = time.perf_counter() - began, so_far()
+            duration, pulse = time.perf_counter() - began, so_far()
         unsent = await self._moot.posts.backlog()
         debates = [fold(await self._moot.store.events(debate_id)) for debate_id in ids]
         return {
             "debates": len(ids),
             "most": most,
-            "taken": taken,
-            "cpu": pulse.cpu / taken,
+            "taken": duration,
+            "cpu": pulse.cpu / duration,
             "pulse": asdict(pulse),
             "turns": sum(len(debate.contributions) + len(debate.ballots) + 1 for debate in debates),
             "replies": self._pacing.replies,

@@ -148,9 +148,9 @@ class Pump:
 def modules() -> Sequence[ModuleType]:
     """All modules of the project."""
     names = [
-        found.name
+        module.name
         for package in map(importlib.import_module, PACKAGES)
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     return [importlib.import_module(name) for name in names if not name.endswith(_NO_IMPORT)]
 
@@ -158,18 +158,19 @@ def modules() -> Sequence[ModuleType]:
 @cache
 def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:
     """All patterns that stand in modules or in calls, with the methods they are used by."""
-    found = dict[str, tuple[re.Pattern[str], frozenset[str]]]()
+    uses = dict[str, tuple[re.Pattern[str], frozenset[str]]]()
     for module in modules():
         for name, value in vars(module).items():
             for place, pattern in _patterns_in(value):
                 # A pattern in a record's field is used by the name of the field.
                 used = _uses(place.rpartition(".")[2] or name) & _METHODS or {"search"}
-                found.setdefault(f"{module.__name__}.{name}{place}", (pattern, frozenset(used)))
+                uses.setdefault(f"{module.__name__}.{name}{place}", (pattern, frozenset(used)))
         for line, method, pattern in _inline(module):
-            found[f"{module.__name__}:{line}"] = (pattern, frozenset({method}))
+            uses[f"{module.__name__}:{line}"] = (pattern, frozenset({method}))
     # A pattern imported from elsewhere is the same object: it is told where it was first seen.
     return {
-        name: found[name] for name in {id(one): name for name, (one, _) in found.items()}.values()
+        name: uses[name]
+        for name in {id(pattern): name for name, (pattern, _) in uses.items()}.values()
     }
 
 
@@ -215,7 +216,7 @@ def _tree(module: ModuleType) -> ast.Module:
 @cache
 def _all_uses() -> Mapping[str, frozenset[str]]:
     """Methods that are called, or passed on, on something of each name anywhere."""
-    found = dict[str, set[str]]()
+    uses = dict[str, set[str]]()
     for module in modules():
         if not any(f".{method}" in _source(module) for method in _METHODS):
             continue
@@ -225,8 +226,8 @@ def _all_uses() -> Mapping[str, frozenset[str]]:
                 while isinstance(owner, ast.Subscript):
                     owner = owner.value
                 name = getattr(owner, "id", getattr(owner, "attr", ""))
-                found.setdefault(name, set()).add(node.attr)
-    return {name: frozenset(attributes) for name, attributes in found.items()}
+                uses.setdefault(name, set()).add(node.attr)
+    return {name: frozenset(attributes) for name, attributes in uses.items()}
 
 
 def _uses(name: str) -> frozenset[str]:
@@ -290,7 +291,7 @@ def attacks(pattern: re.Pattern[str], most: int = 400) -> Iterator[Pump]:
     )
     signs = list(dict.fromkeys((*_signs(tree), " ", "a", "\n", "1")))[:_MOST_SIGNS]
     pairs = dict.fromkeys(
-        Pump(one if one == other else one + other) for one, other in product(signs, signs)
+        Pump(sign if sign == other else sign + other) for sign, other in product(signs, signs)
     )
     return islice(iter({**pumps, **pairs}), most)
 
@@ -350,23 +351,23 @@ def _one(node: Any, kind: int) -> str:
 
 def _signs(tree: Any) -> Sequence[str]:
     """One sign for each literal and each class in the tree."""
-    found: list[str] = []
+    signs: list[str] = []
     for node in tree:
         name, value = str(node[0]), node[1]
         if name == "LITERAL":
-            found.append(chr(value))
+            signs.append(chr(value))
         elif name == "RANGE":
-            found.append(chr(value[0]))
+            signs.append(chr(value[0]))
         elif name == "CATEGORY":
-            found.append(_CATEGORIES[str(value)])
+            signs.append(_CATEGORIES[str(value)])
         elif name == "IN":
             inside = _signs(value)
-            found += ["a", " ", "~"] if str(value[0][0]) == "NEGATE" else inside
+            signs += ["a", " ", "~"] if str(value[0][0]) == "NEGATE" else inside
         elif name in {"ANY", "NOT_LITERAL"}:
-            found += ["a", " "]
+            signs += ["a", " "]
         for body in _bodies(node):
-            found += _signs(body)
-    return list(dict.fromkeys(found))
+            signs += _signs(body)
+    return list(dict.fromkeys(signs))
 
 
 def _run(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
@@ -413,14 +414,14 @@ def worst(
     for pump in pumps:
         if time.process_time() - began > _LONG_ENOUGH:
             break
-        taken = _staged(act, pump, size, quick)
-        if taken <= max(quick, slowest.seconds) and slowest.text:
+        seconds = _staged(act, pump, size, quick)
+        if seconds <= max(quick, slowest.seconds) and slowest.text:
             continue
-        growth = _exponent(act, pump, size) if taken > quick else 0.0
-        one = Worst(name, str(pump), taken, growth)
-        if not slowest.text or (one.curved, one.seconds) > (slowest.curved, slowest.seconds):
-            slowest = one
-        if one.curved and taken > _BAD_ENOUGH:
+        growth = _exponent(act, pump, size) if seconds > quick else 0.0
+        result = Worst(name, str(pump), seconds, growth)
+        if not slowest.text or (result.curved, result.seconds) > (slowest.curved, slowest.seconds):
+            slowest = result
+        if result.curved and seconds > _BAD_ENOUGH:
             break
     return slowest
 
@@ -433,14 +434,14 @@ _BAD_ENOUGH, _LONG_ENOUGH = 0.5, 2.0
 
 def _staged(act: Callable[[str], object], pump: Pump, size: int, quick: float) -> float:
     """Seconds for the text; for a shorter one where that is quick enough, or far too slow."""
-    taken = _seconds(act, pump(size // _STEP**2))
+    seconds = _seconds(act, pump(size // _STEP**2))
     for smaller in (_STEP, 1):
         # What is quadratic takes 16 times as long with four times as much text.
         least = quick / _STEP ** (4 if smaller > 1 else 2)
-        if not least < taken < _BAD_ENOUGH / _STEP**2:
+        if not least < seconds < _BAD_ENOUGH / _STEP**2:
             break
-        taken = _seconds(act, pump(size // smaller))
-    return taken
+        seconds = _seconds(act, pump(size // smaller))
+    return seconds
 
 
 def grows(act: Callable[[str], object], size: int) -> Worst | None:
@@ -461,13 +462,13 @@ def _exponent(act: Callable[[str], object], pump: Pump, size: int) -> float:
 
     Memory is got from the system by steps: once, four times the text takes twenty times as long.
     """
-    found = _growth(act, pump, size)
-    if found < CURVED:
-        return found
-    taken = _best(act, pump(size))
-    if taken > _BAD_ENOUGH / _STEP:
-        return min(found, _growth(act, pump, size))
-    return min(found, math.log(_best(act, pump(size * _STEP)) / taken, _STEP))
+    exponent = _growth(act, pump, size)
+    if exponent < CURVED:
+        return exponent
+    seconds = _best(act, pump(size))
+    if seconds > _BAD_ENOUGH / _STEP:
+        return min(exponent, _growth(act, pump, size))
+    return min(exponent, math.log(_best(act, pump(size * _STEP)) / seconds, _STEP))
 
 
 def _growth(act: Callable[[str], object], pump: Pump, size: int) -> float:

@@ -49,10 +49,10 @@ async def watched() -> AsyncGenerator[Callable[[], Pulse]]:
     def pulse() -> Pulse:
         nonlocal cpu
         p50, p99, most = (at(late, percent) for percent in (50, 99, 100))
-        told = Pulse(cpu=time.process_time() - cpu, late_p50=p50, late_p99=p99, late_most=most)
-        cpu += told.cpu
+        pulse = Pulse(cpu=time.process_time() - cpu, late_p50=p50, late_p99=p99, late_most=most)
+        cpu += pulse.cpu
         late.clear()
-        return told
+        return pulse
 
     beating = asyncio.create_task(beat())
     try:

@@ -62,10 +62,10 @@ def main() -> None:
     parser.add_argument("--debates", type=int, default=4)
     parser.add_argument("--format", default="critique")
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    found = asyncio.run(measure(given.debates, given.format, given.rounds))
-    ratio = found / TARGET_BYTES
-    print(f"a debate: {found / 1000:.0f} KB (ratio to {TARGET_BYTES // 1000} KB: {ratio:.2f})")
+    options = parser.parse_args()
+    size = asyncio.run(measure(options.debates, options.format, options.rounds))
+    ratio = size / TARGET_BYTES
+    print(f"a debate: {size / 1000:.0f} KB (ratio to {TARGET_BYTES // 1000} KB: {ratio:.2f})")
 
 
 if __name__ == "__main__":

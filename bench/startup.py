@@ -123,9 +123,9 @@ def _environment(workspace: Workspace, port: int) -> dict[str, str]:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 async def _wait_for(address: str) -> None:
@@ -147,10 +147,10 @@ def main() -> None:
     """Read what is wanted, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
-    found = asyncio.run(measure(parser.parse_args().runs))
-    print(f"moot --help: {found.help_seconds:.2f} s")
-    print(f"moot run until ready: {found.ready_seconds:.2f} s")
-    print(f"moot debate until its first call: {found.call_seconds:.2f} s")
+    times = asyncio.run(measure(parser.parse_args().runs))
+    print(f"moot --help: {times.help_seconds:.2f} s")
+    print(f"moot run until ready: {times.ready_seconds:.2f} s")
+    print(f"moot debate until its first call: {times.call_seconds:.2f} s")
 
 
 if __name__ == "__main__":

@@ -91,11 +91,11 @@ def long_text(seed: str) -> str:
     return text[:REPLY_CHARACTERS]
 
 
-def reply_to(asked: Asked) -> str:
+def reply_to(request: Asked) -> str:
     """What is answered: a long text, or the structure asked for with two options that differ."""
-    text = good_reply(asked).text
+    text = good_reply(request).text
     if not text.startswith("{"):
-        return long_text(str(asked.body))
+        return long_text(str(request.body))
     reply = json.loads(text)
     if "stands_for" in reply:
         others = [2] * (len(reply["stands_for"]) - 1)
@@ -121,35 +121,35 @@ class _Vendor:
         """Answer one request after the other, until the client hangs up."""
         try:
             while not reader.at_eof():
-                asked = await read_request(reader)
-                times = _OWN_TIME.findall(str(asked.body)) or ["1"]
+                request = await read_request(reader)
+                times = _OWN_TIME.findall(str(request.body)) or ["1"]
                 if float(times[-1]) == 0:
                     await reader.read()  # nothing, until the client gives up
-                await self._answer(asked, writer, float(times[-1]))
+                await self._answer(request, writer, float(times[-1]))
         except (ConnectionError, asyncio.IncompleteReadError):
             writer.close()
 
-    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter, times: float) -> None:
+    async def _answer(self, request: Asked, writer: asyncio.StreamWriter, times: float) -> None:
         loop = asyncio.get_running_loop()
-        text = reply_to(asked)
+        text = reply_to(request)
         tokens = len(text) // CHARACTERS_PER_TOKEN or 1
-        said = replace(good_reply(asked), text=text, pieces=tokens, counts=Counts(output=tokens))
-        model = str(asked.body.get("model", ""))
-        ends = asked.at + self._manner.seconds * times
-        if asked.body.get("stream") is False:
+        reply = replace(good_reply(request), text=text, pieces=tokens, counts=Counts(output=tokens))
+        model = str(request.body.get("model", ""))
+        ends = request.at + self._manner.seconds * times
+        if request.body.get("stream") is False:
             await asyncio.sleep(max(0.0, ends - loop.time()))
-            body = whole(asked.path, said, model)
+            body = whole(request.path, reply, model)
             head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: r1"
             writer.write(f"{head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
             await writer.drain()
             return
-        pieces = frames(asked.path, said, model)
-        first = asked.at + self._manner.silence * (ends - asked.at)
+        pieces = frames(request.path, reply, model)
+        first = request.at + self._manner.silence * (ends - request.at)
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked"
         piece_of_head = f"{head}\r\nx-request-id: r1\r\nrequest-id: r1\r\n\r\n".encode()
         for due, piece in zip(due_times(pieces, first, ends), pieces, strict=True):
-            if (left := due - loop.time()) > 0:
-                await asyncio.sleep(left)
+            if (pause := due - loop.time()) > 0:
+                await asyncio.sleep(pause)
             if writer.is_closing():
                 raise ConnectionResetError
             writer.write(piece_of_head + b"%x\r\n%b\r\n" % (len(piece), piece))

@@ -58,23 +58,25 @@ def listed(text: str) -> dict[str, int]:
     return {name: int(value) for name, value in rows}
 
 
-def faults(found: Mapping[str, int], known: Mapping[str, int]) -> Iterator[str]:
+def faults(values: Mapping[str, int], limits: Mapping[str, int]) -> Iterator[str]:
     """What must be mended, a line each."""
-    for name, value in sorted(found.items()):
-        most = max(MOST, known.get(name, 0))
+    for name, value in sorted(values.items()):
+        most = max(MOST, limits.get(name, 0))
         if value > most:
             yield f"{name}: complexity {value}, at most {most}. Split it, or make it a table."
-    for name, value in sorted(known.items()):
-        now = found.get(name, 0)
+    for name, value in sorted(limits.items()):
+        now = values.get(name, 0)
         if now < value:
-            state = "gone" if name not in found else f"now {now}"
+            state = "gone" if name not in values else f"now {now}"
             yield f"{name}: listed with {value}, {state}. Run: tools/complexity.py --write"
 
 
-def lowered(found: Mapping[str, int], known: Mapping[str, int]) -> dict[str, int]:
+def lowered(values: Mapping[str, int], limits: Mapping[str, int]) -> dict[str, int]:
     """The list without what is gone or small enough now, and with lower values."""
     return {
-        name: min(value, found[name]) for name, value in known.items() if found.get(name, 0) > MOST
+        name: min(value, values[name])
+        for name, value in limits.items()
+        if values.get(name, 0) > MOST
     }
 
 
@@ -91,15 +93,15 @@ def sizes(root: Path) -> Iterator[str]:
 
 def main() -> None:
     """Check, or with `--write` lower the list."""
-    found = measured(ROOT)
-    known = listed(KNOWN.read_text("utf-8"))
+    values = measured(ROOT)
+    limits = listed(KNOWN.read_text("utf-8"))
     if "--write" in sys.argv[1:]:
-        known = lowered(found, known)
-        KNOWN.write_text("".join(f"{name} {value}\n" for name, value in sorted(known.items())))
-    wrong = list(faults(found, known))
+        limits = lowered(values, limits)
+        KNOWN.write_text("".join(f"{name} {value}\n" for name, value in sorted(limits.items())))
+    wrong = list(faults(values, limits))
     for line in (*wrong, *sizes(ROOT)):
         print(line)  # noqa: T201 - a command
-    counts = [sum(value > limit for value in found.values()) for limit in (MANY, MOST)]
+    counts = [sum(value > limit for value in values.values()) for limit in (MANY, MOST)]
     print(f"functions above {MANY}: {counts[0]}, above {MOST}: {counts[1]}")  # noqa: T201
     sys.exit(1 if wrong else 0)
 

@@ -9,10 +9,12 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 def requirements(groups: dict[str, list[str | dict[str, str]]], name: str) -> list[str]:
     """Return the group's requirements, its included groups unfolded."""
-    found: list[str] = []
+    packages: list[str] = []
     for entry in groups[name]:
-        found += [entry] if isinstance(entry, str) else requirements(groups, entry["include-group"])
-    return found
+        packages += (
+            [entry] if isinstance(entry, str) else requirements(groups, entry["include-group"])
+        )
+    return packages
 
 
 if __name__ == "__main__":

@@ -30,11 +30,11 @@ _SPDX = {
 
 def shipped() -> Mapping[str, str]:
     """Package → the lock file that names it first."""
-    found = dict[str, str]()
+    packages = dict[str, str]()
     for lock in LOCKS:
         for name in _PIN.findall((ROOT / lock).read_text(encoding="utf-8")):
-            found.setdefault(name, lock)
-    return found
+            packages.setdefault(name, lock)
+    return packages
 
 
 def licence_of(package: str) -> str:
@@ -43,13 +43,13 @@ def licence_of(package: str) -> str:
     Raises:
         PackageNotFoundError: It is not installed.
     """
-    told = metadata(package)
-    fields = (*told.get_all("License-Expression", []), *told.get_all("License", []))
+    headers = metadata(package)
+    fields = (*headers.get_all("License-Expression", []), *headers.get_all("License", []))
     named = next(map(str, fields), "")
     named = "" if named == "UNKNOWN" else named
     kinds = [
         str(classifier)
-        for classifier in told.get_all("Classifier", [])
+        for classifier in headers.get_all("Classifier", [])
         if str(classifier).startswith("License")
     ]
     if not named or "\n" in named:  # some packages put the whole text there

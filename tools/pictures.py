@@ -145,9 +145,9 @@ async def turns(camera: Camera) -> None:
     await show(board, "end")
     await camera.take("board")
     await board.get_by_role("link", name=re.compile("repl")).first.click()
-    said = camera.thread.locator(".row", has_text="disk has next to nothing").first
-    await expect(said).to_be_visible(timeout=PATIENCE)
-    await show(said, "end")
+    row = camera.thread.locator(".row", has_text="disk has next to nothing").first
+    await expect(row).to_be_visible(timeout=PATIENCE)
+    await show(row, "end")
     await camera.take("thread", camera.thread)
     await close_thread(camera)
 
@@ -272,7 +272,7 @@ def terminal_picture(folder: Path) -> None:
     moot = Path(sys.executable).with_name("moot")
     words = ["debate", SHORT_QUESTION, "--rounds", "1"]
     with TemporaryDirectory() as place:
-        said = subprocess.run(  # noqa: S603 - our own program
+        output = subprocess.run(  # noqa: S603 - our own program
             [str(moot), *words],
             cwd=place,
             env={"PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db", "COLUMNS": str(COLUMNS)},
@@ -284,7 +284,7 @@ def terminal_picture(folder: Path) -> None:
     with Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=COLUMNS, file=nowhere)
         console.print(Text(f'$ moot debate "{SHORT_QUESTION}" --rounds 1', style="bold"))
-        console.print(Text(shortened(said)))
+        console.print(Text(shortened(output)))
         console.save_svg(
             str(folder / "terminal.svg"),
             title="moot debate",
@@ -293,9 +293,9 @@ def terminal_picture(folder: Path) -> None:
         )
 
 
-def shortened(said: str) -> str:
+def shortened(output: str) -> str:
     """Return what was said, without the sections between the reasoning and the last lines."""
-    reasoning, _, rest = said.partition("\n# Implementation")
+    reasoning, _, rest = output.partition("\n# Implementation")
     last = rest.strip().splitlines()[-2:]
     return "\n".join([reasoning, "[…]", "", *last])
 

@@ -171,11 +171,11 @@ def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
     roster = roster or [agent_for(role, none) for role in ROSTER]
     count = 1 if arm.form in _ALONE else arm.drafts or len(roster)
     if arm.form in {*_ALONE, ArmForm.BEST_OF}:
-        one = agent_for("generalist", none)
+        agent = agent_for("generalist", none)
         # What an answer may spend decides it, so it is part of the setup.
         within = f"-{arm.tokens}" if arm.tokens else ""
         roster = [
-            one.model_copy(update={"id": f"draft-{n}{within}", "name": f"Draft {n}"})
+            agent.model_copy(update={"id": f"draft-{n}{within}", "name": f"Draft {n}"})
             for n in range(1, count + 1)
         ]
     return [

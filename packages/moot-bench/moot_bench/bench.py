@@ -99,8 +99,8 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
         tasks, recorded, models = recorded_answers(_read(command.replay), command.replay.name)
         has_debates = any(SECOND in phases for phases in recorded.values())
         forms = forms if has_debates else _BEFORE_DEBATE
-        shown = replayed(tasks[: command.questions], recorded, [model.model for model in models])
-        rules = rules_report(shown)
+        answers = replayed(tasks[: command.questions], recorded, [model.model for model in models])
+        rules = rules_report(answers)
         settings = settings.model_copy(update={"rounds": 1, "agents": ()})
         provider = ReplayProvider(recorded)
         calls = ModelCalls({provider.name: provider}, SystemClock())
@@ -115,7 +115,7 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
         setup = setup_of(arm, tasks[0], settings, delimiter="-", asker=user)
         check_providers(setup, environment, settings.servers)
     async with open_store(str(command.log)) as store:
-        held = Bench(
+        runs = Bench(
             store=store,
             calls=calls,
             settings=settings,
@@ -127,40 +127,40 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
         )
         try:
             if command.replay is None:
-                arms = await held.plan(arms, tasks[0])
-                _tell_plan(held, arms, len(tasks), command.max_usd)
+                arms = await runs.plan(arms, tasks[0])
+                _tell_plan(runs, arms, len(tasks), command.max_usd)
             readers = _readers(command, calls, settings, environment)
             if readers:
                 tell(calls_words(len(arms), tasks, len(readers.models)))
             if command.dry_run:
-                shown = (first_prompts(held.setup_of(arm, tasks[0])) for arm in arms)
-                put_out("\n".join(dict.fromkeys(chain.from_iterable(shown))) + "\n", None)
+                answers = (first_prompts(runs.setup_of(arm, tasks[0])) for arm in arms)
+                put_out("\n".join(dict.fromkeys(chain.from_iterable(answers))) + "\n", None)
                 return DONE
-            await held.take_stock()
+            await runs.take_stock()
             if readers:
-                held.besides = readers.saved.spent
-            await held.hold(arms, tasks)
+                runs.besides = readers.saved.spent
+            await runs.hold(arms, tasks)
             recalls = None
             if readers:
-                readers.spent = held.spent - held.besides
-                recalls = await readers.read(arms, held.scored(arms, tasks)[1], held.answered)
+                readers.spent = runs.spent - runs.besides
+                recalls = await readers.read(arms, runs.scored(arms, tasks)[1], runs.answered)
         finally:
             await calls.close()
-    return _hand_out(held, arms, tasks, command=command, recalls=recalls, rules=rules)
+    return _hand_out(runs, arms, tasks, command=command, recalls=recalls, rules=rules)
 
 
-def _tell_plan(held: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
+def _tell_plan(runs: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
     """Say what will be spent and what it can show, before anything is spent."""
     for arm in arms:
         drafts = f" ({counted(arm.drafts, 'draft')})" if arm.drafts else ""
         drafts += f" ({arm.tokens:,} output tokens)" if arm.tokens else ""
-        expected = held.expected[arm.name]
+        expected = runs.expected[arm.name]
         calls = counted(expected.calls, "call")
         tell(f"{arm.name}{drafts}: {calls}, about {money(expected.cost)} per question")
-    known = [expected.cost for expected in held.expected.values() if expected.cost is not None]
-    whole = sum(known, Decimal(0)) * questions if len(known) == len(arms) else None
+    costs = [expected.cost for expected in runs.expected.values() if expected.cost is not None]
+    whole = sum(costs, Decimal(0)) * questions if len(costs) == len(arms) else None
     most = f"never more than {money(cap)}" if cap is not None else "no cap"
-    calls = counted(sum(expected.calls for expected in held.expected.values()) * questions, "call")
+    calls = counted(sum(expected.calls for expected in runs.expected.values()) * questions, "call")
     tell(f"{counted(questions, 'question')}: {calls}, about {money(whole)} together, {most}.")
     compared = sum(arm.form.kind is not ArmKind.SOLO for arm in arms)
     tell(power_words(questions, compared))
@@ -198,7 +198,7 @@ def _measure(tasks: Sequence[Task]) -> ArmMeasure:
 
 
 def _hand_out(
-    held: Bench,
+    runs: Bench,
     arms: Sequence[Arm],
     tasks: Sequence[Task],
     *,
@@ -208,11 +208,11 @@ def _hand_out(
 ) -> int:
     """Write report, picture, answers and page."""
     output = command.output
-    scored, whole = held.scored(arms, tasks)
-    notes = [*([held.stopped] if held.stopped else []), *held.failed, *held.token_words(arms)]
+    scored, whole = runs.scored(arms, tasks)
+    notes = [*([runs.stopped] if runs.stopped else []), *runs.failed, *runs.token_words(arms)]
     if len(whole) < len(tasks):
-        left = counted(len(tasks) - len(whole), "question")
-        notes.append(f"{left} without an answer of every arm: left out of all figures.")
+        rest = counted(len(tasks) - len(whole), "question")
+        notes.append(f"{rest} without an answer of every arm: left out of all figures.")
     if not whole:
         for note in notes:
             tell(note)
@@ -230,18 +230,18 @@ def _hand_out(
             write_file(output / CHART, chart)
         tell(f"Wrote {output}")
     if command.page:
-        origin = replayed_words(len(whole)) if command.replay else _origin(held, arms, whole)
+        origin = replayed_words(len(whole)) if command.replay else _origin(runs, arms, whole)
         write_file(command.page, results_page(text, origin))
         tell(f"Wrote {command.page}")
     put_out(text, None)
     return STOPPED if len(whole) < len(tasks) else DONE
 
 
-def _origin(held: Bench, arms: Sequence[Arm], tasks: Sequence[Task]) -> str:
+def _origin(runs: Bench, arms: Sequence[Arm], tasks: Sequence[Task]) -> str:
     models = dict.fromkeys(model.full_name for arm in arms for model in arm.models)
-    days = sorted(min(d.times.values()).date().isoformat() for d in held.answered.values())
+    days = sorted(min(d.times.values()).date().isoformat() for d in runs.answered.values())
     return held_words(
-        questions=len(tasks), models=list(models), days=(days[0], days[-1]), spent=held.spent_words
+        questions=len(tasks), models=list(models), days=(days[0], days[-1]), spent=runs.spent_words
     )
 
 
@@ -249,12 +249,12 @@ def _forms(command: BenchCommand) -> Sequence[ArmForm]:
     usual = [form for form in ArmForm if form not in {ArmForm.COUNCIL, ArmForm.PANEL}]
     if command.replay:
         usual = [form for form in usual if form in _REPLAYED]
-    known = {form.value: form for form in (ArmForm if not command.replay else _REPLAYED)}
-    unknown = [name for name in command.arms if name not in known]
+    costs = {form.value: form for form in (ArmForm if not command.replay else _REPLAYED)}
+    unknown = [name for name in command.arms if name not in costs]
     if unknown:
-        there = ", ".join(known)
+        there = ", ".join(costs)
         raise BadInput(f'There is no arm "{unknown[0]}" here. Arms: {there}.')
-    return [known[name] for name in command.arms] or usual
+    return [costs[name] for name in command.arms] or usual
 
 
 def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:

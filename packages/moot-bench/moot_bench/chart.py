@@ -40,10 +40,10 @@ def cost_chart(arms: Sequence[ArmScores], measure: ArmMeasure) -> bytes | None:
     axes = figure.add_subplot()
     axes.set_xscale("log")
     for kind in dict.fromkeys(point.arm.kind for point in points):
-        shown = [point for point in points if point.arm.kind is kind]
+        of_kind = [point for point in points if point.arm.kind is kind]
         axes.plot(
-            [point.cost for point in shown],
-            [point.worth for point in shown],
+            [point.cost for point in of_kind],
+            [point.worth for point in of_kind],
             "o",
             color=_COLOURS[kind],
             label=_WORDS[kind],

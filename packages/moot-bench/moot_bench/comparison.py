@@ -56,9 +56,9 @@ class ArmScores:
     @property
     def cost(self) -> Decimal | None:
         """US dollars per question; None: a price is unknown."""
-        known = [answer.cost for answer in self.answers if answer.cost is not None]
-        whole = len(known) == len(self.answers)
-        return sum(known, Decimal(0)) / len(known) if known and whole else None
+        costs = [answer.cost for answer in self.answers if answer.cost is not None]
+        whole = len(costs) == len(self.answers)
+        return sum(costs, Decimal(0)) / len(costs) if costs and whole else None
 
     @property
     def unread(self) -> int:
@@ -100,9 +100,9 @@ def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparis
     baseline.
     """
     best = {
-        kind: max(found, key=lambda scores: (_worth(scores, measure), -scores.brier))
+        kind: max(of_kind, key=lambda scores: (_worth(scores, measure), -scores.brier))
         for kind in (ArmKind.SOLO, ArmKind.VOTE)
-        if (found := [arm for arm in arms if arm.kind is kind])
+        if (of_kind := [arm for arm in arms if arm.kind is kind])
     }
     pairs = [
         (arm, best[kind])
@@ -110,13 +110,13 @@ def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparis
         for kind in (ArmKind.VOTE, ArmKind.SOLO)
         if kind in best and (arm.kind is ArmKind.DEBATE or (arm.kind, kind) == _VOTE_SOLO)
     ]
-    found = list[tuple[ArmScores, ArmScores, Sequence[float]]]()
+    candidates = list[tuple[ArmScores, ArmScores, Sequence[float]]]()
     for arm, baseline in pairs:
         # How much better the arm is on each question that both answered.
         ours, theirs = _by_question(arm, measure), _by_question(baseline, measure)
         both = [ours[question] - theirs[question] for question in ours if question in theirs]
-        found.append((arm, baseline, both))
-    p_values = {str(at): p_value(gains) for at, (_, _, gains) in enumerate(found)}
+        candidates.append((arm, baseline, both))
+    p_values = {str(at): p_value(gains) for at, (_, _, gains) in enumerate(candidates)}
     corrected = holm(p_values)
     return [
         Comparison(
@@ -125,7 +125,7 @@ def compare(arms: Sequence[ArmScores], measure: ArmMeasure) -> Sequence[Comparis
             gain=paired_bootstrap(gains) if len(gains) >= LEAST_QUESTIONS else None,
             p=corrected[str(at)],
         )
-        for at, (arm, baseline, gains) in enumerate(found)
+        for at, (arm, baseline, gains) in enumerate(candidates)
     ]
 
 
@@ -163,22 +163,22 @@ def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
         parts.append(_verdict(max(votes, key=_strength), "the vote alone", measure))
     if not parts:
         return "No evidence either way: there are not two arms with two questions to compare."
-    asked = max(len(comparison.arm.answers) for comparison in comparisons)
-    seen = smallest_effect(asked, comparisons=len(comparisons))
+    questions = max(len(comparison.arm.answers) for comparison in comparisons)
+    effect = smallest_effect(questions, comparisons=len(comparisons))
     if measure is ArmMeasure.ACCURACY and not all(
         comparison.is_evident for comparison in (*debates, *votes)
     ):
         parts.append(
-            f"With {counted(asked, 'question')} only a gain of {points(seen)} points or more would "
-            "probably have been seen."
-            if seen
-            else f"{counted(asked, 'question')} are too few to show a gain."
+            f"With {counted(questions, 'question')} only a gain of {points(effect)} points or more "
+            "would probably have been seen."
+            if effect
+            else f"{counted(questions, 'question')} are too few to show a gain."
         )
     return " ".join(parts)
 
 
-def _verdict(found: Comparison, what: str, measure: ArmMeasure) -> str:
-    gain, arm, base = found.gain, found.arm, found.baseline
+def _verdict(comparison: Comparison, what: str, measure: ArmMeasure) -> str:
+    gain, arm, base = comparison.gain, comparison.arm, comparison.baseline
     if gain is None:
         raise AssertionError("a comparison without questions")
     show: Callable[[float], str] = percent if measure is ArmMeasure.ACCURACY else score
@@ -186,9 +186,9 @@ def _verdict(found: Comparison, what: str, measure: ArmMeasure) -> str:
     unit = "points" if measure is ArmMeasure.ACCURACY else f"points of {measure}"
     span = f"{points(gain.low)} to {points(gain.high)}"
     figures += f", {points(gain.mean)} {unit}, 95% interval {span}"
-    factor = found.cost_factor
+    factor = comparison.cost_factor
     price = f" at {times(factor)} the cost" if factor is not None else ""
-    if not found.is_evident:
+    if not comparison.is_evident:
         return f"No evidence that {what} ({arm.arm}) is better than {base.arm} ({figures}){price}."
     better = "better" if gain.mean > 0 else "worse"
     begin = what[0].upper() + what[1:]

@@ -33,10 +33,10 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
     elif tally:
         shares = {score.option: score.mean_probability for score in tally.options}
     best = [option for option, share in shares.items() if share == max(shares.values())]
-    chosen = tuple(best) if tally is None else winning_options(tally.options)
+    choice = tuple(best) if tally is None else winning_options(tally.options)
     judged = verdict is not None and verdict.source is not VerdictSource.WINNER
     if verdict and judged and arm.form.kind is ArmKind.DEBATE:
-        chosen = (options_of(debate).resolve(verdict.option),)
+        choice = (options_of(debate).resolve(verdict.option),)
     even = {option.id: 1 / len(task.options) for option in task.options}
     # What it cost, without what is only presumed of calls that a kill cut off.
     events = [entry.event for entry in log]
@@ -61,7 +61,7 @@ def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> 
         question=task.id,
         truth=task.answer,
         probabilities=shares or even,
-        chosen=tuple(label for label in chosen if label),
+        chosen=tuple(label for label in choice if label),
         cost=cost,
         is_read=bool(shares),
         sides=sides,
@@ -72,7 +72,7 @@ def text_of(debate: Debate) -> str:
     """What the debate answered, all of it: the verdict's parts, or the text that won the vote."""
     verdict = debate.verdict
     if verdict is None:
-        return next((made.text for made in debate.contributions.values()), "")
+        return next((contribution.text for contribution in debate.contributions.values()), "")
     if verdict.source is VerdictSource.WINNER:
         return verdict.solution
     lists = (verdict.tradeoffs, (verdict.dissent,), verdict.overturned_by)

@@ -42,22 +42,22 @@ def read_tasks(text: str, *, name: str = "", answers: str = "") -> Sequence[Task
     rows = rows_of(text, name)
     if answers:
         rows = list(_resolved(rows, rows_of(answers, "")))
-    found: list[Task] = []
+    tasks: list[Task] = []
     for at, row in enumerate(rows, start=1):
         try:
-            found.append(_task(row, at))
+            tasks.append(_task(row, at))
         except (ValueError, KeyError, TypeError, IndexError) as error:
             why = f"{error.args[0]} is missing" if isinstance(error, KeyError) else _first(error)
             raise BadInput(f"{name or 'The tasks'}, question {at}: {why}.") from None
-    if not found:
+    if not tasks:
         raise BadInput(f"{name or 'The file'} holds no question with a known answer.")
-    known: dict[str, int] = {}
-    for at, task in enumerate(found, start=1):
-        if task.id in known:
-            both = f"questions {known[task.id]} and {at}"
+    places: dict[str, int] = {}
+    for at, task in enumerate(tasks, start=1):
+        if task.id in places:
+            both = f"questions {places[task.id]} and {at}"
             raise BadInput(f"{name or 'The tasks'}: {both} have the same id {task.id!r}.")
-        known[task.id] = at
-    return found
+        places[task.id] = at
+    return tasks
 
 
 def rows_of(text: str, name: str) -> Sequence[Row]:
@@ -74,8 +74,8 @@ def rows_of(text: str, name: str) -> Sequence[Row]:
     except ValueError:
         return list(_lines(text, name))
     if isinstance(whole, dict):
-        kept = cast("Mapping[str, Any]", whole)
-        inner = next((kept[key] for key in _LISTS if isinstance(kept.get(key), list)), [kept])
+        fields = cast("Mapping[str, Any]", whole)
+        inner = next((fields[key] for key in _LISTS if isinstance(fields.get(key), list)), [fields])
         whole = cast("Any", inner)
     rows = cast("Sequence[Any]", whole if isinstance(whole, list) else [whole])
     if not all(isinstance(row, dict) for row in rows):
@@ -153,14 +153,14 @@ def _plain(row: Row, at: int, options: Sequence[str], right: str) -> Task:
 
 
 def _forecast(row: Row, at: int, answer: str) -> Task:
-    told = (row.get("context"), row.get("background"), row.get("resolution_criteria"))
+    parts = (row.get("context"), row.get("background"), row.get("resolution_criteria"))
     return a_task(
         identity=str(row.get("id") or f"q{at}"),
         question=str(row["question"]),
         options=(YES, NO),
         answer=answer,
         kind=TaskKind.FORECAST,
-        context="\n\n".join(str(part) for part in told if part and part != "N/A"),
+        context="\n\n".join(str(part) for part in parts if part and part != "N/A"),
         area=str(row.get("area") or row.get("source") or ""),
     )
 
@@ -193,8 +193,8 @@ def _resolved(questions: Sequence[Row], resolutions: Sequence[Row]) -> Iterator[
         yield {**row, "question": question, "resolved_to": resolution["resolved_to"]}
 
 
-def _yes_or_no(said: object) -> str:
-    text = str(said).strip().lower()
+def _yes_or_no(value: object) -> str:
+    text = str(value).strip().lower()
     if text in {"true", "yes", "1", "1.0"}:
         return YES
     if text in {"false", "no", "0", "0.0"}:
@@ -202,9 +202,9 @@ def _yes_or_no(said: object) -> str:
     raise ValueError(f"the answer {text!r} is neither yes nor no, and there are no options")
 
 
-def _named(said: object, options: Sequence[str]) -> str:
+def _named(value: object, options: Sequence[str]) -> str:
     """The option an answer names: word for word, by its letter, or by its number from 1."""
-    text = str(said).strip()
+    text = str(value).strip()
     if text in options:
         return text
     if len(text) == 1 and text.upper() in ascii_uppercase[: len(options)]:

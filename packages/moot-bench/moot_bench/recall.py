@@ -181,8 +181,8 @@ class Readers:
         request = recall_request(agent, task.reasons, text, delimiter=secrets.token_hex(8))
         words = "\0".join((request.act, request.system, *(part.text for part in request.parts)))
         key = sha256(f"{reader.full_name}\0{words}".encode()).hexdigest()[:24]
-        if (known := self.saved.get(key)) is not None:
-            return known
+        if (saved := self.saved.get(key)) is not None:
+            return saved
         caps = []
         if self.max_usd is not None:
             total = self.spent + self.saved.spent
@@ -202,8 +202,8 @@ class Readers:
             stopped = isinstance(error, LimitReached)
             self._note(f"Readers stopped: {error}" if stopped else f"{reader.full_name}: {error}")
             return None
-        shown = {quote.reason for quote in reply.found if stands_in(quote.quote, text)}
-        value = [number in shown for number, _ in enumerate(task.reasons, start=1)]
+        numbers = {quote.reason for quote in reply.found if stands_in(quote.quote, text)}
+        value = [number in numbers for number, _ in enumerate(task.reasons, start=1)]
         self.saved.end(key, value, _cost(call.usage))
         return value
 

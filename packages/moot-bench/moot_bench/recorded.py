@@ -46,7 +46,7 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
         if (truth := row.get("answer", row.get("outcome"))) not in (None, ""):
             truths[question] = str(truth).strip().lower() in _TRUE
     models = list(dict.fromkeys(model for _, model in shares))
-    phases = {phase for held in shares.values() for phase in held}
+    phases = {phase for by_phase in shares.values() for phase in by_phase}
     whole = [
         question
         for question in dict.fromkeys(question for question, _ in shares)
@@ -66,8 +66,8 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
         for question in whole
     }
     answers = {
-        (asked(tasks[question]), model): held
-        for (question, model), held in shares.items()
+        (asked(tasks[question]), model): by_phase
+        for (question, model), by_phase in shares.items()
         if question in tasks
     }
     return list(tasks.values()), answers, [ModelChoice(provider=REPLAY, model=m) for m in models]

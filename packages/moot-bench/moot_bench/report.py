@@ -78,8 +78,8 @@ def report(
         rules: What Moot's rules would have said (`moot_bench.rules`); empty: not replayed.
     """
     comparisons = compare(arms, measure)
-    asked = max((len(arm.answers) for arm in arms), default=0)
-    size = f"{counted(asked, 'question')}, {counted(len(arms), 'arm')}"
+    questions = max((len(arm.answers) for arm in arms), default=0)
+    size = f"{counted(questions, 'question')}, {counted(len(arms), 'arm')}"
     # What the arms and the columns are, for who sees nothing else.
     there = dict.fromkeys(arm.arm.partition(" ")[0] for arm in arms)
     lines = [f"{name}: {_ARMS[name]}" for name in there if name in _ARMS]
@@ -133,14 +133,14 @@ def answers_csv(arms: Sequence[ArmScores]) -> str:
 
 def power_words(questions: int, arms: int) -> str:
     """What so many questions can show, said before anything is spent."""
-    seen = smallest_effect(questions, comparisons=max(1, arms))
-    if seen is None:
+    effect = smallest_effect(questions, comparisons=max(1, arms))
+    if effect is None:
         return (
             f"{counted(questions, 'question')} are too few to show any difference in accuracy "
             "between these arms: take the figures as a try."
         )
     return (
-        f"{counted(questions, 'question')} show a gain in accuracy of {points(seen)} points or "
+        f"{counted(questions, 'question')} show a gain in accuracy of {points(effect)} points or "
         "more four times of five (if arms differ on three of ten questions, with Holm's "
         f"correction for {counted(max(1, arms), 'comparison')})."
     )
@@ -164,7 +164,7 @@ def _scores(arms: Sequence[ArmScores]) -> str:
     return table(head, rows)
 
 
-def _differences(found: Sequence[Comparison], measure: ArmMeasure) -> str:
+def _differences(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
     rows = [
         (
             f"{comparison.arm.arm} − {comparison.baseline.arm}",
@@ -175,7 +175,7 @@ def _differences(found: Sequence[Comparison], measure: ArmMeasure) -> str:
             score(comparison.p),
             _EVIDENT if comparison.is_evident else "no",
         )
-        for comparison in found
+        for comparison in comparisons
     ]
     unit = "points" if measure is ArmMeasure.ACCURACY else "points of Brier score"
     return table(("Difference", f"Better by ({unit})", "95% interval", "p (Holm)", "Evident"), rows)

@@ -50,7 +50,7 @@ class Replayed:
 def replayed(tasks: Sequence[Task], answers: Answers, models: Sequence[str]) -> Sequence[Replayed]:
     """The recorded answers by question."""
 
-    def held(task: Task, phase: str) -> Mapping[str, Probabilities]:
+    def votes_of(task: Task, phase: str) -> Mapping[str, Probabilities]:
         shares = {model: answers[asked(task), model].get(phase) for model in models}
         return {m: {YES: yes, NO: 1 - yes} for m, yes in shares.items() if yes is not None}
 
@@ -58,8 +58,8 @@ def replayed(tasks: Sequence[Task], answers: Answers, models: Sequence[str]) -> 
     return [
         Replayed(
             truth=YES if ids[task.id][task.answer] == YES else NO,
-            first=held(task, FIRST),
-            second=held(task, SECOND),
+            first=votes_of(task, FIRST),
+            second=votes_of(task, SECOND),
         )
         for task in tasks
     ]

@@ -102,7 +102,7 @@ class Bench:
             if arm.form is ArmForm.THINK:
                 if not tokens:
                     raise BadInput(_NO_DEBATE.format(arm.form, "tokens"))
-                chosen, estimate = arm.with_tokens(max(tokens)), await self._estimated(arm, task)
+                choice, estimate = arm.with_tokens(max(tokens)), await self._estimated(arm, task)
                 passes = max(1, round(max(tokens) / max(1, estimate.usage.output_tokens)))
             elif arm.form is ArmForm.BEST_OF:
                 debates = [
@@ -112,15 +112,15 @@ class Bench:
                 ]
                 if not debates:
                     raise BadInput(_NO_DEBATE.format(arm.form, "cost"))
-                chosen, estimate = await self._matched(arm, task, max(debates))
+                choice, estimate = await self._matched(arm, task, max(debates))
             else:
-                chosen, estimate = arm, await self._estimated(arm, task)
+                choice, estimate = arm, await self._estimated(arm, task)
                 tokens += [estimate.usage.output_tokens] if arm.form.kind is ArmKind.DEBATE else []
             weights[len(arm.models), arm.form] = _weight(estimate)
-            once = _expected(self.setup_of(chosen, task), estimate)
+            once = _expected(self.setup_of(choice, task), estimate)
             whole = None if once.cost is None else once.cost * passes
             self.expected[arm.name] = ExpectedCost(once.calls * passes, whole)
-            planned.append(chosen)
+            planned.append(choice)
         return [next(item for item in planned if item.name == arm.name) for arm in arms]
 
     async def _matched(self, arm: Arm, task: Task, target: float) -> tuple[Arm, Estimate]:
@@ -177,9 +177,9 @@ class Bench:
                 return
             results = await asyncio.gather(*(self._answer(engine, arm, task) for arm in arms))
             right = [
-                f"{arm.name} {'right' if accuracy(found) == 1 else 'wrong'}"
-                for arm, found in zip(arms, results, strict=True)
-                if found
+                f"{arm.name} {'right' if accuracy(answer) == 1 else 'wrong'}"
+                for arm, answer in zip(arms, results, strict=True)
+                if answer
             ]
             spent = self.spent_words + (f" of {money(cap)}" if cap else "")
             tell(f"{number} of {len(tasks)} {task.id}: {', '.join(right) or 'no answer'}; {spent}")
@@ -214,9 +214,9 @@ class Bench:
             if is_answer(debate):
                 self.answered[arm.name, task.id] = debate
                 log = await self.store.events(debate_id)
-                found = answer_of(log, debate, arm, task)
-                self.answers.setdefault(arm.name, []).append(found)
-                return found
+                answer = answer_of(log, debate, arm, task)
+                self.answers.setdefault(arm.name, []).append(answer)
+                return answer
             # What failed in an earlier process is tried anew, once in each.
             if is_new or was_running:
                 why = debate.out_of_money or debate.failure or "it was cut short"
@@ -270,7 +270,7 @@ class Bench:
     ) -> tuple[Sequence[ArmScores], Sequence[Task]]:
         """Every arm's answers to the questions that all arms answered, and these questions."""
         there = {arm.name: {a.question: a for a in self.answers.get(arm.name, ())} for arm in arms}
-        whole = [task for task in tasks if all(task.id in found for found in there.values())]
+        whole = [task for task in tasks if all(task.id in answers for answers in there.values())]
         scored = [
             ArmScores(
                 arm=arm.name,
@@ -328,9 +328,9 @@ class Bench:
                 continue
             under_way = {turn.key for turn in schedule.ready(debate)}
             planned = self.estimating(debate.setup).planned
-            asked = {call.turn.key: call for call in planned if call.turn.act is not Act.OPTIONS}
+            calls = {call.turn.key: call for call in planned if call.turn.act is not Act.OPTIONS}
             worst = sum(
-                (asked[key].most.cost or _NOTHING for key in under_way if key in asked), _NOTHING
+                (calls[key].most.cost or _NOTHING for key in under_way if key in calls), _NOTHING
             )
             if worst:
                 lost = CallsDropped(usage=Usage(cost=worst), origin=f"{PRESUMED}{debate.seq}")
@@ -344,8 +344,10 @@ class Bench:
 def _expected(setup: Setup, estimate: Estimate) -> ExpectedCost:
     """What the estimate says without the turns that a bench asks no model for."""
     costs = [call.usual.cost for call in estimate.planned if asks_model(setup, call.turn)]
-    known = [cost for cost in costs if cost is not None]
-    return ExpectedCost(len(costs), sum(known, _NOTHING) if len(known) == len(costs) else None)
+    known_costs = [cost for cost in costs if cost is not None]
+    return ExpectedCost(
+        len(costs), sum(known_costs, _NOTHING) if len(known_costs) == len(costs) else None
+    )
 
 
 def _weight(estimate: Estimate) -> float:

@@ -98,24 +98,24 @@ class Band:
 def calibration(answers: Sequence[ArmAnswer]) -> Sequence[Band]:
     """How often the best option was right, by how likely it was held; empty bands are left out."""
     bands: list[Band] = []
-    held = list[tuple[float, float]]()
+    pairs = list[tuple[float, float]]()
     for answer in (answer for answer in answers if answer.is_read):
         most = max(answer.probabilities.values(), default=0.0)
         tied = tuple(item for item, share in answer.probabilities.items() if share == most)
         # Whether the best option is the right one: a share where several are the best.
-        held.append((most, 1 / len(tied) if answer.truth in tied else 0.0))
+        pairs.append((most, 1 / len(tied) if answer.truth in tied else 0.0))
     for least, below in zip(BANDS, (*BANDS[1:], 1.0), strict=True):
-        found = [
+        band = [
             (share, accuracy_of_best)
-            for share, accuracy_of_best in held
+            for share, accuracy_of_best in pairs
             if least <= share < below or (share >= below == 1.0)
         ]
-        if not found:
+        if not band:
             continue
-        shares, hits = zip(*found, strict=True)
+        shares, hits = zip(*band, strict=True)
         low, high = share_interval(sum(hits), len(hits))
         mean, right = sum(shares) / len(shares), sum(hits) / len(hits)
-        bands.append(Band(least, below, len(found), mean, right, low, high))
+        bands.append(Band(least, below, len(band), mean, right, low, high))
     return bands
 
 

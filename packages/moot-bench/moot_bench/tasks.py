@@ -109,5 +109,5 @@ def asked(task: Task) -> str:
 
 def stance_of(draft: str, task: Task) -> Mapping[str, float]:
     """The probabilities by option id that an answer states in its last lines; empty: none."""
-    known = OptionList(items=task.options)
-    return known.probabilities(read_stance(draft, known).known)
+    options = OptionList(items=task.options)
+    return options.probabilities(read_stance(draft, options).known)

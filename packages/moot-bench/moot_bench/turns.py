@@ -92,13 +92,15 @@ class BenchTurns:
         if turn.act is Act.OPTIONS:
             # The question's own options, and which of them each draft holds best.
             drafts = format_of(debate).drafts(debate)
-            held = {agent: leading(stance_of(draft.text, task)) for agent, draft in drafts.items()}
+            leaders = {
+                agent: leading(stance_of(draft.text, task)) for agent, draft in drafts.items()
+            }
             return OptionsMerged(
                 options=Options(
                     turn=turn,
                     question_kind=QuestionKind.CHOICE,
                     items=task.options,
-                    stances={agent: option for agent, option in held.items() if option},
+                    stances={agent: option for agent, option in leaders.items() if option},
                 )
             )
         if turn.act is Act.SYNTHESIS and not has_judge:

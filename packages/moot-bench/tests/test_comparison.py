@@ -75,31 +75,31 @@ def test_a_worse_debate_is_called_worse() -> None:
 
 def test_without_a_vote_the_single_answer_is_the_baseline() -> None:
     solo, _, debate = arms(solo=0.6, vote=0.6, debate=0.8)
-    (found,) = compare([solo, debate], ACCURACY)
-    assert (found.baseline.arm, found.is_evident) == ("solo", True)
+    (comparison,) = compare([solo, debate], ACCURACY)
+    assert (comparison.baseline.arm, comparison.is_evident) == ("solo", True)
 
 
 def test_too_little_to_compare_is_no_evidence() -> None:
     assert conclusion([], ACCURACY).startswith("No evidence either way")
-    one = compare(arms(solo=0.6, vote=0.6, debate=0.8, count=1), ACCURACY)
-    assert conclusion(one, ACCURACY).startswith("No evidence either way")
+    comparisons = compare(arms(solo=0.6, vote=0.6, debate=0.8, count=1), ACCURACY)
+    assert conclusion(comparisons, ACCURACY).startswith("No evidence either way")
 
 
 def test_only_questions_that_both_answered_count() -> None:
     solo = an_arm("solo", ArmKind.SOLO, [False] * 10)
     vote = an_arm("vote", ArmKind.VOTE, [True] * 4)
-    (found,) = compare([solo, vote], ACCURACY)
-    assert found.gain
-    assert found.gain.mean == 1.0
-    assert found.p == 2 / 2**4
+    (comparison,) = compare([solo, vote], ACCURACY)
+    assert comparison.gain
+    assert comparison.gain.mean == 1.0
+    assert comparison.p == 2 / 2**4
 
 
 def test_the_best_single_model_is_the_baseline() -> None:
     weak = an_arm("solo weak", ArmKind.SOLO, [False] * 9 + [True])
     strong = an_arm("solo strong", ArmKind.SOLO, [True] * 9 + [False])
     vote = an_arm("vote", ArmKind.VOTE, [True] * 9 + [False])
-    (found,) = compare([weak, strong, vote], ACCURACY)
-    assert found.baseline is strong
+    (comparison,) = compare([weak, strong, vote], ACCURACY)
+    assert comparison.baseline is strong
 
 
 def test_of_two_baselines_the_better_one_counts_in_the_last_line() -> None:
@@ -117,25 +117,25 @@ def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() ->
     unsure = [replace(answer, probabilities={"o1": 0.5, "o2": 0.5}) for answer in sure.answers]
     level = ArmScores(arm="solo unsure", kind=ArmKind.SOLO, answers=unsure)
     vote = an_arm("vote", ArmKind.VOTE, [True] * 10)
-    (found,) = compare([level, sure, vote], ACCURACY)
+    (comparison,) = compare([level, sure, vote], ACCURACY)
     best = min((level, sure), key=lambda scores: scores.brier)
-    assert found.baseline is best
+    assert comparison.baseline is best
 
 
 @pytest.mark.slow
 def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> None:
-    dice, found = random.Random(2), 0
+    dice, wins = random.Random(2), 0
     for _ in range(200):
         skills = {kind: with_skill(dice, 60, 0.6) for kind in ArmKind}
         bench = [an_arm(kind, kind, right) for kind, right in skills.items()]
         text = conclusion(compare(bench, ACCURACY), ACCURACY)
-        found += "No evidence that the debate" not in text
-    assert found <= 10
+        wins += "No evidence that the debate" not in text
+    assert wins <= 10
 
 
 @pytest.mark.slow
 def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions() -> None:
-    dice, found = random.Random(6), 0
+    dice, wins = random.Random(6), 0
     count = questions_needed(0.10, differing=0.2)
     for _ in range(100):
         right, better = list[bool](), list[bool]()
@@ -144,18 +144,18 @@ def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions
             better.append(bool(sides[1]))
         bench = [an_arm("vote", ArmKind.VOTE, right), an_arm("debate", ArmKind.DEBATE, better)]
         text = conclusion(compare(bench, ACCURACY), ACCURACY)
-        found += text.startswith("The debate (debate) is better")
-    assert found >= 73
+        wins += text.startswith("The debate (debate) is better")
+    assert wins >= 73
 
 
 def test_the_picture_has_every_arm_with_a_price() -> None:
-    found = [*arms(solo=0.6, vote=0.7, debate=0.75), an_arm("free", ArmKind.SOLO, [True], "0")]
-    drawn = cost_chart(found, ACCURACY)
+    scores = [*arms(solo=0.6, vote=0.7, debate=0.75), an_arm("free", ArmKind.SOLO, [True], "0")]
+    drawn = cost_chart(scores, ACCURACY)
     assert drawn is not None
     texts = [element.text for element in ET.fromstring(drawn).iter() if element.text]  # noqa: S314 - our own
     assert {"solo", "vote", "critique"} <= set(texts)
     assert "free" not in texts
-    assert cost_chart(found[-1:], ACCURACY) is None
+    assert cost_chart(scores[-1:], ACCURACY) is None
 
 
 def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:

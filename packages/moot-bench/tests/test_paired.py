@@ -33,8 +33,8 @@ def test_the_interval_covers_the_truth_in_95_of_100_runs(kind: str) -> None:
     dice, covered = random.Random(5), 0
     truth = 0.1 if kind == "accuracy" else 0.02
     for run in range(RUNS):
-        found = right_or_wrong(dice, 80, 0.3, truth) if kind == "accuracy" else briers(dice, 100)
-        interval = paired_bootstrap(found, seed=run, resamples=300)
+        gains = right_or_wrong(dice, 80, 0.3, truth) if kind == "accuracy" else briers(dice, 100)
+        interval = paired_bootstrap(gains, seed=run, resamples=300)
         covered += interval.low <= truth <= interval.high
     assert 0.93 * RUNS <= covered <= 0.97 * RUNS
 
@@ -44,24 +44,24 @@ def test_a_planted_gain_is_found_with_the_stated_number_of_questions(
     gain: float, differing: float
 ) -> None:
     dice, count = random.Random(3), questions_needed(gain, differing=differing)
-    found = sum(p_value(right_or_wrong(dice, count, differing, gain)) < ALPHA for _ in range(RUNS))
-    assert (POWER - 0.03) * RUNS <= found <= (POWER + 0.06) * RUNS
+    hits = sum(p_value(right_or_wrong(dice, count, differing, gain)) < ALPHA for _ in range(RUNS))
+    assert (POWER - 0.03) * RUNS <= hits <= (POWER + 0.06) * RUNS
 
 
 def test_with_a_third_of_the_questions_it_is_mostly_missed() -> None:
     dice, count = random.Random(3), questions_needed(0.10) // 3
-    found = sum(p_value(right_or_wrong(dice, count, 0.3, 0.10)) < ALPHA for _ in range(RUNS))
-    assert found < RUNS * 0.5
+    hits = sum(p_value(right_or_wrong(dice, count, 0.3, 0.10)) < ALPHA for _ in range(RUNS))
+    assert hits < RUNS * 0.5
 
 
 def test_where_no_arm_differs_holm_finds_one_in_at_most_5_of_100_runs() -> None:
     dice, plain, corrected = random.Random(9), 0, 0
     for _ in range(RUNS):
-        found = {
+        p_values = {
             f"arm {number}": p_value(right_or_wrong(dice, 120, 0.4, 0.0)) for number in range(6)
         }
-        plain += min(found.values()) < ALPHA
-        corrected += min(holm(found).values()) < ALPHA
+        plain += min(p_values.values()) < ALPHA
+        corrected += min(holm(p_values).values()) < ALPHA
     assert plain > 0.10 * RUNS  # so that there is something to correct
     assert corrected <= ALPHA * RUNS
 

@@ -105,13 +105,13 @@ def test_truthfulqa() -> None:
 
 
 def test_forecastbench_in_two_files() -> None:
-    made: dict[str, Any] = {"source": "s", "background": "N/A", "resolution_criteria": "As told."}
+    row: dict[str, Any] = {"source": "s", "background": "N/A", "resolution_criteria": "As told."}
     questions = {
         "forecast_due_date": "2026-01-01",
         "questions": [
-            {"id": "a", "question": "Above 5 on {resolution_date}?", **made},
-            {"id": ["a", "b"], "question": "Both?", **made},
-            {"id": "open", "question": "Later?", **made},
+            {"id": "a", "question": "Above 5 on {resolution_date}?", **row},
+            {"id": ["a", "b"], "question": "Both?", **row},
+            {"id": "open", "question": "Later?", **row},
         ],
     }
     resolutions = {

@@ -18,7 +18,7 @@ from moot_bench.scores import (
 
 def an_answer(
     probabilities: dict[str, float],
-    *chosen: str,
+    *choice: str,
     sides: tuple[tuple[str, str], ...] = (),
     is_read: bool = True,
 ) -> ArmAnswer:
@@ -27,7 +27,7 @@ def an_answer(
         question="q1",
         truth="o1",
         probabilities=probabilities,
-        chosen=chosen,
+        chosen=choice,
         sides=sides,
         is_read=is_read,
     )
@@ -36,8 +36,8 @@ def an_answer(
 @pytest.mark.parametrize(
     ("chosen", "worth"), [(("o1",), 1.0), (("o2",), 0.0), (("o1", "o2"), 0.5), ((), 0.0)]
 )
-def test_accuracy(chosen: tuple[str, ...], worth: float) -> None:
-    assert accuracy(an_answer({}, *chosen)) == worth
+def test_accuracy(choice: tuple[str, ...], worth: float) -> None:
+    assert accuracy(an_answer({}, *choice)) == worth
 
 
 def test_brier_of_yes_or_no_is_the_usual_one() -> None:

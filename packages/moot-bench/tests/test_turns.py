@@ -70,8 +70,8 @@ def saying(share: int) -> Callable[[ModelRequest], str]:
         if request.act is Act.BALLOT:
             labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
             shares = [share if option == RIGHT else 100 - share for option in options_in(request)]
-            said = {"ranking": labels, "probabilities": shares, "moved_by": "none"}
-            return json.dumps(said | {"reasons": [f"{label}: clear" for label in labels]})
+            ballot = {"ranking": labels, "probabilities": shares, "moved_by": "none"}
+            return json.dumps(ballot | {"reasons": [f"{label}: clear" for label in labels]})
         if request.act is Act.SYNTHESIS:
             return json.dumps(a_verdict_reply(option=WRONG))
         if request.answer:
@@ -95,8 +95,8 @@ def test_one_model_thinks_with_so_many_tokens(passes: int, tokens: float) -> Non
     budget = round(tokens * once.output_tokens)
 
     def surer(request: ModelRequest) -> str:
-        seen = " ".join(part.text for part in request.parts)
-        return saying(90 if "answered this question already" in seen else 60)(request)
+        prompt = " ".join(part.text for part in request.parts)
+        return saying(90 if "answered this question already" in prompt else 60)(request)
 
     debate, answer, provider = held(ArmForm.THINK, surer, tokens=budget)
     assert len(provider.requests) == debate.usage.attempts == passes
@@ -104,13 +104,13 @@ def test_one_model_thinks_with_so_many_tokens(passes: int, tokens: float) -> Non
     assert answer.probabilities[RIGHT] == (0.6 if passes == 1 else 0.9)
     first, *later = (" ".join(part.text for part in request.parts) for request in provider.requests)
     assert "answered this question already" not in first
-    assert all(told.count("answered this question already") == 1 for told in later)
+    assert all(prompt.count("answered this question already") == 1 for prompt in later)
 
 
 def test_thinking_that_fails_leaves_the_answer_before_it() -> None:
     def once(request: ModelRequest) -> str | ProviderError:
-        seen = " ".join(part.text for part in request.parts)
-        return RequestRejected("No.") if "already" in seen else saying(60)(request)
+        prompt = " ".join(part.text for part in request.parts)
+        return RequestRejected("No.") if "already" in prompt else saying(60)(request)
 
     debate, answer, provider = held(ArmForm.THINK, once, tokens=9999)
     assert (answer.probabilities[RIGHT], len(provider.requests)) == (0.6, 2)

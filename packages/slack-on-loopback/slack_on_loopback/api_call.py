@@ -73,8 +73,8 @@ class Arguments:
     def names(self, name: str) -> list[str]:
         """Return a comma-separated argument, or a JSON list, as a list."""
         value = self.values.get(name)
-        found = as_list(value) or self.text(name).split(",")
-        return [str(item).strip() for item in found if str(item).strip()]
+        items = as_list(value) or self.text(name).split(",")
+        return [str(item).strip() for item in items if str(item).strip()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def _json_body(text: str) -> Json:
     value = parsed(text)
     if value is None:
         raise SlackRefusal("invalid_json")
-    found = as_object(value)
-    if found is None:
+    body = as_object(value)
+    if body is None:
         raise SlackRefusal("json_not_object")
-    return found
+    return body

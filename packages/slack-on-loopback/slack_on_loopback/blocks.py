@@ -32,33 +32,33 @@ _SURFACES = {
 def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> list[str]:
     """Return what Slack would refuse about a list of blocks; empty when all is well."""
     schema, forbidden = _SURFACES[surface]
-    found, blocks = list(problems(schema, value, path)), objects(value)
+    faults, blocks = list(problems(schema, value, path)), objects(value)
     for index, block in enumerate(blocks):
         type_of = text_at(block, "type")
         if type_of in forbidden:
             words = f"block type not allowed in a {surface}: {type_of}"
-            found.append(problem(f"{path}/{index}", words))
-        found += _repeated(objects(block.get("elements")), "action_id", f"{path}/{index}/elements")
-    found += _repeated(blocks, "block_id", path)
+            faults.append(problem(f"{path}/{index}", words))
+        faults += _repeated(objects(block.get("elements")), "action_id", f"{path}/{index}/elements")
+    faults += _repeated(blocks, "block_id", path)
     markdown = sum(
         len(text_at(block, "text")) for block in blocks if block.get("type") == "markdown"
     )
     if markdown > MOST_MARKDOWN_CHARACTERS:
         words = f"all markdown blocks together must be less than {MOST_MARKDOWN_CHARACTERS + 1}"
-        found.append(problem(path, f"{words} characters"))
+        faults.append(problem(path, f"{words} characters"))
     for name, (most, words) in _MOST_OF_A_TYPE.items():
         if sum(block.get("type") == name for block in blocks) > most:
-            found.append(problem(path, words))
-    return found
+            faults.append(problem(path, words))
+    return faults
 
 
 def _repeated(items: list[Json], key: str, path: str) -> Iterator[str]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for index, item in enumerate(items):
         name = text_at(item, key)
-        if name and name in seen:
+        if name and name in names:
             yield problem(f"{path}/{index}/{key}", f"`{key}` {name} already exists")
-        seen.add(name)
+        names.add(name)
 
 
 def too_long(blocks: list[Json]) -> bool:

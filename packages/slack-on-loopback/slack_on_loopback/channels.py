@@ -167,19 +167,19 @@ def unarchive(runtime: Runtime, channel: Channel, user: str) -> None:
     _turned(runtime, channel, "unarchive", user)
 
 
-def direct(runtime: Runtime, one: User, other: User) -> Channel:
+def direct(runtime: Runtime, user: User, other: User) -> Channel:
     """Return the direct conversation of two users, made when it is missing."""
     for channel in runtime.state.channels.values():
-        if channel.is_im and set(channel.members) == {one.id, other.id}:
+        if channel.is_im and set(channel.members) == {user.id, other.id}:
             return channel
     channel = Channel(
         id=runtime.state.new_id("D"),
-        name=f"{one.name}-{other.name}",
+        name=f"{user.name}-{other.name}",
         is_im=True,
         is_private=True,
-        creator=one.id,
+        creator=user.id,
         created=int(runtime.now()),
-        members=[one.id, other.id],
+        members=[user.id, other.id],
     )
     runtime.state.channels[channel.id] = channel
     tell_channels(runtime)

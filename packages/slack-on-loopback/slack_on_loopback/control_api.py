@@ -62,8 +62,8 @@ class ControlApi:
     async def switch(self, request: web.Request) -> web.Response:
         """Turn a fault of calls on, or do what happens at once."""
         try:
-            asked = FaultRequest.model_validate_json(await request.text())
-            await self._do(asked)
+            fault = FaultRequest.model_validate_json(await request.text())
+            await self._do(fault)
         except ValidationError as wrong:
             return web.json_response({"ok": False, "error": "invalid", "message": str(wrong)})
         except SlackRefusal as refused:
@@ -73,9 +73,9 @@ class ControlApi:
     async def active(self, request: web.Request) -> web.Response:
         """List the switches that are on."""
         del request
-        found = [fault for fault in self.runtime.faults.active if not fault.spent()]
+        faults = [fault for fault in self.runtime.faults.active if not fault.spent()]
         listed: list[dict[str, Any]] = [
-            {"kind": fault.kind, "method": fault.method, "times": fault.times} for fault in found
+            {"kind": fault.kind, "method": fault.method, "times": fault.times} for fault in faults
         ]
         return web.json_response({"ok": True, "faults": listed})
 
@@ -88,8 +88,8 @@ class ControlApi:
     async def requests(self, request: web.Request) -> web.Response:
         """List the Web API calls, all or those of `?method=`."""
         method = request.query.get("method")
-        found = [entry for entry in self.runtime.calls.entries if method in {None, entry.method}]
-        return web.json_response({"ok": True, "requests": [call.as_json() for call in found]})
+        entries = [entry for entry in self.runtime.calls.entries if method in {None, entry.method}]
+        return web.json_response({"ok": True, "requests": [call.as_json() for call in entries]})
 
     async def forget(self, request: web.Request) -> web.Response:
         """Empty the list of calls."""
@@ -114,45 +114,45 @@ class ControlApi:
         ]
         return web.json_response({"ok": True, "deliveries": listed})
 
-    async def _do(self, asked: FaultRequest) -> None:
+    async def _do(self, fault: FaultRequest) -> None:
         for kind in _CALL_FAULTS:
-            if kind == asked.kind:
+            if kind == fault.kind:
                 self.runtime.faults.add(
                     CallFault(
                         kind,
-                        asked.method,
-                        asked.times,
-                        asked.probability,
-                        asked.seconds,
-                        asked.status,
-                        code=asked.code,
+                        fault.method,
+                        fault.times,
+                        fault.probability,
+                        fault.seconds,
+                        fault.status,
+                        code=fault.code,
                     )
                 )
                 return
-        await self._app_fault(asked)
+        await self._app_fault(fault)
 
-    async def _app_fault(self, asked: FaultRequest) -> None:
+    async def _app_fault(self, fault: FaultRequest) -> None:
         runtime, app = self.runtime, self._app()
         works: dict[str, Callable[[], Awaitable[None] | None]] = {
-            "double_event": lambda: runtime.faults.double_next_events(asked.times or 1),
-            "refuse_blocks": lambda: runtime.faults.refuse_blocks(*asked.blocks),
-            "disconnect": lambda: app_faults.disconnect(runtime, app, asked.reason),
+            "double_event": lambda: runtime.faults.double_next_events(fault.times or 1),
+            "refuse_blocks": lambda: runtime.faults.refuse_blocks(*fault.blocks),
+            "disconnect": lambda: app_faults.disconnect(runtime, app, fault.reason),
             "cut_sockets": lambda: app_faults.cut_sockets(runtime, app),
             "revoke_token": lambda: app_faults.revoke_token(runtime, app),
             "restore_token": lambda: app_faults.restore_token(runtime, app),
             "uninstall": lambda: app_faults.uninstall(runtime, app),
-            "remove_bot": lambda: app_faults.remove_bot(runtime, app, self._channel(asked)),
-            "archive": lambda: app_faults.archive(runtime, self._channel(asked)),
-            "fill_pins": lambda: app_faults.fill_pins(runtime, self._channel(asked)),
+            "remove_bot": lambda: app_faults.remove_bot(runtime, app, self._channel(fault)),
+            "archive": lambda: app_faults.archive(runtime, self._channel(fault)),
+            "fill_pins": lambda: app_faults.fill_pins(runtime, self._channel(fault)),
         }
-        if asked.kind not in works:
+        if fault.kind not in works:
             raise SlackRefusal("unknown_kind")
-        done = works[asked.kind]()
-        if done is not None:
-            await done
+        work = works[fault.kind]()
+        if work is not None:
+            await work
 
     def _app(self) -> App:
         return next(iter(self.runtime.state.apps.values()))
 
-    def _channel(self, asked: FaultRequest) -> Channel:
-        return self.runtime.state.channel(asked.channel)
+    def _channel(self, fault: FaultRequest) -> Channel:
+        return self.runtime.state.channel(fault.channel)

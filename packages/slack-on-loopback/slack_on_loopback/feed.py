@@ -82,5 +82,5 @@ class ChangeSignal:
 
 def in_any(users: Iterable[str]) -> Callable[[str], bool]:
     """Return a test for being one of the users."""
-    chosen = frozenset(users)
-    return lambda user: user in chosen
+    members = frozenset(users)
+    return lambda user: user in members

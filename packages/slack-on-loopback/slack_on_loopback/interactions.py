@@ -70,21 +70,21 @@ async def command(runtime: Runtime, user: User, channel: Channel, typed: str) ->
             raise PersonRefusal("invalid_response", words) from refused
 
 
-async def click(runtime: Runtime, user: User, where: SurfaceRef, given: Json) -> None:
+async def click(runtime: Runtime, user: User, where: SurfaceRef, choice: Json) -> None:
     """Use a button, menu or picker.
 
     Args:
         runtime: the workspace.
         user: who.
         where: the message or view.
-        given: block_id, action_id, and for anything but a button what was chosen; `values` may
+        choice: block_id, action_id, and for anything but a button what was chosen; `values` may
             bring what else is typed in a view.
 
     Raises:
         PersonRefusal: no_such_element, no_such_option, action_failed.
     """
     surface = find_surface(runtime, user, where)
-    action = take_action(runtime, surface, given)
+    action = take_action(runtime, surface, choice)
     app = find_app(runtime, surface.app_id)
     payload = {
         "type": "block_actions",
@@ -99,22 +99,22 @@ async def click(runtime: Runtime, user: User, where: SurfaceRef, given: Json) ->
     await _ask(runtime, app, payload, "action_failed")
 
 
-async def options(runtime: Runtime, user: User, where: SurfaceRef, given: Json) -> Json:
+async def options(runtime: Runtime, user: User, where: SurfaceRef, query: Json) -> Json:
     """Return what an app suggests for an external select.
 
     Raises:
         PersonRefusal: no_such_element, options_failed.
     """
     surface = find_surface(runtime, user, where)
-    surface.element(text_at(given, "block_id"), text_at(given, "action_id"))
+    surface.element(text_at(query, "block_id"), text_at(query, "action_id"))
     app = find_app(runtime, surface.app_id)
     payload = {
         "type": "block_suggestion",
         **_base(runtime, app, user),
         **surface.payload(),
-        "block_id": text_at(given, "block_id"),
-        "action_id": text_at(given, "action_id"),
-        "value": text_at(given, "value"),
+        "block_id": text_at(query, "block_id"),
+        "action_id": text_at(query, "action_id"),
+        "value": text_at(query, "value"),
     }
     body = (await _ask(runtime, app, payload, "options_failed")).body
     return {key: body[key] for key in ("options", "option_groups") if as_list(body.get(key))}
@@ -171,8 +171,8 @@ async def shortcut(
     Raises:
         PersonRefusal: unknown_shortcut, shortcut_failed.
     """
-    wanted = "global" if source is None else "message"
-    app = next(iter(runtime.apps_where(lambda app: _has_shortcut(app, callback_id, wanted))), None)
+    scope = "global" if source is None else "message"
+    app = next(iter(runtime.apps_where(lambda app: _has_shortcut(app, callback_id, scope))), None)
     if app is None:
         raise PersonRefusal("unknown_shortcut", "No app has this shortcut.")
     payload: Json = {

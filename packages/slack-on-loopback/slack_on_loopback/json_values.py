@@ -32,8 +32,8 @@ def child(value: Json | None, *keys: str) -> Json:
 
 def text_at(value: Json, key: str) -> str:
     """Return the string under a key, or an empty one."""
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    text = value.get(key)
+    return text if isinstance(text, str) else ""
 
 
 def compact(value: Any) -> str:

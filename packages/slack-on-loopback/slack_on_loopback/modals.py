@@ -64,11 +64,11 @@ def new_view(runtime: Runtime, app: App, view: Json) -> Json:
         SlackRefusal: duplicate_external_id.
     """
     external = text_at(view, "external_id")
-    taken = (v for stack in runtime.modals.values() for v in stack)
-    if external and any(text_at(view, "external_id") == external for view in taken):
+    views = (v for stack in runtime.modals.values() for v in stack)
+    if external and any(text_at(view, "external_id") == external for view in views):
         raise SlackRefusal("duplicate_external_id")
     view_id = runtime.state.new_id("V")
-    made: Json = {
+    fields: Json = {
         "id": view_id,
         "team_id": runtime.state.team_id,
         "app_id": app.id,
@@ -77,8 +77,8 @@ def new_view(runtime: Runtime, app: App, view: Json) -> Json:
         "root_view_id": view_id,
         "previous_view_id": None,
     }
-    _fill(runtime, made, view)
-    return made
+    _fill(runtime, fields, view)
+    return fields
 
 
 def initial_values(blocks: list[Json]) -> Json:
@@ -191,7 +191,7 @@ def home_key(app: App, user: str) -> str:
 
 def missing_answers(view: Json) -> dict[str, str]:
     """Return what Slack's own client refuses before it sends a form: block id → words."""
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     values = child(view, "state", "values")
     for block in objects(view.get("blocks")):
         element = child(block, "element")
@@ -201,8 +201,8 @@ def missing_answers(view: Json) -> dict[str, str]:
         entry = child(values, block_id, text_at(element, "action_id"))
         words = _wrong(block, element, entry)
         if words:
-            found[block_id] = words
-    return found
+            faults[block_id] = words
+    return faults
 
 
 def _wrong(block: Json, element: Json, entry: Json) -> str:
@@ -234,9 +234,9 @@ def _wrong_number(element: Json, value: str) -> str:
     return ""
 
 
-def _fill(runtime: Runtime, made: Json, view: Json) -> None:
+def _fill(runtime: Runtime, fields: Json, view: Json) -> None:
     blocks = with_ids(objects(view.get("blocks")), "v")
-    made |= copy(
+    fields |= copy(
         {
             "type": view["type"],
             "blocks": blocks,
@@ -256,10 +256,10 @@ def keep_typed(values: Json, typed: Json) -> None:
     """Carry what was typed over to the same blocks and actions of `state.values`."""
     for block_id, actions in values.items():
         for action_id, entry in actions.items():
-            given = child(typed, block_id, action_id)
+            value = child(typed, block_id, action_id)
             field = VALUE_FIELD[entry["type"]]
-            if field in given:
-                entry[field] = given[field]
+            if field in value:
+                entry[field] = value[field]
 
 
 def _close_from(runtime: Runtime, user: str, index: int) -> list[Json]:

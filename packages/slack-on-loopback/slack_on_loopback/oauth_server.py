@@ -74,11 +74,11 @@ class OAuthServer:
         """The page on which people allow the app in one of their workspaces."""
         if request.query.get("client_id") != self.app.client_id:
             return web.Response(status=400, text="invalid_client_id")
-        kept = {name: request.query.get(name, "") for name in ("state", "redirect_uri")}
+        query = {name: request.query.get(name, "") for name in ("state", "redirect_uri")}
         links = [
-            f'<li><a href="/oauth/v2/allow?{html.escape(urlencode({**kept, "team": number}))}">'
-            f"Allow in {html.escape(found.state.team_name)}</a></li>"
-            for number, found in enumerate(self.workspaces)
+            f'<li><a href="/oauth/v2/allow?{html.escape(urlencode({**query, "team": number}))}">'
+            f"Allow in {html.escape(workspace.state.team_name)}</a></li>"
+            for number, workspace in enumerate(self.workspaces)
         ]
         page = f"<h1>Install the app</h1><ul>{''.join(links)}</ul>"
         return web.Response(text=page, content_type="text/html")
@@ -92,23 +92,23 @@ class OAuthServer:
 
     async def exchange(self, request: web.Request) -> web.Response:
         """oauth.v2.access: a token for a code, or a new one for a refresh token."""
-        asked = await request.post()
-        given = aiohttp.encode_basic_auth(self.app.client_id, self.app.client_secret)
-        if request.headers.get("Authorization") != given:
+        form = await request.post()
+        authorization = aiohttp.encode_basic_auth(self.app.client_id, self.app.client_secret)
+        if request.headers.get("Authorization") != authorization:
             return _refused("bad_client_secret")
-        if asked.get("grant_type") == "refresh_token":
-            found = self.refresh.pop(str(asked.get("refresh_token")), None)
-            self.rotations += found is not None
+        if form.get("grant_type") == "refresh_token":
+            grant = self.refresh.pop(str(form.get("refresh_token")), None)
+            self.rotations += grant is not None
             return (
-                web.json_response(self._grant(found))
-                if found
+                web.json_response(self._grant(grant))
+                if grant
                 else _refused("invalid_refresh_token")
             )
-        found = self.codes.pop(str(asked.get("code")), None)
-        if found is None:
+        grant = self.codes.pop(str(form.get("code")), None)
+        if grant is None:
             return _refused("invalid_code")
-        found.restore_token()
-        return web.json_response(self._grant(found))
+        grant.restore_token()
+        return web.json_response(self._grant(grant))
 
     def _grant(self, workspace: Workspace) -> Json:
         """The answer with a token; a new one each time, where tokens are rotated."""
@@ -137,12 +137,12 @@ class OAuthServer:
     async def pass_on(self, request: web.Request) -> web.Response:
         """Hand a call to the workspace whose token it carries."""
         token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        found = next(
+        workspace = next(
             (workspace for workspace in self.workspaces if workspace.bot_token == token), None
         )
-        if found is None:
+        if workspace is None:
             return _refused("invalid_auth")
-        url = f"{found.api_url}{request.match_info['method']}"
+        url = f"{workspace.api_url}{request.match_info['method']}"
         headers = {name: text for name, text in request.headers.items() if name.lower() not in _HOP}
         async with (
             aiohttp.ClientSession() as session,

@@ -84,14 +84,14 @@ class PageApi:
     async def channel(self, user: User, body: Json) -> Json:
         """The messages of a channel, with those only this user sees."""
         channel = self._visible(user, body)
-        seen = [posting.shown(channel, root) for root in channel.roots()]
-        seen += [
+        messages = [posting.shown(channel, root) for root in channel.roots()]
+        messages += [
             copy(message)
             for message in self._ephemeral(user, channel)
             if "thread_ts" not in message
         ]
         return {
-            "messages": sorted(seen, key=lambda message: message["ts"]),
+            "messages": sorted(messages, key=lambda message: message["ts"]),
             "pins": posting.pinned(channel),
         }
 
@@ -99,13 +99,13 @@ class PageApi:
         """A thread, root first."""
         channel, ts = self._visible(user, body), text_at(body, "ts")
         root = posting.thread_root(channel, ts)
-        seen = [posting.shown(channel, message) for message in channel.thread(root["ts"])]
-        seen += [
+        messages = [posting.shown(channel, message) for message in channel.thread(root["ts"])]
+        messages += [
             copy(message)
             for message in self._ephemeral(user, channel)
             if message.get("thread_ts") == ts
         ]
-        return {"messages": sorted(seen, key=lambda message: message["ts"])}
+        return {"messages": sorted(messages, key=lambda message: message["ts"])}
 
     async def say(self, user: User, body: Json) -> Json:
         """A message with or without files, or a slash command."""
@@ -253,9 +253,9 @@ class PageApi:
         return answer
 
     def _user(self, body: Json) -> User:
-        wanted = text_at(body, "user")
-        if wanted:
-            return self.runtime.state.user(wanted)
+        name = text_at(body, "user")
+        if name:
+            return self.runtime.state.user(name)
         return next(user for user in self.runtime.state.users.values() if not user.is_bot)
 
     def _visible(self, user: User, body: Json) -> Channel:

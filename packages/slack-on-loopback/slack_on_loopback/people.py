@@ -151,19 +151,19 @@ def delete(runtime: Runtime, user: User, channel: Channel, ts: str) -> None:
     posting.delete(runtime, channel, ts)
 
 
-def change_channel(runtime: Runtime, user: User, asked: Json) -> Channel:
+def change_channel(runtime: Runtime, user: User, change: Json) -> Channel:
     """Create, rename, archive, join … a channel, as `/page/api/channels` asks.
 
     Raises:
         SlackRefusal: what Slack would say.
         PersonRefusal: unknown_action.
     """
-    action, name = str(asked.get("action", "")), str(asked.get("name") or "")
+    action, name = str(change.get("action", "")), str(change.get("name") or "")
     if action == "create":
-        return channels.create(runtime, name, user, private=bool(asked.get("is_private")))
-    channel = visible(runtime, user, str(asked.get("channel", "")))
+        return channels.create(runtime, name, user, private=bool(change.get("is_private")))
+    channel = visible(runtime, user, str(change.get("channel", "")))
     if action in {"invite", "kick"}:
-        member = runtime.state.user(str(asked.get("member", "")))
+        member = runtime.state.user(str(change.get("member", "")))
         _membership(runtime, channel, member, by=user, action=action)
     elif action in {"join", "leave"}:
         _membership(runtime, channel, user, by=user, action=action)

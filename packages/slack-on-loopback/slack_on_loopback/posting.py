@@ -80,12 +80,12 @@ def thread_root(channel: Channel, thread_ts: str) -> Json:
 
 def shown(channel: Channel, message: Json) -> Json:
     """Return a message as people see it; a broadcast brings its root along."""
-    seen = copy(message)
-    if seen.get("subtype") == "thread_broadcast" and seen["thread_ts"] in channel.messages:
-        seen["root"] = copy(channel.messages[seen["thread_ts"]])
-    if session := channel.sessions.get(seen["ts"]):
-        seen["agent_session"] = {"title": session.title, "status": session.status}
-    return seen
+    fields = copy(message)
+    if fields.get("subtype") == "thread_broadcast" and fields["thread_ts"] in channel.messages:
+        fields["root"] = copy(channel.messages[fields["thread_ts"]])
+    if session := channel.sessions.get(fields["ts"]):
+        fields["agent_session"] = {"title": session.title, "status": session.status}
+    return fields
 
 
 def show_again(runtime: Runtime, channel: Channel, ts: str) -> None:
@@ -209,14 +209,14 @@ def _recount(channel: Channel, root: Json) -> None:
 
 
 def _tombstone(before: Json) -> Json:
-    kept = ("ts", "channel", "thread_ts", "reply_count", "reply_users", "latest_reply")
+    keys = ("ts", "channel", "thread_ts", "reply_count", "reply_users", "latest_reply")
     return {
         "type": "message",
         "subtype": "tombstone",
         "text": "This message was deleted.",
         "user": "USLACKBOT",
         "hidden": True,
-        **{key: before[key] for key in kept if key in before},
+        **{key: before[key] for key in keys if key in before},
     }
 
 

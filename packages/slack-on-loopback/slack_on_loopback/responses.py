@@ -91,8 +91,8 @@ def _delete_original(runtime: Runtime, url: ResponseUrl) -> None:
         return
     stored = _ephemeral(runtime, url)
     runtime.ephemeral.remove(stored)
-    gone = {"type": "message_deleted", "channel": url.channel, "ts": stored["ts"]}
-    runtime.feed.tell_user(url.user, gone)
+    event = {"type": "message_deleted", "channel": url.channel, "ts": stored["ts"]}
+    runtime.feed.tell_user(url.user, event)
     runtime.changed()
 
 

@@ -54,9 +54,9 @@ def check_message_blocks(blocks: Any) -> list[Json]:
     items = as_list(blocks)
     if items is None:
         raise SlackRefusal("invalid_blocks_format")
-    found = block_problems(items, "message")
-    if found:
-        raise SlackRefusal("invalid_blocks", found)
+    faults = block_problems(items, "message")
+    if faults:
+        raise SlackRefusal("invalid_blocks", faults)
     if too_long(objects(items)):
         raise SlackRefusal("msg_blocks_too_long")
     return objects(items)
@@ -71,13 +71,13 @@ def check_view(value: Any, surface: SurfaceKind) -> Json:
     view = as_object(value)
     if view is None:
         raise SlackRefusal("invalid_arguments", [problem("/view", "must be an object")])
-    found = list(problems(_VIEWS[surface], view, "/view"))
-    found += block_problems(view.get("blocks", []), surface, "/view/blocks")
+    faults = list(problems(_VIEWS[surface], view, "/view"))
+    faults += block_problems(view.get("blocks", []), surface, "/view/blocks")
     inputs = any(block.get("type") == "input" for block in objects(view.get("blocks")))
-    if not found and surface == "modal" and inputs and "submit" not in view:
-        found = [problem("/view", "missing required field: submit (the view has input blocks)")]
-    if found:
-        raise SlackRefusal("invalid_arguments", found)
+    if not faults and surface == "modal" and inputs and "submit" not in view:
+        faults = [problem("/view", "missing required field: submit (the view has input blocks)")]
+    if faults:
+        raise SlackRefusal("invalid_arguments", faults)
     return view
 
 
@@ -105,8 +105,8 @@ def _scalar(value: Any) -> bool:
 
 
 def _flat_object(value: Any) -> bool:
-    found = as_object(value)
-    return found is not None and all(_scalar(item) for item in found.values())
+    fields = as_object(value)
+    return fields is not None and all(_scalar(item) for item in fields.values())
 
 
 def _flat(value: Any) -> bool:

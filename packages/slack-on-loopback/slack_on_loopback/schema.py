@@ -83,11 +83,11 @@ def need(value: CoreSchema) -> TypedDictField:
 def shape(*rules: Rule, **fields: Field) -> CoreSchema:
     """An object with these fields and no others."""
 
-    def check(found: Json) -> Json:
+    def check(value: Json) -> Json:
         for rule in rules:
-            if not rule.holds(found):
+            if not rule.holds(value):
                 raise PydanticCustomError(_IN_SLACKS_WORDS, "{words}", {"words": rule.words})
-        return found
+        return value
 
     typed = {
         name: field
@@ -142,15 +142,15 @@ def problems(schema: SchemaValidator, value: Any, path: str) -> Iterator[str]:
         for error in wrong.errors(include_url=False):
             # pydantic puts the tag of each union into the location.
             where = [str(step) for step in error["loc"] if not str(step).startswith(_TAG)]
-            found: Json = {**error.get("ctx", {})}
-            what, given = error["type"], (as_object(error["input"]) or {}).get("type")
+            details: Json = {**error.get("ctx", {})}
+            what, kind = error["type"], (as_object(error["input"]) or {}).get("type")
             if what in {"missing", "extra_forbidden"}:
-                found["field"] = where.pop()
-            elif what == _WRONG_TYPE and isinstance(given, str):
-                what, found = "unknown_type", {"noun": error["msg"], "type": given}
-            found["over"] = found.get("max_length", 0) + 1
-            found["under"] = found.get("min_length", 0) - 1
-            words = _WORDS[what].format(**found) if what in _WORDS else error["msg"]
+                details["field"] = where.pop()
+            elif what == _WRONG_TYPE and isinstance(kind, str):
+                what, details = "unknown_type", {"noun": error["msg"], "type": kind}
+            details["over"] = details.get("max_length", 0) + 1
+            details["under"] = details.get("min_length", 0) - 1
+            words = _WORDS[what].format(**details) if what in _WORDS else error["msg"]
             yield problem("/".join([path, *where]), words)
 
 

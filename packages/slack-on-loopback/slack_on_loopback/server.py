@@ -103,8 +103,8 @@ class Server:
             url = runtime.response_urls.use(request.match_info["name"], runtime.now())
             responses.respond(runtime, url, _payload(await request.text()))
         except SlackRefusal as refused:
-            gone = refused.code in {"invalid_url", "used_url", "expired_url"}
-            return web.json_response(refused.body(), status=404 if gone else 400)
+            is_gone = refused.code in {"invalid_url", "used_url", "expired_url"}
+            return web.json_response(refused.body(), status=404 if is_gone else 400)
         if runtime.faults.take("drop_after", "response_url"):
             return hang_up(request)
         return web.json_response({"ok": True})

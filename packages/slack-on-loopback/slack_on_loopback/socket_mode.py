@@ -60,9 +60,9 @@ class SocketTransport:
 
     def redeem(self, ticket: str) -> bool:
         """Use a ticket up; False when it is not one."""
-        known = ticket in self._tickets
+        is_valid = ticket in self._tickets
         self._tickets.discard(ticket)
-        return known
+        return is_valid
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Hold one connection from hello to its end."""

@@ -184,9 +184,9 @@ class WorkspaceState(BaseModel):
         Raises:
             SlackRefusal: user_not_found.
         """
-        wanted = name.removeprefix("@")
+        key = name.removeprefix("@")
         for user in self.users.values():
-            if wanted in {user.id, user.name}:
+            if key in {user.id, user.name}:
                 return user
         raise SlackRefusal("user_not_found")
 
@@ -196,9 +196,9 @@ class WorkspaceState(BaseModel):
         Raises:
             SlackRefusal: channel_not_found.
         """
-        wanted = name.removeprefix("#")
+        key = name.removeprefix("#")
         for channel in self.channels.values():
-            if wanted == channel.id or (wanted == channel.name and not channel.is_im):
+            if key == channel.id or (key == channel.name and not channel.is_im):
                 return channel
         raise SlackRefusal("channel_not_found")
 

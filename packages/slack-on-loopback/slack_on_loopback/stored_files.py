@@ -37,7 +37,7 @@ def file_object(runtime: Runtime, stored: StoredFile) -> Json:
         channel = runtime.state.channels[channel_id]
         family = "ims" if channel.is_im else "groups" if channel.is_private else "channels"
         places[family].append(channel_id)
-    shown: Json = {
+    fields: Json = {
         "id": stored.id,
         "created": stored.created,
         "timestamp": stored.created,
@@ -56,8 +56,8 @@ def file_object(runtime: Runtime, stored: StoredFile) -> Json:
         **places,
     }
     if stored.mimetype.startswith("text/") or stored.mimetype == "application/json":
-        shown["preview"] = stored.content[:_PREVIEW].decode("utf-8", "replace")
-    return shown
+        fields["preview"] = stored.content[:_PREVIEW].decode("utf-8", "replace")
+    return fields
 
 
 def own_file(runtime: Runtime, user: str, file_id: str) -> StoredFile:
@@ -72,11 +72,11 @@ def own_file(runtime: Runtime, user: str, file_id: str) -> StoredFile:
     return stored
 
 
-def shared(runtime: Runtime, channel: Channel, found: Sequence[StoredFile]) -> list[Json]:
+def shared(runtime: Runtime, channel: Channel, files: Sequence[StoredFile]) -> list[Json]:
     """Share files in a channel; return them as a message of it shows them."""
-    for stored in found:
+    for stored in files:
         stored.channels.append(channel.id)
-    return [file_object(runtime, stored) for stored in found]
+    return [file_object(runtime, stored) for stored in files]
 
 
 def may_see(runtime: Runtime, bot_user: str, stored: StoredFile) -> bool:

@@ -115,13 +115,13 @@ def find_surface(runtime: Runtime, user: User, where: SurfaceRef) -> Surface:
         raise PersonRefusal("not_found", "This is not there any more.") from refused
 
 
-def take_action(runtime: Runtime, surface: Surface, given: Json) -> Json:
+def take_action(runtime: Runtime, surface: Surface, choice: Json) -> Json:
     """Return the entry of `actions`, and remember what was chosen.
 
     Raises:
         PersonRefusal: no_such_element, no_such_option.
     """
-    element = surface.element(text_at(given, "block_id"), text_at(given, "action_id"))
+    element = surface.element(text_at(choice, "block_id"), text_at(choice, "action_id"))
     kind = text_at(element, "type")
     action: Json = {
         "type": kind,
@@ -132,10 +132,10 @@ def take_action(runtime: Runtime, surface: Surface, given: Json) -> Json:
     if kind in _BUTTONS:
         action |= {k: copy(element)[k] for k in ("text", "value", "style", "url") if k in element}
         if kind == "feedback_buttons":
-            action["value"] = text_at(given, "value")
+            action["value"] = text_at(choice, "value")
     else:
-        action |= _chosen(element, given)
-    _remember(surface, child(given, "values"), action)
+        action |= _chosen(element, choice)
+    _remember(surface, child(choice, "values"), action)
     return action
 
 
@@ -166,20 +166,20 @@ def _all_blocks(source: Json) -> list[Json]:
     return [*objects(source.get("blocks")), *attached]
 
 
-def _chosen(element: Json, given: Json) -> Json:
+def _chosen(element: Json, choice: Json) -> Json:
     name = modals.VALUE_FIELD.get(text_at(element, "type"), "value")
-    value = given.get(name)
+    value = choice.get(name)
     _check_options(element, objects([value]) + objects(value))
     return {name: copy({"value": value})["value"]}
 
 
-def _check_options(element: Json, chosen: list[Json]) -> None:
+def _check_options(element: Json, options: list[Json]) -> None:
     groups = [
         option for g in objects(element.get("option_groups")) for option in objects(g["options"])
     ]
     offered = {text_at(item, "value") for item in [*objects(element.get("options")), *groups]}
-    if offered and not {text_at(option, "value") for option in chosen} <= offered:
-        raise PersonRefusal("no_such_option", f"Not an option: {compact(chosen)}")
+    if offered and not {text_at(option, "value") for option in options} <= offered:
+        raise PersonRefusal("no_such_option", f"Not an option: {compact(options)}")
 
 
 def _remember(surface: Surface, typed: Json, action: Json) -> None:

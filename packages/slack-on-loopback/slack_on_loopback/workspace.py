@@ -37,8 +37,8 @@ class Workspace:
     """
 
     def __init__(self, config: WorkspaceConfig | None = None):
-        chosen = config or WorkspaceConfig()
-        self.runtime = Runtime(chosen, load_state(chosen), Faults(chosen.seed))
+        settings = config or WorkspaceConfig()
+        self.runtime = Runtime(settings, load_state(settings), Faults(settings.seed))
         connect_apps(self.runtime)
         watch_connections(self.runtime)
         self._server = Server(self.runtime)
@@ -113,7 +113,7 @@ class Workspace:
         where = people.visible(self.runtime, person, channel)
         await interactions.command(self.runtime, person, where, f"{command} {text}".strip())
 
-    async def click(self, user: str, channel: str, ts: str, action_id: str, **chosen: Any) -> None:
+    async def click(self, user: str, channel: str, ts: str, action_id: str, **fields: Any) -> None:
         """Use a button or menu in a message.
 
         Args:
@@ -121,22 +121,22 @@ class Workspace:
             channel: where.
             ts: the message, or an ephemeral one of this user.
             action_id: the element.
-            chosen: for menus, for example `selected_option={…}`; `block_id` where needed.
+            fields: for menus, for example `selected_option={…}`; `block_id` where needed.
         """
         message = SurfaceRef(self.channel(channel).id, ts)
-        given = {"action_id": action_id, **chosen}
-        await interactions.click(self.runtime, self.user(user), message, given)
+        action = {"action_id": action_id, **fields}
+        await interactions.click(self.runtime, self.user(user), message, action)
 
-    async def click_view(self, user: str, view_id: str, action_id: str, **chosen: Any) -> None:
+    async def click_view(self, user: str, view_id: str, action_id: str, **fields: Any) -> None:
         """Use a button or menu in a form or Home."""
-        given = {"action_id": action_id, **chosen}
-        await interactions.click(self.runtime, self.user(user), SurfaceRef(view_id=view_id), given)
+        action = {"action_id": action_id, **fields}
+        await interactions.click(self.runtime, self.user(user), SurfaceRef(view_id=view_id), action)
 
     async def options(self, user: str, view_id: str, action_id: str, value: str = "") -> Json:
         """Type into an external select of a form and return what is offered."""
-        given = {"action_id": action_id, "value": value}
+        query = {"action_id": action_id, "value": value}
         return await interactions.options(
-            self.runtime, self.user(user), SurfaceRef(view_id=view_id), given
+            self.runtime, self.user(user), SurfaceRef(view_id=view_id), query
         )
 
     async def submit(self, user: str, view_id: str, values: Json | None = None) -> Json:
@@ -230,8 +230,8 @@ class Workspace:
             notices: with the "has joined" lines.
         """
         hidden = set[str]() if notices else {"channel_join", "channel_leave"}
-        found = self.channel(channel).roots()
-        return [copy(message) for message in found if message.get("subtype") not in hidden]
+        roots = self.channel(channel).roots()
+        return [copy(message) for message in roots if message.get("subtype") not in hidden]
 
     def thread(self, channel: str, ts: str) -> list[Json]:
         """Return a root message and its replies."""
@@ -257,8 +257,8 @@ class Workspace:
 
     def home(self, user: str) -> Json | None:
         """Return the Home the app published for a user."""
-        found = self.state.homes.get(modals.home_key(self.app, self.user(user).id))
-        return copy(found) if found is not None else None
+        view = self.state.homes.get(modals.home_key(self.app, self.user(user).id))
+        return copy(view) if view is not None else None
 
     def file(self, file_id: str) -> bytes:
         """Return a file's content."""
@@ -287,23 +287,23 @@ class Workspace:
         Raises:
             TimeoutError: it did not hold in time.
         """
-        found: list[Any] = [None]
+        result: list[Any] = [None]
 
         def look() -> object:
-            found[0] = predicate()
-            return found[0]
+            result[0] = predicate()
+            return result[0]
 
         await self.runtime.change_signal.until(look, timeout)
-        return found[0]
+        return result[0]
 
     # HTTP mode
 
     async def use_http(self, url: str) -> bool:
         """Send everything to a request URL from now on; return whether it took the challenge."""
         self.app.request_url = self.app.interactivity_url = url
-        taken = await self._connections.http.verify(self.runtime.config.pace.ack_seconds)
+        is_verified = await self._connections.http.verify(self.runtime.config.pace.ack_seconds)
         tell_apps(self.runtime)
-        return taken
+        return is_verified
 
     # Faults that happen at once
 
@@ -346,11 +346,11 @@ class Workspace:
 
 def typed(**values: str) -> Json:
     """Return form values for `submit`: `typed(block__action="text")` → plain text inputs."""
-    found: Json = {}
+    entries: Json = {}
     for name, value in values.items():
         block_id, _, action_id = name.partition("__")
-        found[block_id] = {**child(found, block_id), action_id: {"value": value}}
-    return found
+        entries[block_id] = {**child(entries, block_id), action_id: {"value": value}}
+    return entries
 
 
 @asynccontextmanager

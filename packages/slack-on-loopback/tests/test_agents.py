@@ -16,19 +16,22 @@ EVENT = "agent_session_stopped"
 
 
 def manifest_of(*, events: list[str]) -> dict[str, Any]:
-    made: dict[str, Any] = dict(DEFAULT_MANIFEST)
-    made["features"] = {**made["features"], "agent_view": {"agent_description": "Echoes."}}
-    bot = [*made["oauth_config"]["scopes"]["bot"], "assistant:write"]
-    made["oauth_config"] = {"scopes": {"bot": bot}}
-    wanted = [*made["settings"]["event_subscriptions"]["bot_events"], *events]
-    made["settings"] = {**made["settings"], "event_subscriptions": {"bot_events": wanted}}
-    return made
+    manifest: dict[str, Any] = dict(DEFAULT_MANIFEST)
+    manifest["features"] = {**manifest["features"], "agent_view": {"agent_description": "Echoes."}}
+    bot = [*manifest["oauth_config"]["scopes"]["bot"], "assistant:write"]
+    manifest["oauth_config"] = {"scopes": {"bot": bot}}
+    bot_events = [*manifest["settings"]["event_subscriptions"]["bot_events"], *events]
+    manifest["settings"] = {
+        **manifest["settings"],
+        "event_subscriptions": {"bot_events": bot_events},
+    }
+    return manifest
 
 
 @pytest.fixture
 async def agent_ws(config: WorkspaceConfig) -> AsyncIterator[Workspace]:
-    made = manifest_of(events=[EVENT])
-    async with run_workspace(replace(config, manifest=made)) as workspace:
+    manifest = manifest_of(events=[EVENT])
+    async with run_workspace(replace(config, manifest=manifest)) as workspace:
         yield workspace
 
 
@@ -71,8 +74,8 @@ async def test_what_is_wrong_with_a_session_is_refused(
     client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
     channel = agent_ws.channel("general").id
     ts = await a_thread(client, channel)
-    asked = {"channel_id": channel, "thread_ts": ts, "status": "processing", **changes}
-    assert await error_of(client.agents_sessions_setStatus(**asked)) == code
+    fields = {"channel_id": channel, "thread_ts": ts, "status": "processing", **changes}
+    assert await error_of(client.agents_sessions_setStatus(**fields)) == code
 
 
 async def test_an_app_that_is_no_agent_has_no_sessions(ws: Workspace, client: Client) -> None:

@@ -244,9 +244,9 @@ def test_what_slack_refuses_is_named_with_its_path(name: str) -> None:
 
 def test_every_block_class_of_the_sdk_is_known() -> None:
     names = {
-        str(vars(found)["type"])
-        for found in vars(sdk).values()
-        if isinstance(found, type) and issubclass(found, sdk.Block) and found is not sdk.Block
+        str(vars(value)["type"])
+        for value in vars(sdk).values()
+        if isinstance(value, type) and issubclass(value, sdk.Block) and value is not sdk.Block
     }
     assert names <= BLOCK_TYPES
 
@@ -332,8 +332,8 @@ def test_a_bad_view_is_refused_with_its_path(name: str) -> None:
 def test_missing_ids_are_filled_in() -> None:
     row = {"type": "actions", "elements": [{"type": "button", "text": PLAIN}]}
     filled = with_ids([row, {**text_section(), "accessory": button()}], "b")
-    found = [(block_id, element["action_id"]) for block_id, element in interactive_elements(filled)]
-    assert found == [("b0", "b0a0"), ("b1", "go")]
+    ids = [(block_id, element["action_id"]) for block_id, element in interactive_elements(filled)]
+    assert ids == [("b0", "b0a0"), ("b1", "go")]
 
 
 def test_buttons_in_cards_and_containers_are_found() -> None:

@@ -44,12 +44,12 @@ async def test_a_private_channel_cannot_be_joined(ws: Workspace, client: Client)
 
 
 async def test_members_come_page_by_page(ws: Workspace, client: Client) -> None:
-    channel, found, cursor = ws.channel("general").id, list[str](), ""
+    channel, members, cursor = ws.channel("general").id, list[str](), ""
     for _ in range(3):
         page = await client.conversations_members(channel=channel, limit=2, cursor=cursor)
-        found += page["members"]
+        members += page["members"]
         cursor = page["response_metadata"]["next_cursor"]
-    assert found == ws.channel("general").members
+    assert members == ws.channel("general").members
     assert cursor == ""
 
 
@@ -63,12 +63,12 @@ async def test_history_is_newest_first_without_replies(ws: Workspace, client: Cl
 
 
 async def test_history_can_be_limited_in_time_and_number(ws: Workspace, client: Client) -> None:
-    said = [(await ws.say("dana", "general", str(n)))["ts"] for n in range(4)]
+    times = [(await ws.say("dana", "general", str(n)))["ts"] for n in range(4)]
     channel = ws.channel("general").id
-    after = await client.conversations_history(channel=channel, oldest=said[1])
+    after = await client.conversations_history(channel=channel, oldest=times[1])
     assert [message["text"] for message in after["messages"]] == ["3", "2"]
     exact = await client.conversations_history(
-        channel=channel, oldest=said[1], latest=said[1], inclusive=True, limit=1
+        channel=channel, oldest=times[1], latest=times[1], inclusive=True, limit=1
     )
     assert [message["text"] for message in exact["messages"]] == ["1"]
     first = await client.conversations_history(channel=channel, limit=3)
@@ -103,21 +103,21 @@ async def test_replies_come_with_their_root_page_by_page(ws: Workspace, client: 
 
 
 async def test_the_life_of_a_channel(ws: Workspace, client: Client) -> None:
-    made = (await client.conversations_create(name="design"))["channel"]["id"]
+    channel = (await client.conversations_create(name="design"))["channel"]["id"]
     assert await error_of(client.conversations_create(name="design")) == "name_taken"
-    await client.conversations_invite(channel=made, users=ws.user("dana").id)
-    twice = client.conversations_invite(channel=made, users=ws.user("dana").id)
+    await client.conversations_invite(channel=channel, users=ws.user("dana").id)
+    twice = client.conversations_invite(channel=channel, users=ws.user("dana").id)
     assert await error_of(twice) == "already_in_channel"
-    await client.conversations_rename(channel=made, name="design-2")
-    assert ws.channel("design-2").id == made
-    await client.conversations_kick(channel=made, user=ws.user("dana").id)
-    await client.conversations_archive(channel=made)
-    archived = client.conversations_archive(channel=made)
+    await client.conversations_rename(channel=channel, name="design-2")
+    assert ws.channel("design-2").id == channel
+    await client.conversations_kick(channel=channel, user=ws.user("dana").id)
+    await client.conversations_archive(channel=channel)
+    archived = client.conversations_archive(channel=channel)
     assert await error_of(archived) == "already_archived"
-    post = client.chat_postMessage(channel=made, text="x")
+    post = client.chat_postMessage(channel=channel, text="x")
     assert await error_of(post) == "is_archived"
-    await client.conversations_unarchive(channel=made)
-    await client.conversations_leave(channel=made)
+    await client.conversations_unarchive(channel=channel)
+    await client.conversations_leave(channel=channel)
     assert ws.channel("design-2").members == []
 
 

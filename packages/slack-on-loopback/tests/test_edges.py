@@ -51,27 +51,27 @@ async def test_a_click_on_an_attached_button_works(ws: Workspace, client: Client
     channel = ws.channel("general").id
     attached = [{"fallback": "f", "blocks": [actions(button())]}]
     message = await client.chat_postMessage(channel=channel, text="x", attachments=attached)
-    seen: list[Json] = []
+    bodies: list[Json] = []
     app = bolt_app(ws, client)
 
     @app.action("go")
     async def clicked(ack: Any, body: Json) -> None:
         await ack()
-        seen.append(body)
+        bodies.append(body)
 
     async with on_socket(ws, app):
         await ws.click("dana", channel, message["ts"], "go")
-    assert seen[0]["actions"][0]["value"] == "v1"
+    assert bodies[0]["actions"][0]["value"] == "v1"
 
 
 async def test_an_ephemeral_click_lacks_the_message(ws: Workspace, client: Client) -> None:
-    seen: list[Json] = []
+    bodies: list[Json] = []
     app = bolt_app(ws, client)
 
     @app.action("go")
     async def clicked(ack: Any, body: Json) -> None:
         await ack()
-        seen.append(body)
+        bodies.append(body)
 
     general, dana = ws.channel("general").id, ws.user("dana").id
     async with on_socket(ws, app):
@@ -79,8 +79,8 @@ async def test_an_ephemeral_click_lacks_the_message(ws: Workspace, client: Clien
             channel=general, user=dana, text="x", blocks=[actions(button())]
         )
         await ws.click("dana", general, ws.ephemeral("dana")[0]["ts"], "go")
-    assert "message" not in seen[0]
-    assert seen[0]["container"]["is_ephemeral"]
+    assert "message" not in bodies[0]
+    assert bodies[0]["container"]["is_ephemeral"]
 
 
 async def test_direct_messages_follow_the_manifest(
@@ -114,16 +114,16 @@ async def test_a_command_escapes_mentions_only_when_asked_to(
     manifest = manifest_with(slash_commands=commands)
     async with run_workspace(replace(config, manifest=manifest)) as ws:
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        app, seen = bolt_app(ws, client), list[str]()
+        app, texts = bolt_app(ws, client), list[str]()
 
         @app.command("/echo")
         async def start(ack: Any, command: Json) -> None:
             await ack()
-            seen.append(command["text"])
+            texts.append(command["text"])
 
         async with on_socket(ws, app):
             await ws.command("dana", "general", "/echo", "ask @alex & co")
-    assert seen == ["ask @alex &amp; co"]
+    assert texts == ["ask @alex &amp; co"]
 
 
 async def test_interactivity_can_be_off(
@@ -146,8 +146,8 @@ async def test_files_can_be_looked_up_by_who_may_see_them(
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
         open_file = await ws.share_file("dana", "general", "a.md", b"# a", text="look")
         secret = await ws.share_file("dana", "security-review", "b.md", b"# b")
-        found = await client.files_info(file=open_file["files"][0]["id"])
-        assert found["file"]["preview"] == "# a"
+        answer = await client.files_info(file=open_file["files"][0]["id"])
+        assert answer["file"]["preview"] == "# a"
         hidden = client.files_info(file=secret["files"][0]["id"])
         assert await error_of(hidden) == "file_not_found"
         assert open_file["files"][0]["channels"] == [ws.channel("general").id]
@@ -215,8 +215,8 @@ async def test_what_a_response_url_takes(
     async with on_socket(ws, app):
         await ws.command("dana", "general", "/echo")
     async with http.post(urls[0], json=body) as answer:
-        found = await answer.json()
-    assert found.get("error") == error
+        reply = await answer.json()
+    assert reply.get("error") == error
     assert answer.status == (200 if error is None else 400)
 
 

@@ -36,11 +36,11 @@ async def test_events_commands_clicks_and_forms_work_over_http(
     ws: Workspace, client: Client
 ) -> None:
     app = bolt_app(ws, client)
-    seen: list[Any] = []
+    texts: list[Any] = []
 
     @app.command("/echo")
     async def start(ack: Any, command: Json) -> None:
-        seen.append(command["text"])
+        texts.append(command["text"])
         await ack(text="on it")
 
     @app.action("go")
@@ -50,12 +50,12 @@ async def test_events_commands_clicks_and_forms_work_over_http(
 
     @app.view("form")
     async def sent(ack: Any, view: Json) -> None:
-        seen.append(view["state"]["values"]["q"]["text"]["value"])
+        texts.append(view["state"]["values"]["q"]["text"]["value"])
         await ack(response_action="errors", errors={"q": "too short"})
 
     @app.event("message")
     async def hear(event: Json) -> None:
-        seen.append(event["text"])
+        texts.append(event["text"])
 
     async with on_http(ws, app) as url:
         await ws.use_http(url)
@@ -67,10 +67,10 @@ async def test_events_commands_clicks_and_forms_work_over_http(
         views = await ws.wait_for(lambda: ws.views("dana"))
         response = await ws.submit("dana", views[0]["id"], {"q": {"text": {"value": "why"}}})
         await ws.say("dana", "general", "hello")
-        await ws.wait_for(lambda: "hello" in seen)
+        await ws.wait_for(lambda: "hello" in texts)
     assert ws.ephemeral("dana")[0]["text"] == "on it"
     assert response == {"response_action": "errors", "errors": {"q": "too short"}}
-    assert seen == ["A &amp; B?", "why", "hello"]
+    assert texts == ["A &amp; B?", "why", "hello"]
 
 
 class Receiver:

@@ -105,12 +105,12 @@ async def opened(ws: Workspace, client: Client, bot: Recorder, view: Json) -> st
 
 async def test_a_command_brings_all_its_fields(ws: Workspace, bot: Recorder) -> None:
     await ws.command("dana", "general", "/echo", "ask @alex: A & B?")
-    found = bot.last
-    assert found["command"] == "/echo"
-    assert found["text"] == f"ask <@{ws.user('alex').id}>: A &amp; B?"
-    assert (found["user_name"], found["channel_name"]) == ("dana", "general")
-    assert found["trigger_id"]
-    assert found["response_url"].startswith(ws.url)
+    body = bot.last
+    assert body["command"] == "/echo"
+    assert body["text"] == f"ask <@{ws.user('alex').id}>: A &amp; B?"
+    assert (body["user_name"], body["channel_name"]) == ("dana", "general")
+    assert body["trigger_id"]
+    assert body["response_url"].startswith(ws.url)
 
 
 async def test_a_private_channel_is_named_as_slack_does(ws: Workspace, bot: Recorder) -> None:
@@ -124,8 +124,8 @@ async def test_the_acknowledgement_can_be_a_message(
 ) -> None:
     bot.acks["command"] = {"text": "on it", "response_type": kind}
     await ws.command("dana", "general", "/echo", "x")
-    found = ws.messages("general") if seen_by_all else ws.ephemeral("dana", "general")
-    assert [message["text"] for message in found] == ["on it"]
+    messages = ws.messages("general") if seen_by_all else ws.ephemeral("dana", "general")
+    assert [message["text"] for message in messages] == ["on it"]
 
 
 async def test_an_unknown_command_is_refused(ws: Workspace, bot: Recorder) -> None:
@@ -159,17 +159,17 @@ async def test_a_click_brings_the_message_and_the_action(
 ) -> None:
     ts = await posted(ws, client, actions(button(style="primary")))
     await ws.click("alex", "general", ts, "go")
-    found = bot.last
-    assert found["type"] == "block_actions"
-    assert found["user"]["id"] == ws.user("alex").id
-    assert found["container"] == {
+    body = bot.last
+    assert body["type"] == "block_actions"
+    assert body["user"]["id"] == ws.user("alex").id
+    assert body["container"] == {
         "type": "message",
         "message_ts": ts,
         "channel_id": ws.channel("general").id,
         "is_ephemeral": False,
     }
-    assert found["message"]["ts"] == ts
-    action = found["actions"][0]
+    assert body["message"]["ts"] == ts
+    action = body["actions"][0]
     assert (action["action_id"], action["block_id"], action["value"]) == ("go", "row", "v1")
     assert action["style"] == "primary"
 
@@ -350,10 +350,10 @@ async def test_the_form_itself_refuses_what_is_not_filled_in(
     words: str,
 ) -> None:
     view_id = await opened(ws, client, bot, modal(text_input(**element)))
-    heard = len(bot.bodies)
+    count = len(bot.bodies)
     response = await ws.submit("dana", view_id, {"q": {"text": {"value": value}}})
     assert response == {"response_action": "errors", "errors": {"q": words}}
-    assert len(bot.bodies) == heard
+    assert len(bot.bodies) == count
 
 
 ANSWER = {"q": {"text": {"value": "x"}}}
@@ -424,10 +424,10 @@ async def test_a_click_in_a_form_brings_the_view_and_what_is_typed(
 ) -> None:
     view_id = await opened(ws, client, bot, modal(actions(button()), text_input()))
     await ws.click_view("dana", view_id, "go", values={"q": {"text": {"value": "half"}}})
-    found = bot.last
-    assert found["container"] == {"type": "view", "view_id": view_id}
-    assert found["view"]["state"]["values"]["q"]["text"]["value"] == "half"
-    assert "channel" not in found
+    body = bot.last
+    assert body["container"] == {"type": "view", "view_id": view_id}
+    assert body["view"]["state"]["values"]["q"]["text"]["value"] == "half"
+    assert "channel" not in body
 
 
 async def test_an_updated_view_keeps_what_was_typed(
@@ -452,10 +452,10 @@ async def test_a_closed_form_is_told_when_asked_for(
     view_id = await opened(ws, client, bot, modal(notify_on_close=True))
     await ws.close_view("dana", view_id)
     assert (bot.last["type"], bot.last["is_cleared"]) == ("view_closed", False)
-    heard = len(bot.bodies)
+    count = len(bot.bodies)
     quiet = await opened(ws, client, bot, modal())
     await ws.close_view("dana", quiet)
-    assert len(bot.bodies) == heard + 1  # the command that opened it
+    assert len(bot.bodies) == count + 1  # the command that opened it
     with pytest.raises(PersonRefusal, match="not_found"):
         await ws.submit("dana", quiet, ANSWER)
 
@@ -486,9 +486,9 @@ async def test_shortcuts_bring_a_trigger_and_their_message(ws: Workspace, bot: R
     assert (bot.last["type"], bool(bot.last["trigger_id"])) == ("shortcut", True)
     message = await ws.say("alex", "general", "A or B?")
     await ws.shortcut("dana", "echo_this", "general", message["ts"])
-    found = bot.last
-    assert (found["type"], found["message"]["text"]) == ("message_action", "A or B?")
-    assert found["channel"]["id"] == message["channel"]
+    body = bot.last
+    assert (body["type"], body["message"]["text"]) == ("message_action", "A or B?")
+    assert body["channel"]["id"] == message["channel"]
     with pytest.raises(PersonRefusal, match="unknown_shortcut"):
         await ws.shortcut("dana", "nothing")
 

@@ -45,8 +45,8 @@ async def test_a_custom_name_makes_a_bot_message(
 async def test_a_custom_name_needs_its_scope(
     config: WorkspaceConfig, http: aiohttp.ClientSession, name: str
 ) -> None:
-    kept = [scope for scope in BOT_SCOPES if scope != "chat:write.customize"]
-    manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": kept}}}
+    scopes = [scope for scope in BOT_SCOPES if scope != "chat:write.customize"]
+    manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": scopes}}}
     async with run_workspace(replace(config, manifest=manifest)) as ws:
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
         call = client.api_call(
@@ -198,8 +198,10 @@ async def test_a_reaction_counts_whoever_gave_it(
     ts = (await ws.say("dana", "general", "note"))["ts"]
     await client.reactions_add(channel=general, timestamp=ts, name="eyes")
     await ws.react("alex", "general", ts, "eyes")
-    found = (await client.reactions_get(channel=general, timestamp=ts))["message"]["reactions"]
-    assert found == [{"name": "eyes", "users": [ws.app.bot_user, ws.user("alex").id], "count": 2}]
+    reactions = (await client.reactions_get(channel=general, timestamp=ts))["message"]["reactions"]
+    assert reactions == [
+        {"name": "eyes", "users": [ws.app.bot_user, ws.user("alex").id], "count": 2}
+    ]
     await client.reactions_remove(channel=general, timestamp=ts, name="eyes")
 
 

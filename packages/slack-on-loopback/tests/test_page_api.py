@@ -106,9 +106,9 @@ async def test_a_thread_is_shown_apart(dana: Page, ws: Workspace) -> None:
     channel = ws.channel("general").id
     root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
     await dana.post("say", channel=channel, text="reply", thread_ts=root)
-    shown = await dana.get(f"channels/{channel}")
-    assert [message["text"] for message in shown["messages"]] == ["root"]
-    assert shown["messages"][0]["reply_count"] == 1
+    view = await dana.get(f"channels/{channel}")
+    assert [message["text"] for message in view["messages"]] == ["root"]
+    assert view["messages"][0]["reply_count"] == 1
     thread = await dana.get(f"channels/{channel}/threads/{root}")
     assert [message["text"] for message in thread["messages"]] == ["root", "reply"]
 
@@ -130,8 +130,8 @@ async def test_a_broadcast_brings_its_root(ws: Workspace, client: Client, dana: 
     await client.chat_postMessage(
         channel=channel, text="decided", thread_ts=root, reply_broadcast=True
     )
-    shown = (await dana.get(f"channels/{channel}"))["messages"]
-    assert shown[1]["root"]["text"] == "board"
+    messages = (await dana.get(f"channels/{channel}"))["messages"]
+    assert messages[1]["root"]["text"] == "board"
 
 
 async def test_a_command_in_a_thread_is_refused(dana: Page, ws: Workspace) -> None:
@@ -197,8 +197,8 @@ async def test_a_click_reaches_the_app(ws: Workspace, client: Client, dana: Page
     late = await dana.post("click", **where, block_id="row", action_id="go")
     assert late["error"] == "action_failed"
     async with on_socket(ws, app):
-        done = await dana.post("click", **where, block_id="row", action_id="go", values={})
-        assert done == {"ok": True}
+        answer = await dana.post("click", **where, block_id="row", action_id="go", values={})
+        assert answer == {"ok": True}
         await ws.wait_for(lambda: ws.messages("general")[0]["text"] == "clicked")
 
 
@@ -251,10 +251,10 @@ async def test_channels_are_made_and_changed(
     ws: Workspace, http: aiohttp.ClientSession, dana: Page, alex: Page
 ) -> None:
     page = await live(ws, http, "alex")
-    made = await dana.post("channels", action="create", name="plans", is_private=True)
-    channel = made["channel"]["id"]
-    seen = (await page.next("channels"))["channels"]
-    assert channel not in [message["id"] for message in seen]
+    answer = await dana.post("channels", action="create", name="plans", is_private=True)
+    channel = answer["channel"]["id"]
+    channels = (await page.next("channels"))["channels"]
+    assert channel not in [message["id"] for message in channels]
     for action, more in (
         ("invite", {"member": alex.user}),
         ("rename", {"name": "plans-2"}),
@@ -262,13 +262,13 @@ async def test_channels_are_made_and_changed(
         ("archive", {}),
         ("unarchive", {}),
     ):
-        done = await dana.post("channels", action=action, channel=channel, **more)
-        assert done["ok"], done
+        change = await dana.post("channels", action=action, channel=channel, **more)
+        assert change["ok"], change
     assert ws.channel("plans-2").members == [dana.user]
     sing = await dana.post("channels", action="sing", channel=channel)
     assert sing["error"] == "unknown_action"
-    taken = await dana.post("channels", action="create", name="general")
-    assert taken["message"] == "There is a channel of this name already."
+    refusal = await dana.post("channels", action="create", name="general")
+    assert refusal["message"] == "There is a channel of this name already."
 
 
 async def test_home_opens(ws: Workspace, client: Client, dana: Page) -> None:

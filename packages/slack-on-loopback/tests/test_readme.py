@@ -13,9 +13,9 @@ EXAMPLE = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 
 
 async def test_the_example_runs() -> None:
-    found: dict[str, object] = {}
-    exec(compile(EXAMPLE, "README.md", "exec"), found)  # noqa: S102 - our own example
-    tests = [found[name] for name in found if name.startswith("test_")]
+    names: dict[str, object] = {}
+    exec(compile(EXAMPLE, "README.md", "exec"), names)  # noqa: S102 - our own example
+    tests = [names[name] for name in names if name.startswith("test_")]
     assert len(tests) == 1
     await tests[0]()  # pyright: ignore[reportCallIssue]
 

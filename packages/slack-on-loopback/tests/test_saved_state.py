@@ -56,8 +56,8 @@ async def test_fixed_tokens_can_be_given(
 ) -> None:
     async with run_workspace(saved) as ws:
         old = ws.bot_token
-    chosen = replace(saved, bot_token="xoxb-mine", app_token="xapp-mine", signing_secret="s3cret")
-    async with run_workspace(chosen) as ws:
+    settings = replace(saved, bot_token="xoxb-mine", app_token="xapp-mine", signing_secret="s3cret")
+    async with run_workspace(settings) as ws:
         assert (ws.app_token, ws.signing_secret) == ("xapp-mine", "s3cret")
         mine = slack_client("xoxb-mine", base_url=ws.api_url, session=http)
         assert (await mine.auth_test())["ok"]

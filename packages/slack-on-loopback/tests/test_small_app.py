@@ -79,11 +79,11 @@ async def ws(request: pytest.FixtureRequest) -> AsyncGenerator[Workspace]:
 
 async def ask_for_lunch(ws: Workspace, place: str) -> str:
     """Type the command and send the form; return the ts of what the app posts."""
-    known = len(ws.messages("general"))
+    count = len(ws.messages("general"))
     await ws.command("dana", "general", "/lunch")
     forms = await ws.wait_for(lambda: ws.views("dana"))
     assert await ws.submit("dana", forms[0]["id"], typed(where__place=place)) == {}
-    posted = await ws.wait_for(lambda: ws.messages("general")[known:])
+    posted = await ws.wait_for(lambda: ws.messages("general")[count:])
     assert posted[0]["text"] == f"Lunch: {place}?"
     return posted[0]["ts"]
 

@@ -83,8 +83,8 @@ async def test_an_app_hears_only_what_it_subscribed_to(
 ) -> None:
     settings: Json = {**config.manifest["settings"]}
     settings["event_subscriptions"] = {"bot_events": ["app_mention"]}
-    chosen = replace(config, manifest={**config.manifest, "settings": settings})
-    async with run_workspace(chosen) as ws:
+    changes = replace(config, manifest={**config.manifest, "settings": settings})
+    async with run_workspace(changes) as ws:
         app = bolt_app(ws, slack_client(ws.bot_token, base_url=ws.api_url, session=http))
         listener = listening(app)
         async with on_socket(ws, app):
@@ -156,11 +156,11 @@ async def test_an_uninstalled_app_hears_of_it_and_is_locked_out(
     socket = await raw_socket(ws, http)
     ws.uninstall()
     await ws.say("dana", "general", "after")
-    told = [await socket.receive() for _ in range(2)]
-    for envelope in told:
+    envelopes = [await socket.receive() for _ in range(2)]
+    for envelope in envelopes:
         await socket.ack(envelope)
     await ws.wait_for(lambda: len(ws.deliveries) == 2)
-    kinds = [message["payload"]["event"]["type"] for message in told]
+    kinds = [message["payload"]["event"]["type"] for message in envelopes]
     assert kinds == ["tokens_revoked", "app_uninstalled"]
     assert await error_of(client.auth_test()) == "token_revoked"
 
@@ -227,7 +227,7 @@ async def test_an_acknowledged_event_comes_once(ws: Workspace, http: aiohttp.Cli
 async def test_bolt_sees_the_retry_headers(
     config: WorkspaceConfig, http: aiohttp.ClientSession
 ) -> None:
-    seen: list[tuple[str, Any]] = []
+    deliveries: list[tuple[str, Any]] = []
     # Ten seconds in which to connect.
     patient = replace(QUICK, redelivery_delays=(0.1,) * 100)
     async with run_workspace(replace(config, pace=patient)) as ws:
@@ -235,13 +235,13 @@ async def test_bolt_sees_the_retry_headers(
 
         @app.event("message")
         async def hear(event: Json, req: Any) -> None:
-            seen.append((event["text"], req.headers.get("x-slack-retry-num")))
+            deliveries.append((event["text"], req.headers.get("x-slack-retry-num")))
 
         await ws.say("dana", "general", "while nobody listens")
         async with on_socket(ws, app):
-            await ws.wait_for(lambda: seen)
-    assert seen[0][0] == "while nobody listens"
-    assert int(seen[0][1][0]) >= 1
+            await ws.wait_for(lambda: deliveries)
+    assert deliveries[0][0] == "while nobody listens"
+    assert int(deliveries[0][1][0]) >= 1
 
 
 async def test_an_event_can_be_delivered_twice(ws: Workspace, app: AsyncApp) -> None:
@@ -259,13 +259,13 @@ async def test_each_payload_goes_to_one_of_several_sockets(
     first, second = await raw_socket(ws, http), await raw_socket(ws, http)
     for text in ("one", "two"):
         await ws.say("dana", "general", text)
-    seen = [await first.receive(), await second.receive()]
-    assert sorted(message["payload"]["event"]["text"] for message in seen) == ["one", "two"]
+    messages = [await first.receive(), await second.receive()]
+    assert sorted(message["payload"]["event"]["text"] for message in messages) == ["one", "two"]
 
 
 async def test_an_app_has_ten_sockets_at_most(ws: Workspace, http: aiohttp.ClientSession) -> None:
-    held = [await raw_socket(ws, http) for _ in range(10)]
-    assert ws.sockets == len(held)
+    sockets = [await raw_socket(ws, http) for _ in range(10)]
+    assert ws.sockets == len(sockets)
     client = slack_client(base_url=ws.api_url, session=http)
     opened = client.apps_connections_open(app_token=ws.app_token)
     assert await error_of(opened) == "too_many_websockets"
@@ -319,10 +319,10 @@ async def test_an_app_that_comes_back_finds_everything(ws: Workspace, client: Cl
     second = bolt_app(ws, client)
     listener = listening(second)
     async with on_socket(ws, second):
-        found = await client.conversations_replies(channel=channel, ts=ts)
+        thread = await client.conversations_replies(channel=channel, ts=ts)
         await ws.say("dana", "general", "after", thread_ts=ts)
         await ws.wait_for(lambda: listener.heard)
-    assert found["messages"][0]["text"] == "before"
+    assert thread["messages"][0]["text"] == "before"
     assert listener.heard[-1]["thread_ts"] == ts
 
 

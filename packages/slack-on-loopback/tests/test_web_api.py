@@ -18,8 +18,8 @@ from tests.bots import Client, error_of, refused, slack_client, text_section
 
 
 def manifest_without(*scopes: str) -> Mapping[str, Any]:
-    kept = [scope for scope in BOT_SCOPES if scope not in scopes]
-    return {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": kept}}}
+    remaining = [scope for scope in BOT_SCOPES if scope not in scopes]
+    return {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": remaining}}}
 
 
 async def test_auth_test_says_who_the_bot_is(ws: Workspace, client: Client) -> None:
@@ -172,7 +172,7 @@ async def test_arguments_that_a_method_does_not_know_are_refused(
 
 def test_each_method_says_what_it_takes_and_takes_what_the_sdk_sends(client: Client) -> None:
     assert TAKEN.keys() == METHODS.keys()
-    for method, taken in TAKEN.items():
+    for method, arguments in TAKEN.items():
         call = getattr(client, method.replace(".", "_"), None)
         sent = inspect.signature(call).parameters.keys() if call else set[str]()
-        assert sent - taken <= {"kwargs", "app_token"}, method
+        assert sent - arguments <= {"kwargs", "app_token"}, method

@@ -22,8 +22,8 @@ def post_message(runtime: Runtime, call: ApiCall) -> Json:
     _fit_thread(channel, call, message)
     runtime.charge(call.app.id, f"post:{channel.id}", runtime.config.pace.posting())
     stored = posting.post(runtime, channel, {**author(runtime, call), **message})
-    seen = without(stored, ("channel",))
-    return {"channel": channel.id, "ts": stored["ts"], "message": seen}
+    fields = without(stored, ("channel",))
+    return {"channel": channel.id, "ts": stored["ts"], "message": fields}
 
 
 def post_ephemeral(runtime: Runtime, call: ApiCall) -> Json:
@@ -46,8 +46,8 @@ def update(runtime: Runtime, call: ApiCall) -> Json:
     changes = _changes(runtime, call)
     _check_rich_text(message, changes)
     if call.args.has("file_ids"):
-        bot, wanted = call.app.bot_user, call.args.names("file_ids")
-        own = [stored_files.own_file(runtime, bot, file_id) for file_id in wanted]
+        bot, file_ids = call.app.bot_user, call.args.names("file_ids")
+        own = [stored_files.own_file(runtime, bot, file_id) for file_id in file_ids]
         changes["files"] = stored_files.shared(runtime, channel, own)
 
     def edit(stored: Json) -> None:
@@ -60,8 +60,8 @@ def update(runtime: Runtime, call: ApiCall) -> Json:
 
     stored = posting.change(runtime, channel, message["ts"], edit)
     text = stored.get("text", "")
-    seen = without(stored, ("channel",))
-    return {"channel": channel.id, "ts": stored["ts"], "text": text, "message": seen}
+    fields = without(stored, ("channel",))
+    return {"channel": channel.id, "ts": stored["ts"], "text": text, "message": fields}
 
 
 def delete(runtime: Runtime, call: ApiCall) -> Json:
@@ -165,13 +165,13 @@ def _blocks(runtime: Runtime, call: ApiCall) -> list[Json]:
         return []
     blocks = rules.check_message_blocks(call.args.structure("blocks"))
     refused = runtime.faults.refused_blocks
-    if found := [
+    if faults := [
         problem(f"/blocks/{place}", f"unsupported type: {block['type']}")
         for place, block in enumerate(blocks)
         if block["type"] in refused
     ]:
         named = runtime.faults.names_refused_blocks
-        raise SlackRefusal("invalid_blocks", found if named else [])
+        raise SlackRefusal("invalid_blocks", faults if named else [])
     if blocks and not (call.args.text("text") or call.args.text("markdown_text")):
         call.warnings.append("missing_text")
     return blocks

@@ -19,23 +19,23 @@ _TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im"}
 def info(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.info."""
     channel = _seen(runtime, call)
-    seen = channels.channel_object(channel, call.app.bot_user)
+    fields = channels.channel_object(channel, call.app.bot_user)
     if not call.args.flag("include_num_members"):
-        seen.pop("num_members", None)
-    return {"channel": seen}
+        fields.pop("num_members", None)
+    return {"channel": fields}
 
 
 def list_all(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.list."""
-    wanted = _kinds(call.args)
-    found = [
+    kinds = _kinds(call.args)
+    matches = [
         channel
         for channel in runtime.state.channels.values()
-        if channel.kind() in wanted
+        if channel.kind() in kinds
         and channel.sees(call.app.bot_user)
         and not (channel.is_archived and call.args.flag("exclude_archived"))
     ]
-    return _channel_page(found, call)
+    return _channel_page(matches, call)
 
 
 def of_user(runtime: Runtime, call: ApiCall) -> Json:
@@ -43,30 +43,30 @@ def of_user(runtime: Runtime, call: ApiCall) -> Json:
     if runtime.state.is_org_wide:
         call.args.required("team_id")
     user = access.known_user(runtime, call.args.text("user") or call.app.bot_user)
-    wanted = _kinds(call.args)
-    found = [
+    kinds = _kinds(call.args)
+    matches = [
         channel
         for channel in runtime.state.channels.values()
-        if channel.kind() in wanted
+        if channel.kind() in kinds
         and {user.id, call.app.bot_user} <= set(channel.members)
         and not (channel.is_archived and call.args.flag("exclude_archived"))
     ]
-    return _channel_page(found, call, most=999)
+    return _channel_page(matches, call, most=999)
 
 
 def members(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.members."""
     channel = _seen(runtime, call)
-    found, cursor = page(channel.members, call.args, 100, 999)
-    return {"members": found, "response_metadata": {"next_cursor": cursor}}
+    ids, cursor = page(channel.members, call.args, 100, 999)
+    return {"members": ids, "response_metadata": {"next_cursor": cursor}}
 
 
 def history(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.history: newest first, without the replies of threads."""
     channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
-    found = [root for root in channel.roots() if _within(root["ts"], call.args)]
+    roots = [root for root in channel.roots() if _within(root["ts"], call.args)]
     return {
-        **_messages(runtime, list(reversed(found)), call, 100),
+        **_messages(runtime, list(reversed(roots)), call, 100),
         "pin_count": len(channel.pins),
     }
 
@@ -79,8 +79,8 @@ def replies(runtime: Runtime, call: ApiCall) -> Json:
         raise SlackRefusal("thread_not_found")
     root = channel.messages[ts].get("thread_ts") or ts
     first, *rest = channel.thread(root)
-    found = [first, *(message for message in rest if _within(message["ts"], call.args))]
-    return _messages(runtime, found, call, 1000)
+    messages = [first, *(message for message in rest if _within(message["ts"], call.args))]
+    return _messages(runtime, messages, call, 1000)
 
 
 def join(runtime: Runtime, call: ApiCall) -> Json:
@@ -200,17 +200,17 @@ def _kinds(args: Arguments) -> set[str]:
     return {_TYPES[name] for name in names if name in _TYPES}
 
 
-def _channel_page(found: list[Channel], call: ApiCall, *, most: int = 1000) -> Json:
-    shown, cursor = page(found, call.args, 100, most)
-    seen = [channels.channel_object(channel, call.app.bot_user) for channel in shown]
-    return {"channels": seen, "response_metadata": {"next_cursor": cursor}}
+def _channel_page(matches: list[Channel], call: ApiCall, *, most: int = 1000) -> Json:
+    rows, cursor = page(matches, call.args, 100, most)
+    objects = [channels.channel_object(channel, call.app.bot_user) for channel in rows]
+    return {"channels": objects, "response_metadata": {"next_cursor": cursor}}
 
 
-def _messages(runtime: Runtime, found: list[Json], call: ApiCall, default: int) -> Json:
-    shown, cursor = page(found, call.args, default, 1000, longest=runtime.config.pace.page)
+def _messages(runtime: Runtime, messages: list[Json], call: ApiCall, default: int) -> Json:
+    rows, cursor = page(messages, call.args, default, 1000, longest=runtime.config.pace.page)
     hidden = ("channel",) if call.args.flag("include_all_metadata") else ("channel", "metadata")
     body: Json = {
-        "messages": [without(message, hidden) for message in shown],
+        "messages": [without(message, hidden) for message in rows],
         "has_more": bool(cursor),
     }
     return {**body, **({"response_metadata": {"next_cursor": cursor}} if cursor else {})}

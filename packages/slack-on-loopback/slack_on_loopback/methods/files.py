@@ -25,16 +25,16 @@ def begin_upload(runtime: Runtime, call: ApiCall) -> Json:
 
 def complete_upload(runtime: Runtime, call: ApiCall) -> Json:
     """files.completeUploadExternal: shares the files in a channel when one is named."""
-    wanted = objects(call.args.structure("files"))
-    if not wanted:
+    items = objects(call.args.structure("files"))
+    if not items:
         raise SlackRefusal("invalid_arguments", ["[ERROR] missing required field: files"])
-    found = [own_file(runtime, call.app.bot_user, text_at(item, "id")) for item in wanted]
-    for stored, item in zip(found, wanted, strict=True):
+    files = [own_file(runtime, call.app.bot_user, text_at(item, "id")) for item in items]
+    for stored, item in zip(files, items, strict=True):
         stored.title = text_at(item, "title") or stored.name
     channel_name = call.args.text("channel_id") or call.args.text("channels")
     if channel_name:
-        _share(runtime, call, found, channel_name)
-    return {"files": [file_object(runtime, stored) for stored in found]}
+        _share(runtime, call, files, channel_name)
+    return {"files": [file_object(runtime, stored) for stored in files]}
 
 
 def file_info(runtime: Runtime, call: ApiCall) -> Json:
@@ -45,14 +45,14 @@ def file_info(runtime: Runtime, call: ApiCall) -> Json:
     return {"file": file_object(runtime, stored)}
 
 
-def _share(runtime: Runtime, call: ApiCall, found: list[StoredFile], channel_name: str) -> None:
+def _share(runtime: Runtime, call: ApiCall, files: list[StoredFile], channel_name: str) -> None:
     channel = access.postable_channel(runtime, call.app, channel_name)
     access.require_member(call.app, channel)
     message: Json = {**author(runtime, call), "text": call.args.text("initial_comment")}
     message["subtype"] = "file_share"
     if call.args.has("thread_ts"):
         message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
-    message["files"] = shared(runtime, channel, found)
+    message["files"] = shared(runtime, channel, files)
     message["upload"] = True
     posting.post(runtime, channel, message)
 

@@ -55,9 +55,9 @@ def team_info(runtime: Runtime, call: ApiCall) -> Json:
 
 def bot_info(runtime: Runtime, call: ApiCall) -> Json:
     """bots.info."""
-    wanted = call.args.text("bot") or call.app.bot_id
+    bot_id = call.args.text("bot") or call.app.bot_id
     for app in runtime.state.apps.values():
-        if app.bot_id == wanted:
+        if app.bot_id == bot_id:
             bot = {"id": app.bot_id, "app_id": app.id, "user_id": app.bot_user, "name": app.name}
             return {"bot": {**bot, "deleted": app.revoked}}
     raise SlackRefusal("bot_not_found")

@@ -72,8 +72,8 @@ def _exchange(runtime: Runtime, call: ApiCall) -> Trigger:
 
 
 def _check_hash(call: ApiCall, stored: Json) -> None:
-    given = call.args.text("hash")
-    if given and given != text_at(stored, "hash"):
+    view_hash = call.args.text("hash")
+    if view_hash and view_hash != text_at(stored, "hash"):
         raise SlackRefusal("hash_conflict")
 
 

@@ -165,12 +165,12 @@ class PageServer:
 
     async def _thread(self, request: web.Request) -> web.Response:
         name, ts = request.match_info["id"], request.match_info["ts"]
-        seen = [
+        messages = [
             message
             for message in self.messages[name]
             if ts in {message["ts"], message.get("thread_ts")}
         ]
-        return _reply(messages=seen)
+        return _reply(messages=messages)
 
     async def _live(self, request: web.Request) -> web.StreamResponse:
         if self.is_away:

@@ -31,10 +31,10 @@ async def violations(page: Page) -> list[str]:
     """Return what axe-core finds, each with the element it is about."""
     # Evaluated, not loaded as a script: the page's Content-Security-Policy allows none.
     await page.evaluate(AXE.read_text("utf-8"))
-    found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    report = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{violation['impact']} {violation['id']} {node['target']} {node['html'][:160]}"
-        for violation in found["violations"]
+        for violation in report["violations"]
         if violation["impact"] in GRAVE
         for node in violation["nodes"]
     ]

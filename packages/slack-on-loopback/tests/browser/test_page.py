@@ -64,16 +64,16 @@ async def test_text_of_people_and_models_is_never_markup(
 
 async def test_the_page_asks_no_other_host(open_page: Open, server: PageServer) -> None:
     page = await open_page("#/C2")
-    asked: list[str] = []
+    urls: list[str] = []
 
     def note(request: Request) -> None:
-        asked.append(request.url)
+        urls.append(request.url)
 
     page.on("request", note)
     await page.reload()
     await page.locator("#main .row").first.wait_for()
-    assert asked
-    assert [url for url in asked if not url.startswith((server.url, "data:"))] == []
+    assert urls
+    assert [url for url in urls if not url.startswith((server.url, "data:"))] == []
 
 
 async def test_a_thread_is_read_and_answered_by_keyboard_alone(
@@ -97,8 +97,8 @@ async def test_a_thread_is_read_and_answered_by_keyboard_alone(
     await page.keyboard.press("Escape")
     await expect(page.locator("#thread")).to_be_hidden()
     await expect(board).to_be_focused()
-    said = await server.sent("say")
-    assert said == [
+    posts = await server.sent("say")
+    assert posts == [
         {"user": "U1", "channel": "C1", "text": "2: about 10k rps", "thread_ts": sample.BOARD_TS}
     ]
 
@@ -348,8 +348,8 @@ async def test_a_thread_shows_its_agents_session_with_stop_while_it_works(
     await bar.get_by_role("button", name="Stop").click()
     (body,) = await server.sent("session/stop", 1)
     assert (body["channel"], body["ts"]) == ("C1", sample.BOARD_TS)
-    done = {**root, "agent_session": {**working, "status": "active"}}
-    await server.emit({"type": "message_changed", "message": done})
+    message = {**root, "agent_session": {**working, "status": "active"}}
+    await server.emit({"type": "message_changed", "message": message})
     await expect(bar).to_have_text("Done for now · Kafka?")
 
 
@@ -603,10 +603,10 @@ async def test_a_phone_shows_one_pane_and_never_scrolls_sideways(
 ) -> None:
     page = await open_page(address, phone=True)
     await page.wait_for_load_state("networkidle")
-    shown = await page.locator("#sidebar:visible, #main:visible, #thread:visible").count()
+    panes = await page.locator("#sidebar:visible, #main:visible, #thread:visible").count()
     width = await page.evaluate("document.documentElement.scrollWidth")
     await shoot(page, f"phone-{name}")
-    assert shown == 1
+    assert panes == 1
     assert width <= 360
     wide = await page.evaluate(
         """() => [...document.querySelectorAll("#frame *")].filter((node) => {
@@ -636,9 +636,9 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     await bar.get_by_role("button", name="Ask your own").click()
     await expect(page.locator("#main textarea")).to_have_value("/poll ")
     await expect(page.locator("#main textarea")).to_be_focused()
-    async with page.expect_request("**/page/api/guide") as asked:
+    async with page.expect_request("**/page/api/guide") as request:
         await bar.get_by_role("button", name="Watch another").click()
-    assert ((await asked.value).post_data_json or {})["name"] == "another"
+    assert ((await request.value).post_data_json or {})["name"] == "another"
     # Who pressed by keyboard stays on the button that takes its place.
     await bar.get_by_role("button", name="Watch another").focus()
     renamed = [buttons[0], {**buttons[1], "label": "Next step"}]
