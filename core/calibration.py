@@ -155,34 +155,34 @@ def case_of(debate: Debate) -> Case | None:
 def calibration(cases: Iterable[Case]) -> Calibration:
     """Count how decisions turned out."""
     cases = list(cases)
-    known = [case for case in cases if case.is_known]
+    known_cases = [case for case in cases if case.is_known]
     open_ones = [case for case in cases if case.outcome is None]
-    rows = tuple(_rows(known))
+    rows = tuple(_rows(known_cases))
     return Calibration(
         accepted=len(cases),
-        known=len(known),
+        known=len(known_cases),
         too_early=sum(case.outcome is OutcomeKind.TOO_EARLY for case in cases),
         unanswered=sum(case.asked and not case.replaced for case in open_ones),
         not_asked=sum(not case.asked and not case.replaced for case in open_ones),
         replaced=sum(case.replaced for case in open_ones),
         rows=rows,
-        findings=tuple(_findings(known, rows)),
+        findings=tuple(_findings(known_cases, rows)),
     )
 
 
-def states(found: Calibration) -> str:
-    """Of how many decisions it is known how they turned out, and why not of the others."""
-    if not found.accepted:
+def states(counts: Calibration) -> str:
+    """A sentence: how many decisions have an outcome, and why the others have none."""
+    if not counts.accepted:
         return "No decision was accepted yet."
     parts = {
-        "with an outcome": found.known,
-        "too early to say": found.too_early,
-        "asked, without an answer": found.unanswered,
-        "that nobody was asked about": found.not_asked,
-        "rejected or replaced since, without an outcome": found.replaced,
+        "with an outcome": counts.known,
+        "too early to say": counts.too_early,
+        "asked, without an answer": counts.unanswered,
+        "that nobody was asked about": counts.not_asked,
+        "rejected or replaced since, without an outcome": counts.replaced,
     }
     text = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)
-    return f"{counted(found.accepted, 'accepted decision')}: {text}."
+    return f"{counted(counts.accepted, 'accepted decision')}: {text}."
 
 
 def interval_words(share: Interval) -> str:
@@ -191,22 +191,22 @@ def interval_words(share: Interval) -> str:
     return f"{percent(share.mean)} ({low}–{high})"
 
 
-def _rows(known: Sequence[Case]) -> Iterable[Row]:
+def _rows(cases: Sequence[Case]) -> Iterable[Row]:
     """All of them, then each group."""
-    if not known:
+    if not cases:
         return
-    yield _row(ALL, "all decisions", known)
+    yield _row(ALL, "all decisions", cases)
     upper = 100
     for least, word in BANDS:
-        sure = [c for c in known if c.confidence is not None and least <= c.confidence <= upper]
+        sure = [c for c in cases if c.confidence is not None and least <= c.confidence <= upper]
         if sure:
             yield _row(CONFIDENCE, f"{word} ({least}–{upper})", sure)
         upper = least - 1
-    if unsure := [case for case in known if case.confidence is None]:
+    if unsure := [case for case in cases if case.confidence is None]:
         yield _row(CONFIDENCE, "none computed", unsure)
     for group, field, names in _YES_OR_NO:
         for value, name in names.items():
-            if those := [case for case in known if getattr(case, field) is value]:
+            if those := [case for case in cases if getattr(case, field) is value]:
                 yield _row(group, name, those)
     for group, is_for, by in (
         (FOR_MODEL, True, "model"),
@@ -214,8 +214,8 @@ def _rows(known: Sequence[Case]) -> Iterable[Row]:
         (FOR_ROLE, True, "role"),
         (AGAINST_ROLE, False, "role"),
     ):
-        for name in sorted({getattr(voice, by) for case in known for voice in case.voices}):
-            if those := [case for case in known if _stood(case, by, name) is is_for]:
+        for name in sorted({getattr(voice, by) for case in cases for voice in case.voices}):
+            if those := [case for case in cases if _stood(case, by, name) is is_for]:
                 yield _row(group, name, those)
 
 
@@ -229,20 +229,20 @@ def _stood(case: Case, by: str, name: str) -> bool | None:
 
 
 def _row(group: str, name: str, cases: Sequence[Case]) -> Row:
-    said = [case.outcome for case in cases]
+    outcomes = [case.outcome for case in cases]
     sure = [case.confidence for case in cases if case.confidence is not None]
     return Row(
         group=group,
         name=name,
-        held=said.count(OutcomeKind.HELD),
-        partly=said.count(OutcomeKind.PARTLY),
-        reversed=said.count(OutcomeKind.REVERSED),
+        held=outcomes.count(OutcomeKind.HELD),
+        partly=outcomes.count(OutcomeKind.PARTLY),
+        reversed=outcomes.count(OutcomeKind.REVERSED),
         stated=fmean(sure) / 100 if len(sure) == len(cases) else None,
     )
 
 
-def _findings(known: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
-    """What the figures say, and where they say nothing."""
+def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
+    """The findings of the figures, as sentences; says where the evidence is too thin."""
     if not rows:
         yield "No evidence yet: nobody has said how a decision turned out."
         return
@@ -259,42 +259,47 @@ def _findings(known: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
         f"{everything.held} of {everything.count} decisions held "
         f"({percent(everything.share.mean)}; 95% interval {low} to {high})."
     )
-    sure = [case for case in known if case.confidence is not None]
+    sure = [case for case in cases if case.confidence is not None]
     if sure:
         promised = sum(case.confidence or 0 for case in sure) / 100
-        held = sum(case.outcome is OutcomeKind.HELD for case in sure)
+        held_count = sum(case.outcome is OutcomeKind.HELD for case in sure)
         yield (
             f"By their confidence {number(round(promised, 1))} of {len(sure)} were to hold; "
-            f"{held} did."
+            f"{held_count} did."
         )
-    pairs = dict(_pairs(sure, known))
-    raw = {name: exact_p(_tally(one), _tally(other)) for name, (one, other) in pairs.items()}
+    pairs = dict(_pairs(sure, cases))
+    raw = {name: exact_p(_tally(first), _tally(other)) for name, (first, other) in pairs.items()}
     for name, p in holm(raw).items():
-        one, other = (f"{held} of {count}" for held, count in map(_tally, pairs[name]))
+        first, other = (
+            f"{held_count} of {count}" for held_count, count in map(_tally, pairs[name])
+        )
         is_evident = "an evident difference" if p < ALPHA else "no evidence of a difference"
         small = "p below 0.01" if p < _LEAST_P else f"p {number(p)}"
-        yield f"{name.format(one=one, other=other)}: {is_evident} ({small})."
+        yield f"{name.format(first=first, other=other)}: {is_evident} ({small})."
 
 
 def _pairs(
-    sure: Sequence[Case], known: Sequence[Case]
+    sure: Sequence[Case], cases: Sequence[Case]
 ) -> Iterable[tuple[str, tuple[Sequence[Case], Sequence[Case]]]]:
-    """What is compared, where there is something on both sides."""
+    """Pairs of groups to compare, by sentence; only those with cases on both sides."""
     high = [case for case in sure if (case.confidence or 0) >= SURE_FROM]
     low = [case for case in sure if (case.confidence or 0) < SURE_FROM]
-    skipped = [case for case in known if case.was_skipped]
-    debated = [case for case in known if not case.was_skipped]
-    same = [case for case in known if case.alone_agrees is True]
-    otherwise = [case for case in known if case.alone_agrees is False]
-    found: Mapping[str, tuple[Sequence[Case], Sequence[Case]]] = {
-        f"With a confidence of {SURE_FROM} or more {{one}} held, with less {{other}}": (high, low),
-        "Where no round was held {one} held, after a debate {other}": (skipped, debated),
-        "Where one answer alone said otherwise {one} held, where it said the same {other}": (
+    skipped = [case for case in cases if case.was_skipped]
+    debated = [case for case in cases if not case.was_skipped]
+    same = [case for case in cases if case.alone_agrees is True]
+    otherwise = [case for case in cases if case.alone_agrees is False]
+    comparisons: Mapping[str, tuple[Sequence[Case], Sequence[Case]]] = {
+        f"With a confidence of {SURE_FROM} or more {{first}} held, with less {{other}}": (
+            high,
+            low,
+        ),
+        "Where no round was held {first} held, after a debate {other}": (skipped, debated),
+        "Where one answer alone said otherwise {first} held, where it said the same {other}": (
             otherwise,
             same,
         ),
     }
-    return ((words, sides) for words, sides in found.items() if all(sides))
+    return ((words, sides) for words, sides in comparisons.items() if all(sides))
 
 
 def _tally(cases: Sequence[Case]) -> tuple[int, int]:

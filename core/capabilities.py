@@ -113,7 +113,7 @@ def retirement(provider: str, model: str) -> Retirement | None:
 
 
 def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> Capability:
-    """What this model can take; careful defaults for one nobody knows.
+    """The limits of a model; careful defaults for an unknown one.
 
     Args:
         provider: The provider's name in settings.
@@ -123,19 +123,19 @@ def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> C
     Raises:
         ValueError: An override has a field that does not exist or a value that does not fit.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for record in (*_table()["models"], *overrides):
         if fits(record, provider, model):
-            found.update(
+            values.update(
                 {key: value for key, value in record.items() if key not in {"provider", "match"}}
             )
-    return Capability.model_validate(found)
+    return Capability.model_validate(values)
 
 
 def says_context(provider: str, model: str, overrides: Sequence[Record]) -> bool:
-    """Whether settings themselves say how much this model holds: then they are believed."""
-    found = (record for record in overrides if "context_tokens" in record)
-    return any(fits(record, provider, model) for record in found)
+    """Whether settings state this model's context size."""
+    records = (record for record in overrides if "context_tokens" in record)
+    return any(fits(record, provider, model) for record in records)
 
 
 def fits(record: Record, provider: str, model: str) -> bool:

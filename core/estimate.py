@@ -321,12 +321,12 @@ class _Sizes:
         self._limits: dict[tuple[str, str], Capability] = {}
         #: By act, agent, whether it is of a later round, and case.
         self._usages: dict[tuple[Act, str, bool, _Case], Usage] = {}
-        given = size_of(setup.question) + size_of(setup.context)
-        known = [
+        text_size = size_of(setup.question) + size_of(setup.context)
+        source_sizes = [
             len(source.fetch) if source.kind is SourceKind.TEXT else _SOURCE
             for source in setup.references
         ]
-        self._shared = _FRAME + given + min(setup.evidence_characters, sum(known))
+        self._shared = _FRAME + text_size + min(setup.evidence_characters, sum(source_sizes))
 
     def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
         """A call for each turn; the offline engine makes none."""
@@ -369,15 +369,15 @@ class _Sizes:
         agent = self._asked(turn)
         provider, model = agent.provider, agent.model
         limits, spec = self._capability(provider, model), ACTS[turn.act]
-        shown = self._texts(turn) * _TEXT * case.length
-        tokens_in = tokens_of(int(self._shared + shown), limits.token_factor)
+        history_size = self._texts(turn) * _TEXT * case.length
+        tokens_in = tokens_of(int(self._shared + history_size), limits.token_factor)
         words = _WORDS.get(turn.act) or spec.words or 100
-        written = tokens_of(int(words * _CHARS_PER_WORD * case.length), limits.token_factor)
+        answer_tokens = tokens_of(int(words * _CHARS_PER_WORD * case.length), limits.token_factor)
         thought = int(limits.reasoning_tokens.get(spec.effort, 0) * case.reasoning)
         cached = 0 if limits.cache == "none" else int(tokens_in * case.cached)
         usage = Usage(
             input_tokens=tokens_in,
-            output_tokens=written + thought,
+            output_tokens=answer_tokens + thought,
             cached_tokens=cached,
             reasoning_tokens=thought,
             attempts=1,
@@ -407,8 +407,8 @@ class _Sizes:
 
     def _capability(self, provider: str, model: str) -> Capability:
         if (provider, model) not in self._limits:
-            found = capability(provider, model, self._tables.models)
-            self._limits[provider, model] = found
+            limits = capability(provider, model, self._tables.models)
+            self._limits[provider, model] = limits
         return self._limits[provider, model]
 
 

@@ -122,8 +122,8 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     """The setup of the debate asked for.
 
     Args:
-        request: What was asked.
-        settings: What holds where nothing was asked.
+        request: The question and the choices of a person.
+        settings: Values of everything that the request leaves open.
         delimiter: Random text that marks quoted parts in this debate's prompts.
 
     Raises:
@@ -139,22 +139,25 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(formats)}.')
     if form == REVIEW:
         request = with_subject(request)
-    asked, given = check_question(request.question, settings.question_max_chars), request.context
-    question, context = redact(asked), redact(given.strip())
-    is_cut = (question, context) != (asked, given.strip())
+    raw_question, raw_context = (
+        check_question(request.question, settings.question_max_chars),
+        request.context,
+    )
+    question, context = redact(raw_question), redact(raw_context.strip())
+    is_cut = (question, context) != (raw_question, raw_context.strip())
     if playbook and playbook.agents and request.agents is None:
         request = replace(request, agents=playbook.agents)
-    chosen = _roster(request, settings)
+    roster = _roster(request, settings)
     agenda, settings = _with_agenda(settings, form)
     rounds, notices = _rounds(request.rounds, settings.rounds, formats[form])
     when, termination = _ending(request, settings)
     judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
-    agents = [_completed(agent, settings, form) for agent in chosen.agents]
+    agents = [_completed(agent, settings, form) for agent in roster.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
     sealed, unsealed = _sealed(request, settings, form)
     # Where nobody chose, a model chooses the roles.
-    is_cast = chosen.reasons and (summarizer or judge).provider != OFFLINE
+    is_cast = roster.reasons and (summarizer or judge).provider != OFFLINE
     cast_with = _casting_models(settings) if is_cast else None
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
@@ -171,7 +174,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         agenda=agenda,
         rounds=rounds,
         agents=tuple(agents),
-        reasons=chosen.reasons,
+        reasons=roster.reasons,
         casting=cast_with,
         judge=judge,
         judge_models=settings.judge_models,
@@ -190,7 +193,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         references=(*request.references, *_linked(request, form)),
         delimiter=delimiter,
         warnings=(
-            *(*settings.warnings, *request.warnings, *chosen.warnings),
+            *(*settings.warnings, *request.warnings, *roster.warnings),
             *((TAKEN_OUT,) if is_cut else ()),
             *notices,
             *unsealed,
@@ -203,17 +206,17 @@ def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings
     agenda = next((agenda for agenda in settings.agendas if agenda.name == form), None)
     if agenda is None:
         return None, settings
-    # What its acts ask stands in place of the built-in prompts.
+    # The prompts of its acts replace the built-in ones.
     prompts = agenda.prompts.items()
     tasks = {act.value: PromptText(text=text, source=agenda.source) for act, text in prompts}
-    asked = settings.model_copy(update={"prompts": tasks | dict(settings.prompts)})
-    return agenda.model_copy(update={"prompts": {}}), asked
+    adjusted = settings.model_copy(update={"prompts": tasks | dict(settings.prompts)})
+    return agenda.model_copy(update={"prompts": {}}), adjusted
 
 
 def _says(playbook: Playbook) -> Mapping[str, object]:
-    """What a playbook says in place of the settings."""
-    said = {"format": playbook.format, "rounds": playbook.rounds, "when": playbook.when}
-    return {name: value for name, value in said.items() if value}
+    """The settings that a playbook replaces."""
+    values = {"format": playbook.format, "rounds": playbook.rounds, "when": playbook.when}
+    return {name: value for name, value in values.items() if value}
 
 
 def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
@@ -236,34 +239,36 @@ def _linked(request: DebateRequest, form: str) -> Sequence[SourceReference]:
 
 
 def with_subject(request: DebateRequest) -> DebateRequest:
-    """The request for a review, with what is reviewed among its sources and a question about it.
+    """The request for a review, with its subject among its sources and a question about it.
 
-    The subject is what was given as sources; without any the context, and without that the words
-    themselves, unless they only ask something.
+    The subject is the sources; without any the context; without that the question's own text,
+    unless it only asks something.
 
     Raises:
         BadInput: There is nothing to review; says how to give it.
     """
     references = [reference for reference in request.references if reference.kind in KINDS]
-    asked, context = request.question.strip(), request.context.strip()
-    text = "" if references else context or asked
-    # One question that proposes nothing is no subject.
-    only_asks = asked.endswith("?") and "\n" not in asked and len(asked) <= _QUESTION_MAX_CHARS
-    if not references and (not text or (text == asked and only_asks)):
+    question, context = request.question.strip(), request.context.strip()
+    text = "" if references else context or question
+    # A short question that proposes nothing is no subject.
+    only_asks = (
+        question.endswith("?") and "\n" not in question and len(question) <= _QUESTION_MAX_CHARS
+    )
+    if not references and (not text or (text == question and only_asks)):
         raise BadInput(NO_SUBJECT)
     if text:
-        kept = redact(text)
+        clean = redact(text)
         reference = SourceReference(
-            kind=SourceKind.TEXT, title="the proposal", fetch=kept, by=request.asked_by
+            kind=SourceKind.TEXT, title="the proposal", fetch=clean, by=request.asked_by
         )
         references = [reference]
         request = replace(
             request,
             context="",
             references=(reference, *request.references),
-            warnings=(*request.warnings, *([TAKEN_OUT] if kept != text else ())),
+            warnings=(*request.warnings, *([TAKEN_OUT] if clean != text else ())),
         )
-    if not asked or text == asked:
+    if not question or text == question:
         named = ", ".join(
             reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES]
         )
@@ -311,8 +316,8 @@ def largest(setup: Setup) -> Setup:
     """The debate with as many agents as a model may choose."""
     have = [casting.CastRole(agent.role, setup.reasons.get(agent.id, "")) for agent in setup.agents]
     there = {role.role for role in have}
-    known = roles_with(setup.casting.roles if setup.casting else ())
-    more = (casting.CastRole(role, "") for role in known if role not in there)
+    role_ids = roles_with(setup.casting.roles if setup.casting else ())
+    more = (casting.CastRole(role, "") for role in role_ids if role not in there)
     roster = recast(setup, [*have, *more][: casting.MOST])
     return setup.model_copy(update={"agents": roster.agents, "reasons": roster.reasons})
 
@@ -352,32 +357,32 @@ def check_length(what: str, text: str, most: int, *, instead: str) -> None:
 
 
 def find_playbook(name: str, settings: Settings) -> Playbook:
-    """The playbook meant by its name; spaces may stand for its hyphens.
+    """The playbook of that name; spaces may replace its hyphens.
 
     Raises:
         BadInput: There is none; says which there are.
     """
-    wanted = "-".join(name.casefold().split())
-    if playbook := settings.playbooks.get(wanted):
+    folded = "-".join(name.casefold().split())
+    if playbook := settings.playbooks.get(folded):
         return playbook
     names = list(settings.playbooks)
     if not names:
         raise BadInput(f'There is no playbook "{name.strip()}", and no other.')
-    meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
-    hint = f'Did you mean "{meant[0]}"?' if meant else f"Playbooks: {', '.join(names)}."
+    matches = get_close_matches(folded, names, n=1, cutoff=_LIKE)
+    hint = f'Did you mean "{matches[0]}"?' if matches else f"Playbooks: {', '.join(names)}."
     raise BadInput(f'There is no playbook "{name.strip()}". {hint}')
 
 
-def _rounds(wanted: int | None, usual: int, form: Format) -> tuple[int, list[str]]:
-    """The rounds of the debate; a notice where the format has fewer than a person asked for."""
-    rounds = usual if wanted is None else wanted
+def _rounds(asked_rounds: int | None, usual: int, form: Format) -> tuple[int, list[str]]:
+    """The rounds of the debate; a notice where the format has fewer than requested."""
+    rounds = usual if asked_rounds is None else asked_rounds
     if not 1 <= rounds <= MOST_ROUNDS:
         raise BadInput(f"Rounds must be from 1 to {MOST_ROUNDS}, not {rounds}.")
     most = form.most_rounds
-    if wanted is None or wanted <= most:
+    if asked_rounds is None or asked_rounds <= most:
         return min(rounds, most), []
     has = "one round" if most == 1 else f"{most} rounds at most"
-    return most, [f"You asked for {wanted} rounds; a {form.name} has {has}."]
+    return most, [f"You asked for {asked_rounds} rounds; a {form.name} has {has}."]
 
 
 def _roster(request: DebateRequest, settings: Settings) -> Roster:
@@ -393,7 +398,7 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
         cast = casting.by_topics(f"{request.question}\n{request.context}", settings.roles)
         return _agents_of(cast, models, settings.roles)
     warnings: list[str] = []
-    chosen: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
+    by_id: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
     for name in filter(str.strip, named or ()):
         try:
             agent = find_agent(name, settings)
@@ -402,18 +407,18 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
                 raise
             warnings.append(f'"{name.strip()}" is left out: it is gone, or disabled.')
         else:
-            chosen.setdefault(agent.id, agent)
-    if not chosen:
+            by_id.setdefault(agent.id, agent)
+    if not by_id:
         if named is not None or settings.agents:
             names = ", ".join(DEFAULT_ROSTER)
             warnings.append(f"No agents were left; the default ones take part: {names}.")
-        chosen = {role: agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER}
-    if len(chosen) == 1:
+        by_id = {role: agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER}
+    if len(by_id) == 1:
         warnings.append(ALONE)
     dealt = cycle(models)
     agents = (
         agent if agent.provider else agent.model_copy(update=dict(next(dealt)))
-        for agent in chosen.values()
+        for agent in by_id.values()
     )
     return Roster(agents=tuple(agents), warnings=warnings)
 
@@ -426,12 +431,12 @@ def find_agent(name: str, settings: Settings) -> Agent:
     Raises:
         BadInput: There is none, or it is disabled; says which may have been meant.
     """
-    wanted = name.strip().lower()
+    folded = name.strip().lower()
     role = role_id(name, settings.roles)
     agents = [
         agent
         for agent in settings.agents
-        if {wanted, role} & {agent.id.lower(), agent.role.lower(), agent.name.lower()}
+        if {folded, role} & {agent.id.lower(), agent.role.lower(), agent.name.lower()}
     ]
     if agent := next((agent for agent in agents if agent.enabled), None):
         return agent
@@ -442,9 +447,9 @@ def find_agent(name: str, settings: Settings) -> Agent:
     if role:
         return agent_for(role, ModelChoice(), settings.roles)
     names = [*known_agents(settings), *ROLE_ALIASES]
-    meant = get_close_matches(wanted, names, n=1, cutoff=_LIKE)
-    known = ", ".join(roles_with(settings.roles))
-    hint = f'Did you mean "{meant[0]}"?' if meant else f"Roles: {known}."
+    matches = get_close_matches(folded, names, n=1, cutoff=_LIKE)
+    role_names = ", ".join(roles_with(settings.roles))
+    hint = f'Did you mean "{matches[0]}"?' if matches else f"Roles: {role_names}."
     raise BadInput(f'There is no agent or role "{name.strip()}". {hint}')
 
 
@@ -482,23 +487,23 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
 
 
 def _sealed(request: DebateRequest, settings: Settings, form: str) -> tuple[bool, Sequence[str]]:
-    """Whether the debate is sealed, and what people are told where it cannot be."""
-    wanted = settings.sealed if request.sealed is None else request.sealed
+    """Whether the debate is sealed, and a notice where it cannot be."""
+    is_sealed = settings.sealed if request.sealed is None else request.sealed
     is_review = form == REVIEW
-    return wanted and not is_review, [NOT_SEALED] if wanted and is_review else []
+    return is_sealed and not is_review, [NOT_SEALED] if is_sealed and is_review else []
 
 
 def _shadow(
     when: ShadowWhen, models: Sequence[ModelChoice], settings: Settings, judge: Agent
 ) -> Agent | None:
-    """Who answers alone, unseen; None where nobody does."""
+    """The agent that answers alone, unseen until the verdict; None where there is none."""
     several = len({model.full_name for model in models}) > 1
     if when is ShadowWhen.NEVER or (when is ShadowWhen.MIXED and not several):
         return None
-    chosen = settings.shadow_model or settings.strongest_model or judge
-    if chosen.provider in {OFFLINE, EXAMPLE}:
-        return None  # neither is a model that could have been asked instead
-    alone = agent_for(FALLBACK_ROLE, chosen)
+    model = settings.shadow_model or settings.strongest_model or judge
+    if model.provider in {OFFLINE, EXAMPLE}:
+        return None  # no real model
+    alone = agent_for(FALLBACK_ROLE, model)
     # No other model stands in: it would be another answer.
     changes = {
         "id": SHADOW,

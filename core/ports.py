@@ -216,7 +216,7 @@ class DebateStore(Protocol):
         """Ids of running debates with events that nobody has published: somebody owes them work."""
         ...
 
-    async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
+    async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
         ...
 
@@ -252,13 +252,13 @@ class Reservations(Protocol):
     """Money reserved under caps that several processes share. May raise `StoreDown`."""
 
     async def reserve(
-        self, wanted: Reservation, caps: Sequence[Cap], *, at: datetime
+        self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
     ) -> Sequence[Cap]:
         """Reserve the amount under all these caps (each has `shared`), or under none.
 
         Returns:
-            Nothing if it is reserved. Else the caps with what is spent of them by now: recorded,
-            or settled and not recorded yet, but not what others have only reserved.
+            Empty if it is reserved. Else the caps, each with its spent amount: recorded, or settled
+            and not recorded yet, without reservations of others.
         """
         ...
 

@@ -83,11 +83,11 @@ class AnswerForm:
     schema: Mapping[str, Any]
 
     def labels(self, field: str, key: str) -> Sequence[str]:
-        """The labels that may stand under this key in the entries of a list; empty: any text."""
-        found: Any = self.schema
+        """The labels allowed under this key in the entries of a list; empty: any text."""
+        schema: Any = self.schema
         for step in ("properties", field, "items", "properties", key, "enum"):
-            found = found.get(step, {})
-        return tuple(found)
+            schema = schema.get(step, {})
+        return tuple(schema)
 
 
 class Effort(StrEnum):

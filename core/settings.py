@@ -100,16 +100,16 @@ class Caps(Value):
 class AllLimits(Limits, Caps):
     """What one debate and all together may take. Times are in seconds, money in US dollars."""
 
-    def with_cost(self, wanted: Decimal | None) -> "AllLimits":
+    def with_cost(self, cost: Decimal | None) -> "AllLimits":
         """These limits with a cap per debate, but none above `most_debate_cost`.
 
         Args:
-            wanted: US dollars; None: no cap.
+            cost: US dollars; None: no cap.
         """
         most = self.most_debate_cost
         if most is not None:
-            wanted = most if wanted is None else min(wanted, most)
-        return self.model_copy(update={"debate_cost": wanted})
+            cost = most if cost is None else min(cost, most)
+        return self.model_copy(update={"debate_cost": cost})
 
     @property
     def of_debate(self) -> Limits:
@@ -383,10 +383,10 @@ def roles_with(more: Iterable[Role]) -> Mapping[str, Role]:
 
 
 def role_id(name: str, more: Iterable[Role] = ()) -> str | None:
-    """The role that people mean by this name, built in or one of these; None if there is none."""
-    wanted = name.strip().lower().replace(" ", "-").replace("_", "-")
-    wanted = ROLE_ALIASES.get(wanted, wanted)
-    return wanted if wanted in roles_with(more) else None
+    """The id of the role of this name or alias, built in or one of `more`; None: unknown."""
+    key = name.strip().lower().replace(" ", "-").replace("_", "-")
+    key = ROLE_ALIASES.get(key, key)
+    return key if key in roles_with(more) else None
 
 
 def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agent:
@@ -395,14 +395,18 @@ def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agen
     Raises:
         KeyError: There is no such role.
     """
-    found = roles_with(more)[role]
-    own = {PERSONA: PromptText(text=found.prompt, source=found.source)} if found.prompt else {}
+    definition = roles_with(more)[role]
+    own = (
+        {PERSONA: PromptText(text=definition.prompt, source=definition.source)}
+        if definition.prompt
+        else {}
+    )
     return Agent(
         prompts=own,
-        id=found.id,
-        name=found.name,
-        role=found.id,
-        icon=found.icon,
+        id=definition.id,
+        name=definition.name,
+        role=definition.id,
+        icon=definition.icon,
         provider=choice.provider,
         model=choice.model,
     )

@@ -37,17 +37,17 @@ def wilson(hits: int, count: int) -> Interval:
     return Interval(share, max(0.0, middle - wide), min(1.0, middle + wide))
 
 
-def exact_p(one: tuple[int, int], other: tuple[int, int]) -> float:
-    """How often two shares differ at least so much where there is no difference: Fisher's test.
+def exact_p(first: tuple[int, int], other: tuple[int, int]) -> float:
+    """The p-value of the difference between two shares, by Fisher's exact test.
 
-    Source: R. A. Fisher, "Statistical methods for research workers", 1934; two-sided: everything
-    that is no likelier than what was found.
+    Source: R. A. Fisher, "Statistical methods for research workers", 1934; two-sided: sums all
+    tables that are no likelier than the observed one.
 
     Args:
-        one: How often it was so, and of how many.
-        other: The same of the others.
+        first: Hits and count of one group.
+        other: Hits and count of the other group.
     """
-    (hits, count), (other_hits, others) = one, other
+    (hits, count), (other_hits, others) = first, other
     total, ways = hits + other_hits, comb(count + others, hits + other_hits)
     possible = range(max(0, total - others), min(count, total) + 1)
     chances = {k: comb(count, k) * comb(others, total - k) / ways for k in possible}

@@ -131,9 +131,9 @@ class SinkFeed:
                 continue
             if self._told - self._noted >= MOST_AGAIN:
                 await self._note(debate)
-            for shown in await self._as_shown(debate, recorded):
+            for folded in await self._as_shown(debate, recorded):
                 await self._prove()
-                await self._sink.publish(*shown)
+                await self._sink.publish(*folded)
             self._told = recorded.seq
         if step.began:
             debate = step.debate
@@ -144,13 +144,13 @@ class SinkFeed:
             await self._sink.turns_began(debate, step.began)
 
     async def _as_shown(self, debate: Debate, recorded: Recorded) -> Sequence[FoldedEvent]:
-        """What the sink is told of an event: as it may be read; all of the log with the reveal."""
+        """The event as sinks may read it; with the reveal of a sealed debate, the whole log."""
         if not debate.setup.sealed:
             return [FoldedEvent(debate, recorded)]
-        news, known = list[FoldedEvent](), None
+        news, state = list[FoldedEvent](), None
         for entry in (await self._store.events(debate.id))[: recorded.seq]:
-            known = apply(known, entry)
-            news.append(FoldedEvent(known, entry))
+            state = apply(state, entry)
+            news.append(FoldedEvent(state, entry))
         return news if isinstance(recorded.event, BallotsRevealed) else news[-1:]
 
     async def _note(self, debate: Debate) -> None:

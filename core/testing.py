@@ -117,14 +117,14 @@ def plausible_reply(request: ModelRequest) -> str:
         own = {
             "parts": [{"part": part, "text": f"What is known of {part}."} for part in parts],
             "criteria": [
-                {"option": option, "criterion": one, "judgement": f"{option} by {one}"}
-                for option, one in cells
+                {"option": option, "criterion": criterion, "judgement": f"{option} by {criterion}"}
+                for option, criterion in cells
             ],
         }
         return json.dumps(a_verdict_reply(**own))
     if request.act is Act.REVIEW:
-        found = [a_finding_reply(words) for words in subject_words(request)[:1]]
-        return json.dumps({"findings": found, "summary": "It says no reason.", "verdict": "o2"})
+        findings = [a_finding_reply(words) for words in subject_words(request)[:1]]
+        return json.dumps({"findings": findings, "summary": "It says no reason.", "verdict": "o2"})
     if request.act in {Act.FINDINGS, Act.CLARIFICATION}:
         return json.dumps({"same_as": _same_as(request)})
     if request.act is Act.SECOND_LOOK:
@@ -289,9 +289,9 @@ class InMemoryChannelChoices:
         """What the channel has set; nothing where it has set nothing."""
         return self._chosen.get((place.workspace, place.channel), ChannelChoices())
 
-    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+    async def put(self, place: Place, choices: ChannelChoices) -> None:
         """Set all of the channel's settings."""
-        self._chosen[place.workspace, place.channel] = chosen
+        self._chosen[place.workspace, place.channel] = choices
 
 
 class RecordingSink:

@@ -65,10 +65,10 @@ class _Renderer(RendererHTML):
 
     def footnoted(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
         """Text outside of links, with a link to each source it cites."""
-        known = tokens[idx].meta["sources"]
+        source_ids = tokens[idx].meta["sources"]
 
-        def linked(found: re.Match[str]) -> str:
-            return f'<a href="#{found[0]}">{found[0]}</a>' if found[0] in known else found[0]
+        def linked(match: re.Match[str]) -> str:
+            return f'<a href="#{match[0]}">{match[0]}</a>' if match[0] in source_ids else match[0]
 
         return _SOURCE.sub(linked, escape(tokens[idx].content))
 
@@ -77,18 +77,17 @@ _RENDERER = _Renderer()
 
 
 def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
-    """Markdown as HTML whose headings all lie below a heading of that level, none left out.
+    """Markdown as HTML with all headings below that level, without gaps between levels.
 
     Args:
-        text: Markdown of anybody. Text that is no formatting, because it has too many signs or is
-            far too deep, is shown as it is.
-        level: That of the heading above it.
-        sources: Ids of sources, which stand on the page under these names.
+        text: Untrusted Markdown. With too many signs, or nested too deep, it becomes plain text.
+        level: Level of the heading above it.
+        sources: Ids of sources, which are anchors of the page.
     """
-    shown = _bounded(text)
-    tokens = parsed(shown, _MOST_SIGNS)
+    text = _bounded(text)
+    tokens = parsed(text, _MOST_SIGNS)
     if tokens is None:
-        return Markup('<p class="plain">{}</p>').format(shown)
+        return Markup('<p class="plain">{}</p>').format(text)
     last, in_link = level, False
     for token in _all(tokens):
         match token.type:
@@ -117,13 +116,13 @@ def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
 
 def line(text: str) -> Markup:
     """One line of Markdown as HTML that stands in a line."""
-    shown = html(" ".join(_bounded(text).split()), 1).strip()
-    return Markup(shown.removeprefix("<p>").removesuffix("</p>"))  # noqa: S704 - as above
+    fragment = html(" ".join(_bounded(text).split()), 1).strip()
+    return Markup(fragment.removeprefix("<p>").removesuffix("</p>"))  # noqa: S704 - as above
 
 
 def _bounded(text: str) -> str:
-    shown = visible(text)
-    return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}{_CUT}"
+    text = visible(text)
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}{_CUT}"
 
 
 def _all(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -195,7 +194,7 @@ def page(debate: Debate, until: datetime) -> str:
     """
     question = " ".join(visible(debate.setup.question).split())
     is_long = len(question) > _LONGEST_HEADING
-    known = {source.id for source in debate.sources}
+    source_ids = {source.id for source in debate.sources}
     providers = {agent.provider for agent in (*debate.setup.agents, debate.setup.judge)}
     parts = {
         "decision": verdict_section(debate, asked=False),
@@ -211,13 +210,15 @@ def page(debate: Debate, until: datetime) -> str:
     for anchor, markdown in parts.items():
         title, _, body = markdown.partition("\n\n")
         if title:
-            sections[anchor] = PageSection(anchor, title.removeprefix("## "), html(body, 2, known))
+            sections[anchor] = PageSection(
+                anchor, title.removeprefix("## "), html(body, 2, source_ids)
+            )
     context = debate.setup.context
     return _TEMPLATES.get_template("page.html.j2").render(
         heading=f"{question[:_LONGEST_HEADING].rsplit(None, 1)[0]}…" if is_long else question,
         written_by=_NOTES.get("/".join(providers), _BY_MODELS),
         question=html(quoted(debate.setup.question), 1) if is_long else "",
-        context=html(nested(context, 2), 2, known) if context else "",
+        context=html(nested(context, 2), 2, source_ids) if context else "",
         status=state_words(debate),
         started=when(debate.started_at),
         until=when(until),
@@ -225,8 +226,12 @@ def page(debate: Debate, until: datetime) -> str:
         before=[section for section in sections.values() if section.anchor not in _AT_THE_END],
         after=[section for section in sections.values() if section.anchor in _AT_THE_END],
         rounds=[
-            (number, round_name(number), [_said(debate, made, known) for made in said])
-            for number, said in by_round(debate).items()
+            (
+                number,
+                round_name(number),
+                [_said(debate, contribution, source_ids) for contribution in contributions],
+            )
+            for number, contributions in by_round(debate).items()
         ],
         guidance=[
             (guidance.turn.round, *map(line, guidance_words(guidance)))
@@ -242,25 +247,31 @@ def absent() -> str:
     return _TEMPLATES.get_template("absent.html.j2").render()
 
 
-def _said(debate: Debate, made: Contribution, known: Collection[str]) -> PageTurn:
-    title, origin = line(title_words(debate, made)), line(origin_words(debate, made))
-    if made.carried_from or made.call is None:
+def _said(debate: Debate, contribution: Contribution, source_ids: Collection[str]) -> PageTurn:
+    title, origin = (
+        line(title_words(debate, contribution)),
+        line(origin_words(debate, contribution)),
+    )
+    if contribution.carried_from or contribution.call is None:
         return PageTurn(title=title, origin=origin, text=Markup())
-    if is_solution(debate, made):
+    if is_solution(debate, contribution):
         text = Markup("<p>Its text is the solution in the decision above.</p>")
     else:
-        text = html(nested(cited(made.text, made.citations), 4), 4, known)
-    return PageTurn(title=title, origin=origin, text=text, warnings=made.warnings)
+        text = html(nested(cited(contribution.text, contribution.citations), 4), 4, source_ids)
+    return PageTurn(title=title, origin=origin, text=text, warnings=contribution.warnings)
 
 
 def _evidence(debate: Debate) -> Iterator[Evidence]:
-    """Every source people gave, whether it could be read or not."""
-    given = [(name_of(debate, made.turn.agent), made) for made in debate.contributions.values()]
+    """Every source with a text or a fault, and the quotes from it."""
+    pairs = [
+        (name_of(debate, contribution.turn.agent), contribution)
+        for contribution in debate.contributions.values()
+    ]
     quotes = [
         (who, citation)
-        for who, made in given
-        if not made.carried_from
-        for citation in made.citations
+        for who, contribution in pairs
+        if not contribution.carried_from
+        for citation in contribution.citations
     ]
     if debate.verdict:
         quotes += [("the judge", citation) for citation in debate.verdict.citations]

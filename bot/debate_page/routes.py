@@ -91,7 +91,7 @@ class PageRoutes:
     async def _html(self, shared: SharedDebate) -> str:
         key = (shared.debate.id, shared.debate.seq, shared.until)
         async with self._making:
-            made = self._made.get(key)
-            made = made or await asyncio.to_thread(page, shared.debate, shared.until)
-            self._made[key] = made
-            return made
+            document = self._made.get(key)
+            document = document or await asyncio.to_thread(page, shared.debate, shared.until)
+            self._made[key] = document
+            return document

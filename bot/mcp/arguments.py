@@ -214,13 +214,13 @@ def faults_in(error: ValidationError) -> str:
     return " ".join(texts)
 
 
-def named_by_words(what: str, asked: BaseModel, *where: str) -> str:
-    """Name a request by what it says, so that the same one sent again changes nothing.
+def named_by_words(what: str, request: BaseModel, *where: str) -> str:
+    """An id made from the request's content, so that the same request sent again changes nothing.
 
     Args:
-        what: What it asks for.
-        asked: What it says.
-        where: What else its words mean something by: who asks, in which folder.
+        what: The kind of request.
+        request: Its arguments.
+        where: Further context that tells requests apart: the person, the folder.
     """
-    text = "\0".join((asked.model_dump_json(), *where))
+    text = "\0".join((request.model_dump_json(), *where))
     return f"{what}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"

@@ -63,9 +63,9 @@ async def read(debates: CallerDebates, address: str) -> TextResourceContents:
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:
-        shown = visible(address)[:_LONGEST_NAME]
+        name = visible(address)[:_LONGEST_NAME]
         raise BadInput(
-            f"There is no resource “{shown}”. Addresses look like "
+            f"There is no resource “{name}”. Addresses look like "
             f"{address_of('dabc2345', 'report')}; the last part is one of {', '.join(DOCUMENTS)}."
         )
     log = await debates.log(match[1])
@@ -104,18 +104,18 @@ class ReadyRequest:
             name=self.name, title=self.title, description=self.description, arguments=[argument]
         )
 
-    def filled(self, given: Mapping[str, str]) -> str:
+    def filled(self, arguments: Mapping[str, str]) -> str:
         """Return the prompt's text for these arguments.
 
         Raises:
             BadInput: One is missing, unknown or too long.
         """
         name, _what = self.takes
-        if set(given) != {name} or not given[name].strip():
+        if set(arguments) != {name} or not arguments[name].strip():
             raise BadInput(f"The prompt {self.name} takes one argument, “{name}”.")
-        if len(given[name]) > _LONGEST:
+        if len(arguments[name]) > _LONGEST:
             raise BadInput(f"“{name}” has more than {_LONGEST} characters; shorten it.")
-        return f"{self.text}\n\n{_QUOTED}\n---\n{given[name].strip()}\n---"
+        return f"{self.text}\n\n{_QUOTED}\n---\n{arguments[name].strip()}\n---"
 
 
 READY_REQUESTS: Sequence[ReadyRequest] = (

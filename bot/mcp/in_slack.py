@@ -81,10 +81,10 @@ class SlackCallerDebates:
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
         """Return the newest debates of the channels that the person is in now."""
-        found = await self.context.find.everywhere(
+        hits = await self.context.find.everywhere(
             self.caller.workspace, self.person.id, limit, open_only=running_only
         )
-        return [hit.debate for hit in found]
+        return [hit.debate for hit in hits]
 
     async def recalled(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions of the person's channels that fit best."""
@@ -101,18 +101,18 @@ class SlackCallerDebates:
         """Return an origin that names the token."""
         return self.caller.origin(request)
 
-    async def _start(self, asked: StartArguments) -> StartedDebate:
+    async def _start(self, arguments: StartArguments) -> StartedDebate:
         """Begin a debate in a channel, as its command there would.
 
         Raises:
             BadInput: The person or the bot is not in the channel, a source cannot be used, or the
                 token's money is spent; nothing was started.
         """
-        here = place(self.caller.workspace, await self._channel(asked.channel))
+        here = place(self.caller.workspace, await self._channel(arguments.channel))
         # By the channel that is meant: another one may have this name by now.
-        named = named_by_words("start", asked.model_copy(update={"channel": here.channel}))
+        named = named_by_words("start", arguments.model_copy(update={"channel": here.channel}))
         origin, before = await self.context.start.asked_before(self.origin(named))
-        # Where the token's money is spent, it may be this debate that has cost it.
+        # Where the token's money is spent, this debate may have spent it.
         is_spent = self.caller.cap is not None and self.caller.cap <= 0
         if before and (before.status is Status.RUNNING or is_spent):
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
@@ -121,19 +121,19 @@ class SlackCallerDebates:
         ):
             raise BadInput(answers.without_marks(reason))
         request = DebateRequest(
-            question=asked.question,
-            context=asked.context,
+            question=arguments.question,
+            context=arguments.context,
             asked_by=self.person,
             place=here,
-            agents=asked.agents,
-            rounds=asked.rounds,
-            format=asked.format,
-            playbook=asked.playbook,
-            references=await self._linked(asked.sources, here.channel),
+            agents=arguments.agents,
+            rounds=arguments.rounds,
+            format=arguments.format,
+            playbook=arguments.playbook,
+            references=await self._linked(arguments.sources, here.channel),
             token=self.caller.token_id,
         )
         usual = (await self.context.start.usual(here)).debate_cost
-        choices = Choices(clarify=asked.clarify, debate_cost=self._cap(usual))
+        choices = Choices(clarify=arguments.clarify, debate_cost=self._cap(usual))
         start = self.context.start
         setup = await start.setup_for(request, choices)
         # Whether its cap holds depends on whether all prices are known.
@@ -164,23 +164,23 @@ class SlackCallerDebates:
         """Return the id of the channel that was named, by #name or id.
 
         Raises:
-            BadInput: None was named, or the person is in no such channel: the same words whether
-                there is one or not.
+            BadInput: None was named, or the person is in no such channel (the message is the same
+                whether the channel exists or not).
         """
         if not named:
             raise BadInput(
                 'Say in which channel the debate is to be held: channel "#name" or its id. '
                 "Nothing was started."
             )
-        known = await self.context.access.of(self.caller.workspace).names_of(self.person.id)
-        wanted = named.removeprefix("#").casefold()
-        found = [
+        channels = await self.context.access.of(self.caller.workspace).names_of(self.person.id)
+        folded = named.removeprefix("#").casefold()
+        matches = [
             channel
-            for channel, name in known.items()
-            if channel == named or name.casefold() == wanted
+            for channel, name in channels.items()
+            if channel == named or name.casefold() == folded
         ]
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
         here = place(self.caller.workspace, named)
         if named.isalnum() and await self.context.access.may_see(self.person.id, here):
             return named  # of another organisation: Slack does not list it

@@ -13,27 +13,26 @@ _LONGEST_NAME = 80
 
 
 def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
-    """Return the sources that a program named; the terminal's rules, and none outside of a folder.
+    """Return the sources that a program named: the terminal's rules, limited to a folder.
 
-    Whoever sits at a terminal names files themselves. A program may name what text it read told
-    it to.
+    Stricter than at a terminal, as text that the program has read may make it name files.
 
     Args:
-        folder: Only files below it can be sources; none that are hidden. None at all where it
-            holds a whole machine, or all that is somebody's: some editors start servers there.
+        folder: Only files below it can be sources, without hidden ones. No file at all where it is
+            the root or contains the home folder: some editors start servers there.
         named: Files, folders and addresses of pages.
         by: On whose behalf.
 
     Raises:
         BadInput: One cannot be a source; says which and why.
     """
-    found = list[str]()
+    sources = list[str]()
     is_too_wide = folder.parent == folder
     with suppress(RuntimeError):  # nobody's account has no home
         is_too_wide = is_too_wide or Path.home().resolve().is_relative_to(folder)
     for name in named:
         if name.startswith(("http://", "https://")):
-            found.append(name)
+            sources.append(name)
             continue
         text = visible(name)[:_LONGEST_NAME]
         if is_too_wide:
@@ -55,5 +54,5 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
                 "this server was started: it may not be read. Name a file below it, or put what "
                 "matters into the context. Nothing was started."
             )
-        found.append(str(path))
-    return references_to(found, by)
+        sources.append(str(path))
+    return references_to(sources, by)

@@ -228,7 +228,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
 
 
 def _faults(debate: Debate) -> tuple[FoundFault, ...]:
-    found = debate.verdict.findings if debate.verdict else standing(debate)
+    findings = debate.verdict.findings if debate.verdict else standing(debate)
     return tuple(
         FoundFault(
             number=finding.number,
@@ -244,7 +244,7 @@ def _faults(debate: Debate) -> tuple[FoundFault, ...]:
             changed=finding.changed,
             raised_by=tuple(name_of(debate, agent) for agent in finding.raised_by),
         )
-        for finding in found
+        for finding in findings
     )
 
 
@@ -276,7 +276,7 @@ def _counted(debate: Debate) -> tuple[CountedOption, ...]:
 
 def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult, str]:
     """Return the decisions that were found, the best fit first."""
-    found = tuple(
+    decisions = tuple(
         FoundDecision(
             debate_id=item.debate.id,
             question=item.debate.setup.question,
@@ -287,9 +287,9 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
         )
         for item in recalled
     )
-    sure = bool(found) and found[0].likeness >= SURE_FROM
-    result = SearchResult(found=found, sure=sure)
-    if not found:
+    sure = bool(decisions) and decisions[0].likeness >= SURE_FROM
+    result = SearchResult(found=decisions, sure=sure)
+    if not decisions:
         return result, "No decision on this is known here. start_debate has it debated."
     title = recalled_title(recalled[0].debate) if sure else "The closest decisions that are known"
     lines = [f"{title}:"]
@@ -301,8 +301,8 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
 
 
 def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
-    """Return debates in a list, as they came."""
-    found = tuple(
+    """Return debates in a list, in their order."""
+    items = tuple(
         ListedDebate(
             debate_id=debate.id,
             question=debate.setup.question,
@@ -313,14 +313,14 @@ def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
         )
         for debate in debates
     )
-    lines = [counted(len(found), "debate") + ", the newest first."]
-    for item, debate in zip(found, debates, strict=True):
+    lines = [counted(len(items), "debate") + ", the newest first."]
+    for item, debate in zip(items, debates, strict=True):
         lines.append(f"{item.debate_id} ({state_words(debate)}):")
         lines += _quoted(item.question)
         if item.decision:
             how = item.standing or "it decides nothing"
             lines += [f"Its verdict ({how}):", *_quoted(item.decision)]
-    return ListResult(debates=found), "\n".join(lines)
+    return ListResult(debates=items), "\n".join(lines)
 
 
 def _quoted(text: str) -> Iterator[str]:

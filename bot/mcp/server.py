@@ -95,16 +95,16 @@ class DebateServer:
     ) -> ListResourcesResult:
         """Offer the newest reports."""
         with _in_words():
-            found = await documents.offered(self._debates_of(context.request))
-        return ListResourcesResult(resources=found)
+            resources = await documents.offered(self._debates_of(context.request))
+        return ListResourcesResult(resources=resources)
 
     async def read_resource(
         self, context: Any, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         """Return a document."""
         with _in_words():
-            found = await documents.read(self._debates_of(context.request), str(params.uri))
-        return ReadResourceResult(contents=[found])
+            document = await documents.read(self._debates_of(context.request), str(params.uri))
+        return ReadResourceResult(contents=[document])
 
 
 async def _list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -125,8 +125,8 @@ async def _get_prompt(_context: Any, params: GetPromptRequestParams) -> GetPromp
     ready = next((request for request in READY_REQUESTS if request.name == params.name), None)
     if ready is None:
         names = ", ".join(request.name for request in READY_REQUESTS)
-        shown = visible(params.name)[:80]
-        raise MCPError(INVALID_PARAMS, f"There is no prompt “{shown}”. Prompts: {names}.")
+        name = visible(params.name)[:80]
+        raise MCPError(INVALID_PARAMS, f"There is no prompt “{name}”. Prompts: {names}.")
     with _in_words():
         text = ready.filled(params.arguments or {})
     message = PromptMessage(role="user", content=TextContent(text=visible(text)))

@@ -85,18 +85,18 @@ class OddLines:
 
 def read_line(fault: Exception) -> SessionMessage | JSONRPCError:
     """The message of a line that the SDK could not read, or the error to answer with."""
-    given = fault.errors()[0]["input"] if isinstance(fault, ValidationError) else ""
-    if isinstance(given, list):
+    raw = fault.errors()[0]["input"] if isinstance(fault, ValidationError) else ""
+    if isinstance(raw, list):
         return _error(None, INVALID_REQUEST, _BATCH)
-    line = given if isinstance(given, str) else ""
+    line = raw if isinstance(raw, str) else ""
     mended = _ESCAPED.sub(
         lambda match: r"\ufffd" if match["half"] else match[0], line.lstrip("\ufeff")
     )
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(mended, by_name=False))
     except ValidationError:
-        found = _ID.search(line[:_LOOKED_AT])
-        number = int(found[1]) if found and found[1] else found[2] if found else None
+        match = _ID.search(line[:_LOOKED_AT])
+        number = int(match[1]) if match and match[1] else match[2] if match else None
         return _error(number, PARSE_ERROR, _NO_MESSAGE)
 
 

@@ -143,15 +143,19 @@ class ThisMachine:
 
     @asynccontextmanager
     async def acting(self) -> AsyncGenerator[CallerActions]:
-        """Return what may be done with the database that is ours."""
+        """Return the actions on the database; take it for this process first.
+
+        Raises:
+            BadInput: Another process uses it.
+        """
         try:
-            held = await self._take(patience=_PATIENCE)
+            database = await self._take(patience=_PATIENCE)
         except StoreInUse as error:
             raise BadInput(
                 f"{error} Until then debates can only be read here. If it is the server of "
                 "another window, ask there, or close it."
             ) from None
-        yield held.actions
+        yield database.actions
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
         """Return the events of a debate of this database."""
@@ -176,15 +180,15 @@ class ThisMachine:
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
         """Return the newest debates of this database."""
         store = await self._reading()
-        found = list[Debate]()
+        debates = list[Debate]()
         for entry in await store.find(DebateFilter(limit=limit, open_only=running_only)):
             try:
-                found.append(fold(await store.events(entry.debate_id)))
+                debates.append(fold(await store.events(entry.debate_id)))
             except StoreDown:
                 raise
             except StoreError as error:
                 _log.warning("left out of a list", debate=entry.debate_id, reason=str(error))
-        return found
+        return debates
 
     async def recalled(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions of the whole database that fit best."""
@@ -207,20 +211,20 @@ class ThisMachine:
         return f"{ORIGIN}{request}"
 
     async def _take(self, *, patience: float) -> _OwnDatabase:
-        """Return the database as ours; take it if it is not.
+        """Return the database opened by this process; open it if it is not.
 
         Raises:
-            StoreInUse: Another process had it for as long as we waited.
+            StoreInUse: Another process used it for the whole of `patience`, in seconds.
             StoreError: It cannot be opened.
         """
         tries = 1 + round(patience / _TRY_AGAIN)
         policy = RetryPolicy(tries=tries, first_wait=_TRY_AGAIN, longest_wait=_TRY_AGAIN)
         async with self._taking:
             if self._held is None:
-                held = await retry(self._opened, policy, asyncio.sleep, on=StoreInUse)
-                self._held = held
-                for debate_id in await self._running(held.store):
-                    held.runner.wake(debate_id)
+                database = await retry(self._opened, policy, asyncio.sleep, on=StoreInUse)
+                self._held = database
+                for debate_id in await self._running(database.store):
+                    database.runner.wake(debate_id)
             return self._held
 
     async def _opened(self) -> _OwnDatabase:
@@ -245,11 +249,11 @@ class ThisMachine:
                 bounds=UNBOUNDED,
                 spending=store,
             )
-            held = _OwnDatabase(
+            database = _OwnDatabase(
                 store=store,
                 runner=runner,
                 actions=CallerActions(
-                    start=lambda asked: self._start(starting, asked),
+                    start=lambda arguments: self._start(starting, arguments),
                     sources=self._sources,
                     answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
                     note=note,
@@ -260,7 +264,7 @@ class ThisMachine:
                 ),
             )
             self._open.push_async_callback(opening.pop_all().aclose)
-            return held
+            return database
 
     async def _sources(
         self, _debate: Debate, named: Sequence[str]
@@ -280,35 +284,35 @@ class ThisMachine:
             raise BadInput(f"A source cannot be read: {error.strerror}.") from None
         return references, " ".join(f"{state.st_size}/{state.st_mtime_ns}" for state in states)
 
-    async def _start(self, starting: StartDebate, asked: StartArguments) -> StartedDebate:
+    async def _start(self, starting: StartDebate, arguments: StartArguments) -> StartedDebate:
         """Begin a debate of this machine.
 
         Raises:
             BadInput: It cannot be held; says why.
             ConfigurationBroken: A model it needs is not set up.
         """
-        if asked.channel:
+        if arguments.channel:
             raise BadInput(
                 "Debates of this server are held on this machine, in no channel: leave “channel” "
                 "out. Nothing was started."
             )
-        named = named_by_words("start", asked, self.person.id, str(self._folder))
+        named = named_by_words("start", arguments, self.person.id, str(self._folder))
         origin, before = await starting.asked_before(self.origin(named))
         if before and before.status is Status.RUNNING:
             starting.facts.wake(before.id)
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
         request = DebateRequest(
-            question=asked.question,
-            context=asked.context,
+            question=arguments.question,
+            context=arguments.context,
             asked_by=self.person,
             place=Place(surface=SURFACE),
-            agents=asked.agents,
-            rounds=asked.rounds,
-            format=asked.format,
-            playbook=asked.playbook,
-            references=references_below(self._folder, asked.sources, self.person),
+            agents=arguments.agents,
+            rounds=arguments.rounds,
+            format=arguments.format,
+            playbook=arguments.playbook,
+            references=references_below(self._folder, arguments.sources, self.person),
         )
-        setup = await starting.setup_for(request, Choices(clarify=asked.clarify))
+        setup = await starting.setup_for(request, Choices(clarify=arguments.clarify))
         check_providers(setup, self._environment, self._settings.servers)
         most = self._environment.bounds.debates_per_person
         store = starting.facts.store

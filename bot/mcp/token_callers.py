@@ -60,7 +60,7 @@ class TokenCallers:
     day_cost: Decimal | None = None
 
     async def caller(self, bearer: str) -> Caller | None:
-        """Return whose token this is.
+        """Return the owner of a token; None: unknown, or no longer in the workspace.
 
         Raises:
             SlackSilent: Slack did not say in time whether its owner is still there.
@@ -72,12 +72,12 @@ class TokenCallers:
             return None
         workspace, person = token.workspace, token.person
         user = await self.access.of(workspace).active(person)
-        if user is None:  # whoever comes back makes another one
+        if user is None:  # has left the workspace
             await self.tokens.revoke(workspace, person)
             return None
-        left = None
+        cap = None
         if self.day_cost is not None:
             spent = await self.spending.spent(now.date(), workspace=workspace, token=token.id)
-            left = max(self.day_cost - spent, Decimal(0))
+            cap = max(self.day_cost - spent, Decimal(0))
         who = Person(id=person, name=user.name)
-        return Caller(workspace=workspace, person=who, token_id=token.id, cap=left)
+        return Caller(workspace=workspace, person=who, token_id=token.id, cap=cap)

@@ -81,13 +81,13 @@ class ToolKind(Generic[A]):
         )
 
     async def call(
-        self, debates: CallerDebates, given: Mapping[str, Any], tell: TellProgress
+        self, debates: CallerDebates, arguments: Mapping[str, Any], tell: TellProgress
     ) -> tuple[Result, str]:
-        """Do it.
+        """Validate the arguments and run the tool.
 
         Args:
             debates: Debates as the caller sees them.
-            given: The arguments as they were sent.
+            arguments: As they were sent.
             tell: Told of progress while the caller waits.
 
         Raises:
@@ -95,32 +95,32 @@ class ToolKind(Generic[A]):
             BadInput: It cannot be done; says why and what to do.
             StoreError: The database failed.
         """
-        return await self.perform(debates, self.arguments.model_validate(given), tell)
+        return await self.perform(debates, self.arguments.model_validate(arguments), tell)
 
 
 async def _start(
-    debates: CallerDebates, asked: StartArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: StartArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    if not any(map(str.isalnum, asked.question)):
+    if not any(map(str.isalnum, arguments.question)):
         raise BadInput("The question is blank. Say in “question” what is to be debated.")
     async with debates.acting() as can:
-        return results.started(await can.start(asked))
+        return results.started(await can.start(arguments))
 
 
 async def _status(
-    debates: CallerDebates, asked: StatusArguments, tell: TellProgress
+    debates: CallerDebates, arguments: StatusArguments, tell: TellProgress
 ) -> tuple[Result, str]:
-    """Answer at once where something is new, else as soon as it is, or after the time."""
-    debate = fold(await debates.log(asked.debate_id))
+    """Answer when the state changes, or after `wait_seconds`."""
+    debate = fold(await debates.log(arguments.debate_id))
     before, clock = _moment(debate), debates.clock
-    until = clock.now().timestamp() + asked.wait_seconds
+    until = clock.now().timestamp() + arguments.wait_seconds
     while _waits(debate) and _moment(debate) == before:
-        left = until - clock.now().timestamp()
-        if left <= 0:
+        seconds = until - clock.now().timestamp()
+        if seconds <= 0:
             break
-        await clock.sleep(min(_LOOK_AGAIN, left))
+        await clock.sleep(min(_LOOK_AGAIN, seconds))
         if await debates.has_grown(debate.id, debate.seq):
-            # Rights are looked at anew: the caller may have left the channel meanwhile.
+            # `log` checks rights again: the caller may have left the channel meanwhile.
             debate = fold(await debates.log(debate.id))
             reached = progress(debate)
             await tell(reached.done, reached.total, stage(debate))
@@ -137,29 +137,35 @@ def _waits(debate: Debate) -> bool:
 
 
 def _moment(debate: Debate) -> tuple[object, ...]:
-    """What a person would want to hear of at once: a change of it ends the waiting."""
-    asked = tuple(question.number for question in open_questions(debate))
-    return state_of(debate), asked, stage(debate) if _waits(debate) else ""
+    """State, open questions and stage: a change of these ends the waiting."""
+    numbers = tuple(question.number for question in open_questions(debate))
+    return state_of(debate), numbers, stage(debate) if _waits(debate) else ""
 
 
 async def _answer(
-    debates: CallerDebates, asked: AnswerArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: AnswerArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    numbers = [answer.number for answer in asked.answers]
+    numbers = [answer.number for answer in arguments.answers]
     if len(set(numbers)) < len(numbers):
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
     async with debates.acting() as can:
-        debate = fold(await debates.log(asked.debate_id, to_change=True))
-        known = {item.number for put in debate.clarifications.values() for item in put.items}
-        if unknown := [str(number) for number in numbers if number not in known]:
+        debate = fold(await debates.log(arguments.debate_id, to_change=True))
+        all_numbers = {
+            item.number
+            for clarifications in debate.clarifications.values()
+            for item in clarifications.items
+        }
+        if unknown := [str(number) for number in numbers if number not in all_numbers]:
             still = ", ".join(map(str, open_numbers(debate))) or "none"
             raise BadInput(
                 f"There is no question {', '.join(unknown)}. Still open: {still}. Nothing was "
                 "recorded."
             )
-        answers = [GivenAnswer(answer.number, answer.answer.strip()) for answer in asked.answers]
+        answers = [
+            GivenAnswer(answer.number, answer.answer.strip()) for answer in arguments.answers
+        ]
         empty = {answer.number for answer in answers if not answer.text}
-        origin = debates.origin(named_by_words("answer", asked))
+        origin = debates.origin(named_by_words("answer", arguments))
         reply = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
         late = await can.answer.form(reply, answers)
         still_open = open_numbers(fold(await debates.log(debate.id)))
@@ -183,22 +189,22 @@ async def _answer(
 
 
 async def _submit_revision(
-    debates: CallerDebates, asked: RevisionArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: RevisionArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    if not asked.sources and not asked.text.strip():
+    if not arguments.sources and not arguments.text.strip():
         raise BadInput(
             "There is no changed text: name its file in “sources”, or give it as “text”."
         )
     async with debates.acting() as can:
-        debate = fold(await debates.log(asked.debate_id, to_change=True))
-        named, state = await can.sources(debate, asked.sources)
-        if asked.text.strip():
-            text = redact(asked.text)
+        debate = fold(await debates.log(arguments.debate_id, to_change=True))
+        named, state = await can.sources(debate, arguments.sources)
+        if arguments.text.strip():
+            text = redact(arguments.text)
             whole = SourceReference(
                 kind=SourceKind.TEXT, title="the changed text", fetch=text, by=debates.person
             )
             named = (*named, whole)
-        origin = debates.origin(named_by_words("revision", asked, state))
+        origin = debates.origin(named_by_words("revision", arguments, state))
         revise = SubmitRevision(answer=can.answer)
         debate = await revise.submit(debate, debates.person, named, origin=origin)
     still_open = open_numbers(debate)
@@ -207,34 +213,34 @@ async def _submit_revision(
     result = values.RevisionResult(
         debate_id=debate.id, sources=sources, still_open=tuple(still_open)
     )
-    told = "The agents read it before they look again; open findings need no other answer."
+    words = "The agents read it before they look again; open findings need no other answer."
     if still_open:
-        told += f" Still open: {', '.join(map(str, still_open))}."
-    return result, f"{told} Next: debate_status with debate_id {debate.id} and wait_seconds 30."
+        words += f" Still open: {', '.join(map(str, still_open))}."
+    return result, f"{words} Next: debate_status with debate_id {debate.id} and wait_seconds 30."
 
 
 async def _add_note(
-    debates: CallerDebates, asked: NoteArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: NoteArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    if not asked.text.strip():
+    if not arguments.text.strip():
         raise BadInput("The note is blank. Write what the agents should know.")
     async with debates.acting() as can:
-        debate = fold(await debates.log(asked.debate_id, to_change=True))
-        note_id = debates.origin(named_by_words("note", asked))
-        taken = await can.note.add(
-            debate.id, note_id=note_id, author=debates.person, text=asked.text
+        debate = fold(await debates.log(arguments.debate_id, to_change=True))
+        note_id = debates.origin(named_by_words("note", arguments))
+        is_taken = await can.note.add(
+            debate.id, note_id=note_id, author=debates.person, text=arguments.text
         )
     words = "The agents read it from their next turn on."
-    if not taken:
+    if not is_taken:
         words = "The debate has ended; nobody will read the note. start_debate begins another."
-    return values.NoteResult(debate_id=debate.id, taken=taken), words
+    return values.NoteResult(debate_id=debate.id, taken=is_taken), words
 
 
 async def _stop(
-    debates: CallerDebates, asked: DebateArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: DebateArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
     async with debates.acting() as can:
-        debate = fold(await debates.log(asked.debate_id, to_change=True))
+        debate = fold(await debates.log(arguments.debate_id, to_change=True))
         await can.steer.stop(debate, debates.person)
         debate = fold(await debates.log(debate.id))
     words = "It is being wound up: the judge decides on what is there. Next: debate_status."
@@ -244,29 +250,29 @@ async def _stop(
 
 
 async def _verdict(
-    debates: CallerDebates, asked: DebateArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: DebateArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    debate = fold(await debates.log(asked.debate_id))
+    debate = fold(await debates.log(arguments.debate_id))
     return results.verdict(debate, await debates.address(debate))
 
 
 async def _decide(
-    debates: CallerDebates, asked: DecisionArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: DecisionArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    if (asked.decision == DecisionKind.REVISIT) != (asked.revisit_on is not None):
+    if (arguments.decision == DecisionKind.REVISIT) != (arguments.revisit_on is not None):
         raise BadInput("“revisit_on” names the day to revisit the verdict on, and goes with that.")
     async with debates.acting() as can:
-        debate = fold(await debates.log(asked.debate_id, to_change=True))
+        debate = fold(await debates.log(arguments.debate_id, to_change=True))
         decision = Decision(
-            kind=DecisionKind(asked.decision),
+            kind=DecisionKind(arguments.decision),
             by=debates.person,
-            why=asked.because,
-            revisit_on=asked.revisit_on,
-            origin=debates.origin(named_by_words("decide", asked, str(len(debate.decisions)))),
+            why=arguments.because,
+            revisit_on=arguments.revisit_on,
+            origin=debates.origin(named_by_words("decide", arguments, str(len(debate.decisions)))),
         )
         newest = debate.decision
-        said = {"kind": decision.kind, "why": decision.why, "revisit_on": decision.revisit_on}
-        if newest is None or newest.model_dump(include=set(said)) != said:
+        fields = {"kind": decision.kind, "why": decision.why, "revisit_on": decision.revisit_on}
+        if newest is None or newest.model_dump(include=set(fields)) != fields:
             await can.decide.decide(debate, decision)
         debate = fold(await debates.log(debate.id))
     result = values.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
@@ -274,9 +280,9 @@ async def _decide(
 
 
 async def _search(
-    debates: CallerDebates, asked: SearchArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: SearchArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    decisions = await debates.recalled(asked.query)
+    decisions = await debates.recalled(arguments.query)
     return results.found_decisions(
         [
             decision
@@ -287,19 +293,19 @@ async def _search(
 
 
 async def _list(
-    debates: CallerDebates, asked: ListArguments, _tell: TellProgress
+    debates: CallerDebates, arguments: ListArguments, _tell: TellProgress
 ) -> tuple[Result, str]:
-    found = await debates.newest(asked.limit, running_only=asked.running_only)
+    newest = await debates.newest(arguments.limit, running_only=arguments.running_only)
     return results.listed(
-        [debate for debate in found if _can_show(debate.id, results.listed, [debate])]
+        [debate for debate in newest if _can_show(debate.id, results.listed, [debate])]
     )
 
 
-def _can_show(debate_id: str, show: Callable[[Sequence[S]], object], shown: Sequence[S]) -> bool:
-    """Whether it can be shown; where not, it alone is left out, and the log says so."""
+def _can_show(debate_id: str, show: Callable[[Sequence[S]], object], items: Sequence[S]) -> bool:
+    """Whether its log can be shown; where not, log a warning."""
     try:
         with reading(debate_id):
-            show(shown)
+            show(items)
     except LogBroken as error:
         _log.warning("cannot show", debate=debate_id, reason=str(error))
         return False

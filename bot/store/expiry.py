@@ -31,14 +31,14 @@ class Expiring(Protocol):
 
 @asynccontextmanager
 async def deleting_daily(
-    kept: Expiring, clock: Clock, age: timedelta = KEPT
+    records: Expiring, clock: Clock, age: timedelta = KEPT
 ) -> AsyncGenerator[None]:
     """Delete what is older than `age` once a day, for as long as the block lasts."""
 
     async def every_day() -> None:
         while True:
             try:
-                await kept.purge(clock.now() - age)
+                await records.purge(clock.now() - age)
             except StoreError as error:
                 _log.warning("not tidied up", reason=str(error))
             await clock.sleep(_DAY_SECONDS)

@@ -53,37 +53,37 @@ class PersonalTokens:
         """Use tables that `bot.store.tables.prepare` has made."""
         self._database = database
 
-    async def make(self, wanted: PersonalToken, *, origin: str, most: int) -> str:
-        """Make a token; return it, for the one time that anybody can read it.
+    async def make(self, token: PersonalToken, *, origin: str, most: int) -> str:
+        """Make a token; return it in plain text, of which only a hash is stored.
 
-        Empty where the person has as many as they may, or where this very request made one.
+        Empty where the person has `most` already, or the same request has made one.
 
         Args:
-            wanted: What is to be kept; its id and number are given here.
-            origin: Names the request: it makes one token, however often it arrives.
+            token: Its fields; id and number are set here.
+            origin: Id of the request: it makes one token, however often it arrives.
             most: Tokens that a person may have at once. Those that have expired do not count.
         """
         token_id, secret = secrets.token_hex(_ID_BYTES), secrets.token_hex(_SECRET_BYTES)
-        mine = (_TABLE.workspace == wanted.workspace) & (_TABLE.person == wanted.person)
+        mine = (_TABLE.workspace == token.workspace) & (_TABLE.person == token.person)
         values: dict[str, Any] = {
             "id": token_id,
-            "workspace": wanted.workspace,
-            "person": wanted.person,
-            "name": wanted.name,
+            "workspace": token.workspace,
+            "person": token.person,
+            "name": token.name,
             "hash": _hash(secret),
             "origin": origin,
-            "made_at": wanted.made_at,
-            "expires_at": wanted.expires_at,
+            "made_at": token.made_at,
+            "expires_at": token.expires_at,
         }
 
         def insert(connection: Connection) -> bool:
-            old = _TABLE.expires_at <= wanted.made_at
+            old = _TABLE.expires_at <= token.made_at
             connection.execute(delete(PERSONAL_TOKENS).where(mine & old))
             if connection.execute(select(_TABLE.id).where(_TABLE.origin == origin)).first():
                 return False
-            taken = set(connection.execute(select(_TABLE.number).where(mine)).scalars())
+            numbers = set(connection.execute(select(_TABLE.number).where(mine)).scalars())
             # Numbers are unique, so that requests at the same moment do not pass the bound.
-            free = (number for number in range(1, most + 1) if number not in taken)
+            free = (number for number in range(1, most + 1) if number not in numbers)
             return any(
                 insert_new(connection, PERSONAL_TOKENS, {**values, "number": number})
                 for number in free

@@ -106,10 +106,10 @@ class Organisations:
         """Return a workspace's organisation; None: it stands alone."""
         if workspace not in self._known:
             query = select(ORGANISATIONS.c.enterprise).where(ORGANISATIONS.c.workspace == workspace)
-            found = await self._database.read(lambda c: c.execute(query).scalar())
-            if found is None:
+            organisation = await self._database.read(lambda c: c.execute(query).scalar())
+            if organisation is None:
                 return None
-            self._known[workspace] = str(found)
+            self._known[workspace] = str(organisation)
         return self._known[workspace]
 
     async def workspaces_of(self, enterprises: Collection[str]) -> Sequence[str]:
@@ -165,11 +165,11 @@ class ChannelSettings:
         self._database = database
 
     async def get(self, place: Place) -> ChannelChoices:
-        """What the channel has set; nothing, if that can no longer be read."""
+        """The channel's settings; the defaults, if they cannot be read."""
         query = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
-        found = await self._database.read(lambda c: c.execute(query).scalar())
+        value = await self._database.read(lambda c: c.execute(query).scalar())
         try:
-            return ChannelChoices.model_validate(found or {})
+            return ChannelChoices.model_validate(value or {})
         except ValidationError as error:
             _log.warning("channel settings not read", channel=place.channel, reason=str(error))
             return ChannelChoices()
@@ -250,9 +250,9 @@ def _find_out(connection: Connection) -> list[str]:
     open_ = or_(running, DEBATES.c.published_seq < newest, DEBATES.c.id.in_(unsent))
     for debate_id in connection.execute(select(DEBATES.c.id).where(open_)).scalars().all():
         insert_new(connection, RESTORED, {"debate_id": debate_id})
-    # What one person was told then is no news to them now.
-    told = update(QUEUE).where(UNSENT, QUEUE.c.method == "ephemeral")
-    connection.execute(told.values(state="failed", error="restored from a backup"))
+    # Ephemeral messages are outdated after a restore.
+    notices = update(QUEUE).where(UNSENT, QUEUE.c.method == "ephemeral")
+    connection.execute(notices.values(state="failed", error="restored from a backup"))
     # Living posts may show what came later than this backup.
     living = update(QUEUE).where(
         QUEUE.c.post.is_not(None), QUEUE.c.debate_id.in_(select(RESTORED.c.debate_id))

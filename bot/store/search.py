@@ -43,21 +43,21 @@ class DebateWords:
         await self._database.write(replace_row)
 
     async def find(
-        self, workspace: str, channels: Sequence[str], words: str, limit: int
+        self, workspace: str, channels: Sequence[str], text: str, limit: int
     ) -> Sequence[SearchHit]:
         """Return the debates of these channels that hold all the words, the best fit first.
 
-        Words may be cut short: "post" finds PostgreSQL; and "licences" finds a licence, as a word's
-        stem is looked for as well. Signs of either search language are plain text here.
+        Words may be prefixes ("post" finds PostgreSQL), and their stems are searched as well
+        ("licences" finds a licence). Operators of the search languages are plain text here.
         """
-        wanted = _WORD.findall(words.lower())[:_MOST_WORDS]
-        if not wanted or not channels:
+        words = _WORD.findall(text.lower())[:_MOST_WORDS]
+        if not words or not channels:
             return []
         place = (_TABLE.workspace == workspace) & _TABLE.channel.in_(channels)
 
         def look(connection: Connection) -> Sequence[SearchHit]:
             is_sqlite = connection.dialect.name == "sqlite"
-            query = _on_sqlite(wanted) if is_sqlite else _on_postgresql(wanted)
+            query = _on_sqlite(words) if is_sqlite else _on_postgresql(words)
             rows = connection.execute(query.where(place).limit(limit))
             return [SearchHit(row.debate_id, row.excerpt) for row in rows]
 

@@ -24,12 +24,12 @@ class TerminalQuestions:
         self._screen = screen
         self._lines = _Lines(stream or sys.stdin)
 
-    async def ask(self, debate: Debate, asked: Clarification) -> str:
-        """Put one question; no text, or the end of the input, lets its assumption hold."""
-        names = ", ".join(name_of(debate, agent) for agent in asked.asked_by)
+    async def ask(self, debate: Debate, clarification: Clarification) -> str:
+        """Put one question; return the answer; empty (no text, end of input): its assumption."""
+        names = ", ".join(name_of(debate, agent) for agent in clarification.asked_by)
         self._screen.show("")
-        self._screen.say(f"{asked.number}. {cited(asked.question, ())}  ({names})")
-        self._screen.say(f"   Enter alone: {asked.assumption}")
+        self._screen.say(f"{clarification.number}. {cited(clarification.question, ())}  ({names})")
+        self._screen.say(f"   Enter alone: {clarification.assumption}")
         return (await self._lines.next()).strip()
 
     async def for_changes(self) -> str:

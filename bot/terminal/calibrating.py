@@ -158,31 +158,31 @@ async def show_calibration(
             ),
         )
         cases = await counting.cases(None, [channel] if channel else None, _ALL)
-    found = calibration(cases)
+    counts = calibration(cases)
     match form:
         case "csv":
             text = cases_csv(cases)
         case "json":
-            values = {"summary": _summary(found), "decisions": [_values(case_) for case_ in cases]}
+            values = {"summary": _summary(counts), "decisions": [_values(case_) for case_ in cases]}
             text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
         case _:
-            text = calibration_text(found)
+            text = calibration_text(counts)
     put_out(text, output)
     if not cases:
         tell(f"No accepted decision is known in {database_place(environment.moot_database)}.")
     if picture is None:
         return
-    if chart := calibration_chart(found, picture.suffix.lower().lstrip(".")):
+    if chart := calibration_chart(counts, picture.suffix.lower().lstrip(".")):
         write_file(picture, chart)
         tell(f"Wrote {picture}.")
     else:
         tell("There is no picture: nobody has said how a decision turned out.")
 
 
-def calibration_text(found: Calibration) -> str:
-    """What is known, the plainest sentence first, then a table per group; Markdown."""
-    parts = [" ".join(found.findings), states(found)]
-    for group in dict.fromkeys(row.group for row in found.rows):
+def calibration_text(counts: Calibration) -> str:
+    """The findings as sentences, then a table per group; Markdown."""
+    parts = [" ".join(counts.findings), states(counts)]
+    for group in dict.fromkeys(row.group for row in counts.rows):
         rows = [
             (
                 row.name,
@@ -192,7 +192,7 @@ def calibration_text(found: Calibration) -> str:
                 interval_words(row.share),
                 "" if row.stated is None else percent(row.stated),
             )
-            for row in found.rows
+            for row in counts.rows
             if row.group == group
         ]
         parts.append(table((group, *_HEADS[1:]), rows))
@@ -246,15 +246,15 @@ def _cell(value: object) -> str:
     return f"'{words}" if words[:1] in "=+-@" and words else words
 
 
-def _summary(found: Calibration) -> dict[str, Any]:
+def _summary(counts: Calibration) -> dict[str, Any]:
     return {
-        "accepted": found.accepted,
-        "known": found.known,
-        "too_early": found.too_early,
-        "unanswered": found.unanswered,
-        "not_asked": found.not_asked,
-        "replaced": found.replaced,
-        "findings": list(found.findings),
+        "accepted": counts.accepted,
+        "known": counts.known,
+        "too_early": counts.too_early,
+        "unanswered": counts.unanswered,
+        "not_asked": counts.not_asked,
+        "replaced": counts.replaced,
+        "findings": list(counts.findings),
         "rows": [
             {
                 "group": row.group,
@@ -267,7 +267,7 @@ def _summary(found: Calibration) -> dict[str, Any]:
                 "high": round(row.share.high, 4),
                 "confidence_said": None if row.stated is None else round(row.stated, 4),
             }
-            for row in found.rows
+            for row in counts.rows
         ],
     }
 
@@ -332,11 +332,11 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
             facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
             decide = DecideOnVerdict(facts=facts)
             debate = fold(await log_in(store, debate_id, environment))
-            standing = await decide.say_outcome(debate, outcome)
+            current = await decide.say_outcome(debate, outcome)
     except StoreInUse as error:
         instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
         raise StoreInUse(f"{error} {instead}") from error
-    tell(f"Recorded: {visible(outcome_words(standing))}")
+    tell(f"Recorded: {visible(outcome_words(current))}")
 
 
 def _wake_nobody(debate_id: str) -> None:

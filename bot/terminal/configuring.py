@@ -30,21 +30,21 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
         ConfigurationBroken: It cannot be used; every line names file, line and key. As JSON the
             lines are in what is printed.
     """
-    known = known_with(find_plugins(read_settings()), Settings())
+    defaults = known_with(find_plugins(read_settings()), Settings())
     try:
-        check_file(file, known)
-        loaded = load_file(file, known)
+        check_file(file, defaults)
+        loaded = load_file(file, defaults)
     except ConfigurationBroken as broken:
         if not as_json:
             raise
-        said = {"usable": False, "problems": str(broken).splitlines(), "notices": []}
-        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        result = {"usable": False, "problems": str(broken).splitlines(), "notices": []}
+        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
         return _BROKEN
     notices = [*loaded.notices, *loaded.settings.warnings]
     if as_json:
         agents = [agent.id for agent in loaded.settings.agents]
-        said = {"usable": True, "problems": [], "notices": notices, "agents": agents}
-        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        result = {"usable": True, "problems": [], "notices": notices, "agents": agents}
+        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
         return 0
     for notice in notices:
         tell(f"Notice: {notice}")
@@ -96,30 +96,30 @@ _USABLE, _PLAYBOOKS_BROKEN = 0, 4
 
 
 async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
-    """Print every playbook: its name, what it is for, and whose it is.
+    """Print every playbook: name, origin, title and description.
 
     Raises:
         ConfigurationBroken: The settings cannot be used.
     """
     environment = read_settings()
-    chosen = config or environment.moot_config
+    path = config or environment.moot_config
     loaded = await load_settings(environment, config, plugins=find_plugins(environment))
-    found = find_playbooks(chosen.parent if chosen else None, loaded.settings)
-    for fault in found.faults:
+    playbooks = find_playbooks(path.parent if path else None, loaded.settings)
+    for fault in playbooks.faults:
         tell(f"Notice: {fault} It is left out.")
     if as_json:
-        said = [
+        rows = [
             {
                 **playbook.model_dump(mode="json"),
-                "file": str(found.own[name]) if name in found.own else None,
+                "file": str(playbooks.own[name]) if name in playbooks.own else None,
             }
-            for name, playbook in found.playbooks.items()
+            for name, playbook in playbooks.playbooks.items()
         ]
-        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        put_out(json.dumps(rows, ensure_ascii=False, indent=2) + "\n", None)
         return
     lines = list[str]()
-    for name, playbook in found.playbooks.items():
-        file = found.own.get(name)
+    for name, playbook in playbooks.playbooks.items():
+        file = playbooks.own.get(name)
         instead = ", instead of the built-in one" if name in built_in() else ""
         whose = f"{file}{instead}" if file else "built in"
         lines += [f"{name} ({whose})", f"    {playbook.title}: {playbook.description}"]
@@ -134,7 +134,7 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
         ConfigurationBroken: The settings cannot be used.
     """
     environment = read_settings()
-    chosen = config or environment.moot_config
+    path = config or environment.moot_config
     settings = (
         await load_settings(environment, config, plugins=find_plugins(environment))
     ).settings
@@ -144,7 +144,7 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
             json.dumps(playbook.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n", None
         )
         return
-    own = find_playbooks(chosen.parent if chosen else None, settings).own.get(playbook.name)
+    own = find_playbooks(path.parent if path else None, settings).own.get(playbook.name)
     text = own.read_text(encoding="utf-8-sig") if own else built_in_text(playbook.name)
     put_out(visible(text), None)
 
@@ -161,7 +161,7 @@ async def check_playbooks(
         ConfigurationBroken: The settings cannot be used.
     """
     environment = read_settings()
-    chosen = config or environment.moot_config
+    path = config or environment.moot_config
     settings = (
         await load_settings(environment, config, plugins=find_plugins(environment))
     ).settings
@@ -173,15 +173,15 @@ async def check_playbooks(
             except ConfigurationBroken as broken:
                 faults += str(broken).splitlines()
     else:
-        found = find_playbooks(chosen.parent if chosen else None, settings)
+        playbooks = find_playbooks(path.parent if path else None, settings)
         usable = [
-            f"{file} can be used: {found.playbooks[name].title}."
-            for name, file in found.own.items()
+            f"{file} can be used: {playbooks.playbooks[name].title}."
+            for name, file in playbooks.own.items()
         ]
-        faults += found.faults
+        faults += playbooks.faults
     if as_json:
-        said = {"usable": not faults, "problems": faults, "notices": usable}
-        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        result = {"usable": not faults, "problems": faults, "notices": usable}
+        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
         return _PLAYBOOKS_BROKEN if faults else _USABLE
     for fault in faults:
         tell(f"Error: {fault}")

@@ -71,39 +71,38 @@ _HOW = (
 _INPUT = "-"
 
 
-def request_of(asked: DebateCommand, question: str) -> DebateRequest:
-    """Return what was typed as the request for a debate on this question.
+def request_of(command: DebateCommand, question: str) -> DebateRequest:
+    """Return the command as the request for a debate on this question.
 
     Raises:
         BadInput: A source or the changes are not there.
     """
     user, shadow = current_user(), None
-    if asked.shadow is not None:
-        shadow = ShadowWhen.ALWAYS if asked.shadow else ShadowWhen.NEVER
-    changes = () if asked.diff is None else diff_references(asked.diff, user)
+    if command.shadow is not None:
+        shadow = ShadowWhen.ALWAYS if command.shadow else ShadowWhen.NEVER
+    changes = () if command.diff is None else diff_references(command.diff, user)
     return DebateRequest(
         question=question,
-        context=asked.context,
+        context=command.context,
         asked_by=user,
         place=Place(surface=SURFACE),
-        agents=asked.roles,
-        rounds=asked.rounds,
-        when=When(asked.when) if asked.when else None,
+        agents=command.roles,
+        rounds=command.rounds,
+        when=When(command.when) if command.when else None,
         shadow=shadow,
         sealed=False,  # nobody votes here
-        format=asked.format,
-        playbook=asked.playbook,
-        references=(*references_to(asked.source or (), user), *changes),
+        format=command.format,
+        playbook=command.playbook,
+        references=(*references_to(command.source or (), user), *changes),
     )
 
 
-async def hold(asked: DebateCommand, *, revised: str | None = None) -> int:
+async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
     """Hold the debate, or go on with one.
 
     Args:
-        asked: What was typed.
-        revised: Of a review that is gone on with: a changed text, as a file, a page or changes for
-            git.
+        command: What was typed.
+        revised: For a resumed review: a changed text, as a file, a page or a git range.
 
     Returns:
         The exit code: 0 done, 1 it ended without a decision, 3 because no model could be asked.
@@ -111,28 +110,28 @@ async def hold(asked: DebateCommand, *, revised: str | None = None) -> int:
     Raises:
         BadInput: What was typed cannot be used.
         ConfigurationBroken: The settings cannot be used.
-        MootError: Something else that can be told in words.
+        MootError: Anything else failed, with a message for people.
     """
-    question = _question(asked)
-    # Before anything is paid for: a decision that cannot be written down is money lost.
-    check_writable(asked.output)
-    check_writable(_report_path(asked))
-    environment, settings, plugins = await _settings_for(asked)
-    request = request_of(asked, question)
-    if asked.dry_run:
+    question = _question(command)
+    # Checked before anything is paid for.
+    check_writable(command.output)
+    check_writable(_report_path(command))
+    environment, settings, plugins = await _settings_for(command)
+    request = request_of(command, question)
+    if command.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
         lines = dry_run_lines(setup, estimating(settings)(setup))
         put_out("\n".join(lines) + "\n", None)
         return DONE
     async with open_store(environment.moot_database) as store:
-        # Nobody is to be woken: the session that runs the debate is made afterwards.
+        # Nothing to wake: the session that runs the debate is made afterwards.
         facts = FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
-        if asked.resume is None:
-            debate_id, setup = await _begin(request, settings, environment, facts, yes=asked.yes)
+        if command.resume is None:
+            debate_id, setup = await _begin(request, settings, environment, facts, yes=command.yes)
         else:
-            debate_id = asked.resume
+            debate_id = command.resume
             setup = await _take_up(
-                debate_id, settings, environment, facts, asked=asked, revised=revised
+                debate_id, settings, environment, facts, command=command, revised=revised
             )
         calls = build_calls(environment, settings, plugins=plugins)
         tools = build_tools(settings, environment)
@@ -144,7 +143,7 @@ async def hold(asked: DebateCommand, *, revised: str | None = None) -> int:
                 debate = await _advance(
                     debate_id,
                     setup,
-                    asked,
+                    command,
                     calls=calls,
                     turns=turns,
                     store=store,
@@ -157,7 +156,7 @@ async def hold(asked: DebateCommand, *, revised: str | None = None) -> int:
         except MootError:
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
             raise
-        hand_out(debate, asked, record_json(await store.events(debate_id)))
+        hand_out(debate, command, record_json(await store.events(debate_id)))
     where = environment.moot_database
     tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
     if was_skipped(debate) and not debate.wanted_by:
@@ -167,18 +166,18 @@ async def hold(asked: DebateCommand, *, revised: str | None = None) -> int:
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
 
 
-async def _settings_for(asked: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
-    """The process's settings, what holds for this debate, and plugins; notices are told."""
+async def _settings_for(command: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
+    """The process's settings, this debate's settings and plugins; prints notices."""
     environment = read_settings()
-    # Progress tells people what they need, so logs stay quiet.
-    level = LogLevel.WARNING if asked.verbose else LogLevel.ERROR
+    # The progress lines suffice, so logs stay quiet.
+    level = LogLevel.WARNING if command.verbose else LogLevel.ERROR
     set_up_logs(level, environment.moot_log_format, environment.secrets)
     plugins = find_plugins(environment)
-    loaded = await load_settings(environment, asked.config, plugins=plugins)
+    loaded = await load_settings(environment, command.config, plugins=plugins)
     for notice in (*plugins.left_out, *loaded.notices):
         tell(f"Notice: {notice}")
     # Questions to people are asked if the command or the settings say so.
-    asking = {"enabled": asked.clarify or loaded.settings.clarifying.enabled}
+    asking = {"enabled": command.clarify or loaded.settings.clarifying.enabled}
     settings = loaded.settings.model_copy(
         update={
             "clarifying": loaded.settings.clarifying.model_copy(update=asking),
@@ -197,7 +196,7 @@ def current_user() -> Person:
     return Person(id=name, name=f"{name} (login)")
 
 
-def _question(asked: DebateCommand) -> str:
+def _question(command: DebateCommand) -> str:
     """The question, typed or in a file; empty when a debate is taken up again.
 
     Raises:
@@ -205,9 +204,9 @@ def _question(asked: DebateCommand) -> str:
             another question.
         MootError: The file is there and cannot be read.
     """
-    typed, file = asked.typed, asked.problem_file
-    if asked.resume is not None:
-        if asked.dry_run:
+    typed, file = command.typed, command.problem_file
+    if command.resume is not None:
+        if command.dry_run:
             raise BadInput(
                 "--dry-run shows a debate before it is held: it does not go with --resume."
             )
@@ -216,14 +215,14 @@ def _question(asked: DebateCommand) -> str:
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    if typed is not None and (meant := _file_meant(typed)):
-        typed, file = None, meant
+    if typed is not None and (path := _file_meant(typed)):
+        typed, file = None, path
     from_input = _INPUT in (typed, str(file))
-    if from_input and asked.diff == _INPUT:
+    if from_input and command.diff == _INPUT:
         raise BadInput("Standard input holds the question or the diff, not both.")
     text = _typed_in() if from_input else typed if file is None else _read(file)
-    if text is None and (asked.format == REVIEW or asked.playbook):
-        return ""  # what is reviewed may be a source; any other debate is refused without one
+    if text is None and (command.format == REVIEW or command.playbook):
+        return ""  # a source may be the subject; other debates are refused without a question
     if text is None:
         raise BadInput(f"There is no question. {_HOW}")
     if not text.strip():
@@ -234,7 +233,7 @@ def _question(asked: DebateCommand) -> str:
 
 
 def _file_meant(typed: str) -> Path | None:
-    """The file that was typed in place of a question, where the person says so.
+    """The file that was typed in place of a question, where the person confirms it.
 
     Raises:
         BadInput: Nobody can be asked.
@@ -247,8 +246,8 @@ def _file_meant(typed: str) -> Path | None:
         return None
     if not sys.stdin.isatty():
         raise BadInput(f"{typed} is a file. To debate the question in it: --problem-file {typed}")
-    wanted = confirm(f"{typed} is a file. Debate the question in it?", err=True)
-    return Path(typed) if wanted else None
+    is_confirmed = confirm(f"{typed} is a file. Debate the question in it?", err=True)
+    return Path(typed) if is_confirmed else None
 
 
 def _typed_in() -> str:
@@ -273,8 +272,8 @@ def _read(file: Path) -> str:
         raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
 
 
-def _report_path(asked: DebateCommand) -> Path | None:
-    return with_suffix(asked.report, ".md") if asked.report else None
+def _report_path(command: DebateCommand) -> Path | None:
+    return with_suffix(command.report, ".md") if command.report else None
 
 
 async def _begin(
@@ -316,12 +315,10 @@ async def _take_up(
     environment: BotSettings,
     facts: FactLog,
     *,
-    asked: DebateCommand,
+    command: DebateCommand,
     revised: str | None,
 ) -> Setup:
-    """Check that a debate can go on here, and do first what was asked of it.
-
-    It is wanted, if it was skipped and is to be held always; a changed text is handed in.
+    """Check that a debate can go on here; record the changed text and `--when always`.
 
     Raises:
         BadInput: It is another surface's, cannot be wanted, or takes no changed text.
@@ -338,7 +335,7 @@ async def _take_up(
         origin = f"{SURFACE}/{secrets.token_hex(8)}"
         references = handed_in(revised, user)
         await SubmitRevision(answer=answer).submit(debate, user, references, origin=origin)
-    if asked.when == When.ALWAYS:
+    if command.when == When.ALWAYS:
         steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
         await steer.want(debate, user)
     return debate.setup
@@ -347,7 +344,7 @@ async def _take_up(
 async def _advance(  # noqa: PLR0913 - what a session is made of
     debate_id: str,
     setup: Setup,
-    asked: DebateCommand,
+    command: DebateCommand,
     *,
     calls: ModelCalls,
     turns: Turns,
@@ -356,37 +353,37 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
 ) -> Debate:
     """Run the debate to its end, with progress on standard error."""
     screen, clock = screen_for(), SystemClock()
-    sink = PluginFeed(ProgressSink(screen, verbose=asked.verbose), sinks)
+    sink = PluginFeed(ProgressSink(screen, verbose=command.verbose), sinks)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
     )
 
-    # Beside the first turns: each waits for its own agent's provider only.
+    # Concurrent with the first turns: each waits for its own agent's provider only.
     loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
     try:
         return await session.hold()
     finally:
         screen.close()
-        # Whatever could not be loaded, the turns that asked for it have said.
+        # Providers that failed to load are reported by their turns.
         await asyncio.gather(loading, return_exceptions=True)
         await calls.close()
 
 
-def hand_out(debate: Debate, asked: DebateCommand, record: str) -> None:
+def hand_out(debate: Debate, command: DebateCommand, record: str) -> None:
     """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
-    put_out(record if asked.json else visible(text), None)
-    if asked.output:
-        whole = asked.output.suffix.lower() == ".json"
-        write_file(asked.output, record if whole else text)
-        tell(f"Wrote {asked.output}")
-    path = _report_path(asked)
+    put_out(record if command.json else visible(text), None)
+    if command.output:
+        whole = command.output.suffix.lower() == ".json"
+        write_file(command.output, record if whole else text)
+        tell(f"Wrote {command.output}")
+    path = _report_path(command)
     if path:
         try:
             write_file(path, report(debate))
             tell(f"Generated report: {path}")
         except MootError as error:
             tell(f"Warning: {error}")
-    if asked.verbose:
+    if command.verbose:
         tell(verbose_summary(debate))

@@ -16,7 +16,7 @@ from core.rules.playbook import standing_questions
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
-    """The prompts that are known before anybody has spoken, calls by act, and the whole cost."""
+    """The prompts of the first turns, calls by act, and the whole cost."""
     yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
     yield "Later prompts hold what was said before, and the sources, which are read when it runs."
     debate = started(setup)
@@ -34,8 +34,8 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     yield estimate_words(estimate)
     if setup.when is When.SPLIT and estimate.cost_if_agreed:
         yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
-    if held := cap_words(setup, estimate):
-        yield held
+    if cap_line := cap_words(setup, estimate):
+        yield cap_line
 
 
 def first_prompts(setup: Setup) -> Iterator[str]:
@@ -69,13 +69,13 @@ def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:
         label = ACTS[call.turn.act].label
         key = (call.turn.round, label, f"{call.provider}/{call.model}")
         groups.setdefault(key, []).append(call)
-    for (held, label, model), calls in sorted(groups.items(), key=lambda item: item[0][0]):
+    for (round_number, label, model), calls in sorted(groups.items(), key=lambda item: item[0][0]):
         tokens_in = sum(call.usual.input_tokens for call in calls)
         tokens_out = sum(call.usual.output_tokens for call in calls)
         usual = [call.usual.cost for call in calls]
-        known = [cost for cost in usual if cost is not None]
-        cost = money(sum(known, start=known[0] * 0)) if len(known) == len(usual) else "n/a"
+        costs = [cost for cost in usual if cost is not None]
+        cost = money(sum(costs, start=costs[0] * 0)) if len(costs) == len(usual) else "n/a"
         yield (
-            f"Round {held}: {label} → {model}: {counted(len(calls), 'call')}, "
+            f"Round {round_number}: {label} → {model}: {counted(len(calls), 'call')}, "
             f"about {number(tokens_in)} tokens in, {number(tokens_out)} out, {cost}"
         )

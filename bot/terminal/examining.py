@@ -20,20 +20,20 @@ async def examine_all(file: Path | None, channel: str, *, as_json: bool = False)
     """Print all findings, as text or JSON.
 
     Returns:
-        The exit code: 0 all is well, 4 settings must be changed, 1 something else must.
+        The exit code: 0 all is well, 4 settings must be changed, 1 another fault.
 
     Raises:
         ConfigurationBroken: A variable of the environment cannot be used.
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    found = await examine(environment, file, channel)
+    findings = await examine(environment, file, channel)
     if as_json:
-        put_out(as_json_text(found), None)
-        return exit_code(found)
-    last = "All is well." if is_well(found) else "Something needs you: see the lines with ✗."
-    put_out(f"{as_text(found)}\n\n{last}\n", None)
-    return exit_code(found)
+        put_out(as_json_text(findings), None)
+        return exit_code(findings)
+    last = "All is well." if is_well(findings) else "Something needs you: see the lines with ✗."
+    put_out(f"{as_text(findings)}\n\n{last}\n", None)
+    return exit_code(findings)
 
 
 _DONE, _BROKEN = 0, 4
@@ -50,7 +50,7 @@ def print_plugins(*, as_json: bool = False) -> int:
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    found = find_plugins(environment).found
+    plugins = find_plugins(environment).found
     if as_json:
         listed = [
             {
@@ -60,7 +60,7 @@ def print_plugins(*, as_json: bool = False) -> int:
                 "used": plugin.is_allowed and not plugin.fault,
                 "fault": plugin.fault,
             }
-            for plugin in found
+            for plugin in plugins
         ]
         put_out(json.dumps({"plugins": listed}, ensure_ascii=False, indent=2) + "\n", None)
     else:
@@ -70,10 +70,10 @@ def print_plugins(*, as_json: bool = False) -> int:
             else f"✓ {plugin.title}"
             if plugin.is_allowed
             else f"– {plugin.title}: not allowed by MOOT_PLUGINS"
-            for plugin in found
+            for plugin in plugins
         ]
         put_out("\n".join(lines or ["No plugin is installed."]) + "\n", None)
-    return _BROKEN if any(plugin.fault for plugin in found) else _DONE
+    return _BROKEN if any(plugin.fault for plugin in plugins) else _DONE
 
 
 #: More than any database holds.
@@ -89,9 +89,9 @@ async def list_landings(*, as_json: bool = False) -> None:
     location = _environment().moot_database
     try:
         async with look_into_landings(database_url(location)) as landings:
-            found = await landings.unlanded(_ALL)
+            backlog = await landings.unlanded(_ALL)
     except StoreMissing:
-        found = LandingBacklog((), Backlog(0, 0), {})
+        backlog = LandingBacklog((), Backlog(0, 0), {})
     if as_json:
         listed = [
             {
@@ -104,25 +104,29 @@ async def list_landings(*, as_json: bool = False) -> None:
                 "again_at": row.again_at and row.again_at.isoformat(),
                 "error": row.error,
             }
-            for row in found.rows
+            for row in backlog.rows
         ]
-        said = {"waiting": found.counts.waiting, "dead": found.counts.dead, "landings": listed}
-        put_out(json.dumps(said, ensure_ascii=False, indent=2) + "\n", None)
+        result = {
+            "waiting": backlog.counts.waiting,
+            "dead": backlog.counts.dead,
+            "landings": listed,
+        }
+        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
         return
-    for row in found.rows:
+    for row in backlog.rows:
         next_try = f", again {when(row.again_at)}" if row.again_at else ""
         state = "dead" if row.is_dead else f"waiting{next_try}"
         cells = (str(row.id), row.receiver, row.debate_id, state, visible(row.error))
         put_out("\t".join(cells) + "\n", None)
-    for name, why in found.closed.items():
+    for name, why in backlog.closed.items():
         tell(f"Nothing is sent to {name} any more: {visible(why)}")
-    waiting = counted(found.counts.waiting, "landing")
-    dead = counted(found.counts.dead, "dead letter")
+    waiting = counted(backlog.counts.waiting, "landing")
+    dead = counted(backlog.counts.dead, "dead letter")
     tell(f"{waiting} on the way, {dead}. Looked in {database_place(location)}.")
 
 
 async def retry_landings(which: str) -> None:
-    """Send dead letters again, and what waits at once.
+    """Send dead letters again, and waiting landings without delay.
 
     Args:
         which: The number of one, a receiver's name, or `all`.
@@ -131,10 +135,10 @@ async def retry_landings(which: str) -> None:
         BadInput: The bot works on the database file: it can do it itself.
         StoreDown: The database cannot be opened.
     """
-    wanted = int(which) if which.isdecimal() else None if which == "all" else which
+    selection = int(which) if which.isdecimal() else None if which == "all" else which
     try:
         async with open_landings(database_url(_environment().moot_database)) as landings:
-            count = len(await landings.retry(wanted))
+            count = len(await landings.retry(selection))
     except StoreInUse:
         raise BadInput(
             "The bot works on this database: have it try again with `/debate doctor retry` in "

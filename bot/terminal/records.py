@@ -150,9 +150,9 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         put_out(json.dumps(values, ensure_ascii=False, indent=2) + "\n", None)
         return
     if not decisions:
-        asked = quote(" ".join(visible(question).split()))
+        argument = quote(" ".join(visible(question).split()))
         tell(f"No decision on this is known in {database_place(environment.moot_database)}.")
-        tell(f"To have it debated: moot debate {asked}")
+        tell(f"To have it debated: moot debate {argument}")
         return
     is_sure = decisions[0].likeness >= SURE_FROM
     first = recalled_title(decisions[0].debate)
@@ -186,11 +186,18 @@ class DebateLine:
     def row(self) -> tuple[str, ...]:
         """Id, status, start, verdict, how that stands with the team, question: a line each."""
         entry = self.entry
-        decided, standing, question = (
+        decided, decision_state, question = (
             " ".join(visible(text).split())
             for text in (self.decided, self.standing, entry.question)
         )
-        return entry.debate_id, self.state, when(entry.started_at), decided, standing, question
+        return (
+            entry.debate_id,
+            self.state,
+            when(entry.started_at),
+            decided,
+            decision_state,
+            question,
+        )
 
     @property
     def values(self) -> dict[str, str | None]:
@@ -246,8 +253,8 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
         ),
         decision_text(debate),
     ]
-    if standing := standing_words(debate):
-        parts.append(f"The team's decision: {standing}.")
+    if decision_state := standing_words(debate):
+        parts.append(f"The team's decision: {decision_state}.")
     if debate.outcome:
         parts.append(f"How it turned out: {outcome_words(debate.outcome)}")
     so_far = (*why_held(debate), *how_it_ended(debate))
@@ -323,9 +330,9 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
     channels = [channel] if channel else None
     async with open_records(environment.moot_database) as store:
         entries = await store.find(DebateFilter(channels=channels, limit=_ALL))
-        found = [entry.debate_id for entry in entries if not person or entry.asked_by == person]
+        ids = [entry.debate_id for entry in entries if not person or entry.asked_by == person]
         texts = dict[str, str]()
-        for debate_id in found:
+        for debate_id in ids:
             try:
                 texts[debate_id] = in_form(await store.events(debate_id), form)
             except (LogBroken, BadInput) as error:  # the others are written all the same

@@ -87,8 +87,8 @@ async def score(
         )
         if against_single:
             comparison = await compare(calls, debate, roster.agents)
-            shown = comparison_json if form == "json" else comparison_markdown
-            put_out(shown(comparison), output)
+            render = comparison_json if form == "json" else comparison_markdown
+            put_out(render(comparison), output)
             return 0 if comparison.counting else _PROVIDERS_FAILED
         evaluation = await evaluate(calls, debate, roster.agents)
     finally:

@@ -204,8 +204,8 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
         return f"debate {debate.id} · {cost}"
     turn = working[0]
     planned = _planned(debate, turn)
-    done = sum(debate.is_done(turn) for turn in planned)
-    phase = work_words(debate, turn).lower() + (f" {done}/{len(planned)}" if planned else "")
+    count = sum(debate.is_done(turn) for turn in planned)
+    phase = work_words(debate, turn).lower() + (f" {count}/{len(planned)}" if planned else "")
     names = list(dict.fromkeys(name_of(debate, turn.agent) for turn in working))
     more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
     where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else "before round 1"
@@ -313,8 +313,8 @@ def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
 
 def _audited(_debate: Debate, event: Audited) -> str:
     audit = event.audit
-    found = audit.failure or f"{counted(len(audit.faults), 'fault')} to mend"
-    return f"  Audit of the verdict by {audit.auditor}: {found}"
+    result = audit.failure or f"{counted(len(audit.faults), 'fault')} to mend"
+    return f"  Audit of the verdict by {audit.auditor}: {result}"
 
 
 def _time_over(_debate: Debate, event: TimeRanOut) -> str:

@@ -128,7 +128,7 @@ class DebateSession:
         return debate
 
     async def _take_up(self, debate: Debate) -> None:
-        """Do what the debate waits for."""
+        """Resume a paused debate, or ask the person its open questions."""
         waiting = debate.open_clarifications
         if debate.paused_by:
             await self._steer.resume(debate, self._person)
@@ -139,10 +139,12 @@ class DebateSession:
         if waiting and debate.findings and not self._was_asked_for_changes:
             await self._take_changes(debate)
         for clarification in waiting:
-            given = GivenAnswer(clarification.number, await self._asking.ask(debate, clarification))
+            answer = GivenAnswer(
+                clarification.number, await self._asking.ask(debate, clarification)
+            )
             origin = f"terminal/{secrets.token_hex(8)}"
             reply = PersonsReply(debate_id=debate.id, by=self._person, origin=origin)
-            await self._answer.form(reply, [given])
+            await self._answer.form(reply, [answer])
 
     async def _take_changes(self, debate: Debate) -> None:
         """Ask whether the subject was changed, before the last answer closes the questions."""
@@ -177,13 +179,13 @@ class DebateSession:
                 task.cancel()
 
     async def _wait_until_due(self, debate: Debate) -> None:
-        """Wait for the end of the time to answer; for ever where there is none."""
+        """Wait for the end of the time to answer; forever where there is none."""
         due = schedule.due(debate)
         if due is None:
             await asyncio.Event().wait()
             return
-        while (left := (due - self._clock.now()).total_seconds()) > 0:
-            await self._clock.sleep(left)
+        while (seconds := (due - self._clock.now()).total_seconds()) > 0:
+            await self._clock.sleep(seconds)
 
 
 @contextmanager

@@ -64,18 +64,18 @@ def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """All files of a folder and those below it by name, without hidden ones, links, ignored ones.
+    """All files below a folder by name, without hidden ones, links and ignored ones.
 
-    What `.gitignore` names, here or in a folder above of the same repository, is said and left out.
+    Files that a `.gitignore` of the repository names are left out; a notice counts them.
     """
     ignored = 0
     rules = _rules_above(folder)
     for where, folders, files in os.walk(folder):
         here = Path(where)
         rules = [*(rule for rule in rules if here.is_relative_to(rule[0])), *_rules_in(here)]
-        seen = [name for name in folders if not name.startswith(".")]
-        folders[:] = sorted(name for name in seen if not _is_ignored(here / name, rules, "/"))
-        ignored += len(seen) - len(folders)
+        names = [name for name in folders if not name.startswith(".")]
+        folders[:] = sorted(name for name in names if not _is_ignored(here / name, rules, "/"))
+        ignored += len(names) - len(folders)
         for name in sorted(files):
             file = here / name
             if name.startswith(".") or file.is_symlink():
@@ -126,7 +126,7 @@ _PLAIN_NAMES = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
 
 
 def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
-    """Return the changes that were named: a file, `-`, or what `git diff` understands.
+    """Return changes as a source: a file, `-` for standard input, or a range for `git diff`.
 
     Raises:
         BadInput: There are none, or too many; says what to do.
@@ -142,8 +142,8 @@ def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
     if not text.strip():
         where = "on standard input" if named == INPUT else f"in {named}"
         raise BadInput(f"There are no changes {where}.")
-    kept = redact(text)
-    return (SourceReference(kind=SourceKind.TEXT, title=title, fetch=kept, by=by),)
+    clean = redact(text)
+    return (SourceReference(kind=SourceKind.TEXT, title=title, fetch=clean, by=by),)
 
 
 def _typed_in() -> str:
@@ -172,17 +172,17 @@ def handed_in(named: str, by: Person) -> tuple[SourceReference, ...]:
 
 
 def _git_diff(named: str) -> str:
-    """What git shows of a range in the current folder.
+    """The diff of a range in the current folder.
 
-    No program of the repository's settings shows or watches anything. Its filters (`git lfs` is
-    one) do read changed files, as with every other command of git.
+    External diff programs and text converters of the repository's settings are not run. Its filters
+    (such as `git lfs`) do read changed files, as with every other command of git.
     """
     git = shutil.which("git")
     if git is None:
         raise BadInput(f"There is no file {named}, and git is not installed here.")
     plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--end-of-options")
     try:
-        # A file: git, which may warn of every file there is, never waits for us to read it.
+        # Errors go to a file, so that git never blocks on a full pipe.
         with (
             tempfile.TemporaryFile() as warned,
             subprocess.Popen(  # noqa: S603 - no shell, and what was named is no option
@@ -193,10 +193,10 @@ def _git_diff(named: str) -> str:
             ) as running,
         ):
             assert running.stdout  # noqa: S101 - it is a pipe
-            shown = running.stdout.read(_MOST_BYTES + 1)
-            if len(shown) > _MOST_BYTES:
+            output = running.stdout.read(_MOST_BYTES + 1)
+            if len(output) > _MOST_BYTES:
                 running.kill()
-                return "".join(map(_line, shown.splitlines(keepends=True)))
+                return "".join(map(_line, output.splitlines(keepends=True)))
             code = running.wait(_SECONDS)
             warned.seek(0)
             text = warned.read(_MOST_BYTES).decode(errors="replace").strip()
@@ -205,4 +205,4 @@ def _git_diff(named: str) -> str:
     if code:
         why = text.partition("\n")[0].removeprefix("fatal: ") or "it gives no reason"
         raise BadInput(f"There is no file {named}, and git cannot show such changes: {why}.")
-    return "".join(map(_line, shown.splitlines(keepends=True)))
+    return "".join(map(_line, output.splitlines(keepends=True)))

@@ -74,10 +74,10 @@ Ctrl-C stops the debate: the judge decides on what is there. A second one ends a
 """
 
 
-def _debate(asked: DebateCommand) -> None:
+def _debate(command: DebateCommand) -> None:
     from bot.terminal.debating import hold
 
-    raise typer.Exit(_run(hold(asked)))
+    raise typer.Exit(_run(hold(command)))
 
 
 def review(  # noqa: PLR0913 - one per option

@@ -79,23 +79,23 @@ def _totals(debate: Debate) -> Iterator[str]:
     yield f"Turns: {text}, {len(failed)} failed"
 
 
-def _summary_lines(made: SummaryMetrics) -> Iterator[str]:
-    """Figures on the summaries: how many, how much shorter, in time or late, and what for."""
-    if not made.timings:
+def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
+    """Figures on the summaries: count, compression, lateness and use."""
+    if not metrics.timings:
         yield "Summaries: none"
         return
-    shorter = percent(made.compression)
-    failed = f", {made.failed} failed" if made.failed else ""
-    yield f"Summaries: {made.generated}{failed}, {shorter} shorter than what they stand for"
-    tokens = counted(round(made.average_tokens), "token")
-    yield f"  {tokens} and {duration(made.average_seconds)} on average"
-    yield f"  {usage_words(made.usage)}"
-    late = f"late: {made.late}"
-    if made.late:
-        late += f", {duration(made.late_seconds)}; the full text was used meanwhile"
-    yield f"  ready before they were wanted: {made.ready_before_needed}; {late}"
-    yield f"  turns that waited for one: {made.blocked}, {duration(made.blocked_seconds)}"
-    for timing in made.timings:
+    shorter = percent(metrics.compression)
+    failed = f", {metrics.failed} failed" if metrics.failed else ""
+    yield f"Summaries: {metrics.generated}{failed}, {shorter} shorter than what they stand for"
+    tokens = counted(round(metrics.average_tokens), "token")
+    yield f"  {tokens} and {duration(metrics.average_seconds)} on average"
+    yield f"  {usage_words(metrics.usage)}"
+    late = f"late: {metrics.late}"
+    if metrics.late:
+        late += f", {duration(metrics.late_seconds)}; the full text was used meanwhile"
+    yield f"  ready before they were wanted: {metrics.ready_before_needed}; {late}"
+    yield f"  turns that waited for one: {metrics.blocked}, {duration(metrics.blocked_seconds)}"
+    for timing in metrics.timings:
         there = f"there after {duration(timing.seconds)}" if timing.made else "not there"
         use = (
             "for the board"

@@ -205,8 +205,8 @@ class Database:
     async def shrink(self) -> None:
         """Give free pages back to the disk, a few at a time, while others write.
 
-        A file that an earlier version made keeps its size until `clean` has written it anew; what
-        comes later takes the free pages first. On a server its own housekeeping does it.
+        A file of an earlier version keeps its size until `clean` has rewritten it; new rows fill
+        its free pages first. Does nothing on a server, which has its own housekeeping.
 
         Raises:
             StoreDown: The database does not answer.
@@ -214,8 +214,8 @@ class Database:
         if self._file is None:
             return
         free = await self.write(_give_back)
-        while free and (left := await self.write(_give_back)) < free:
-            free = left
+        while free and (remaining := await self.write(_give_back)) < free:
+            free = remaining
         await self.empty_write_ahead_log()
 
     async def empty_write_ahead_log(self) -> None:
@@ -333,10 +333,10 @@ def _on_server(url: URL) -> Database:
 def _identity_of(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from every other one; None if it is not there."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _give_back(connection: Connection) -> int:

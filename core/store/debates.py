@@ -110,15 +110,15 @@ class SqlDebateStore:
         """Write one event without secrets; the key's first writer wins."""
 
         def write_or_find(connection: Connection) -> AppendResult:
-            # The run is checked first: who lost the debate must not be told that its work is done.
+            # The run is checked first, so that a lost run never gets a result.
             head = _head(connection, debate_id, lock=True)
             if run is not None and run != RunToken(debate_id, head.run_number):
                 raise RunLost(f"Another run holds the debate {debate_id} now.")
-            wanted = {"with_id": debate_id, "key": event.key}
-            last, is_there, has_reserved = connection.execute(_PLACE, wanted).one()
+            values = {"with_id": debate_id, "key": event.key}
+            last, is_there, has_reserved = connection.execute(_PLACE, values).one()
             if is_there:
-                standing = connection.execute(_STANDING, wanted).one()
-                return AppendResult(_recorded(standing), fresh=False)
+                row = connection.execute(_STANDING, values).one()
+                return AppendResult(_recorded(row), fresh=False)
             recorded = Recorded(debate_id, (last or 0) + 1, at, without_secrets(event))
             _insert(connection, recorded)
             book(connection, recorded, head)
@@ -188,11 +188,11 @@ class SqlDebateStore:
         return await self._database.read(lambda c: _head(c, debate_id).published_seq)
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
-        """Remember that; a smaller number than before changes nothing."""
+        """Record the number of the last published event; a smaller one changes nothing."""
 
         def set_if_greater(connection: Connection) -> None:
-            known = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
-            if known is None:
+            row = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
+            if row is None:
                 _head(connection, debate_id)  # as high already, or there is no such debate
 
         await self._database.write(set_if_greater)
@@ -206,18 +206,18 @@ class SqlDebateStore:
         # Few debates run, so few logs are looked at.
         return await self._database.read(lambda c: _ids(c, and_(_RUNS, _HAS_NEWS)))
 
-    async def find(self, wanted: DebateFilter) -> Sequence[DebateEntry]:
+    async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
         query = _fitting(
-            of_workspace=wanted.workspace is not None,
-            of_channels=wanted.channels is not None,
-            open_only=wanted.open_only,
-            having=tuple(wanted.having),
+            of_workspace=filters.workspace is not None,
+            of_channels=filters.channels is not None,
+            open_only=filters.open_only,
+            having=tuple(filters.having),
         )
         values = {
-            "in_workspace": wanted.workspace,
-            "in_channels": wanted.channels,
-            "most": wanted.limit,
+            "in_workspace": filters.workspace,
+            "in_channels": filters.channels,
+            "most": filters.limit,
         }
 
         def entries(connection: Connection) -> list[DebateEntry]:
@@ -246,10 +246,10 @@ class SqlDebateStore:
         return await self._database.read(lambda c: total(c, whose))
 
     async def reserve(
-        self, wanted: Reservation, caps: Sequence[Cap], *, at: datetime
+        self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
     ) -> Sequence[Cap]:
         """Reserve the amount under all these caps, or under none."""
-        return await self._database.write(lambda c: reservations.reserve(c, wanted, caps, at))
+        return await self._database.write(lambda c: reservations.reserve(c, reservation, caps, at))
 
     async def settle(
         self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime

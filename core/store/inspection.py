@@ -43,18 +43,18 @@ async def inspect_file(path: Path, version_tables: Sequence[str]) -> Inspection:
         # Read only: no lock is taken, no database is made.
         address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_SECONDS)) as connection:
-            found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+            integrity = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             versions = {
                 table: str(connection.execute(f"SELECT version_num FROM {table}").fetchone()[0])  # noqa: S608 - our own names
                 for table in version_tables
                 if table in tables
             }
-            # Where a process works, it says itself whether it can write; and a file that was put in
-            # the place of the one it has open must not be opened for writing beside the other one's
-            # log. While this connection is open, none that is closed brings a log into the file.
+            # A process that uses the database checks itself whether it can write. A replaced file
+            # must not be opened for writing beside the log of the one before it. While this
+            # connection is open, closing another one does not merge a log into the file.
             is_locked = not is_in_use(path) and _is_locked(path)
-        damage = "" if found == "ok" else found
+        damage = "" if integrity == "ok" else integrity
         return Inspection(versions=versions, damage=damage, is_locked=is_locked)
 
     try:

@@ -21,8 +21,8 @@ async def installation_secret(database: Transactions) -> bytes:
     """
 
     def make_or_read(connection: Connection) -> bytes:
-        made = {"name": _SECRET, "content": secrets.token_hex(_BYTES)}
-        insert_new(connection, INSTALLATION, made)
+        row = {"name": _SECRET, "content": secrets.token_hex(_BYTES)}
+        insert_new(connection, INSTALLATION, row)
         query = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
         return bytes.fromhex(str(connection.execute(query).scalar_one()))
 

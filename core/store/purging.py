@@ -74,9 +74,9 @@ def purge_debates(
 
 
 async def readers_of(database: Database, debates: Collection[str]) -> Sequence[str]:
-    """Ids of debates that are left and read a decision of the deleted ones as a source.
+    """Ids of remaining debates that have read a decision of the deleted ones as a source.
 
-    They hold its words for good: a log is not changed.
+    Their logs keep its text.
 
     Args:
         database: Open.
@@ -85,7 +85,7 @@ async def readers_of(database: Database, debates: Collection[str]) -> Sequence[s
     Raises:
         StoreDown: The database does not answer.
     """
-    deleted, found = frozenset(debates), set[str]()
+    deleted, readers = frozenset(debates), set[str]()
     last: tuple[str, int] = ("", 0)
     while deleted and (
         sources := await database.read(lambda c, last=last: _sources_after(c, last))
@@ -93,8 +93,8 @@ async def readers_of(database: Database, debates: Collection[str]) -> Sequence[s
         for by, seq, body in sources:
             last = (by, seq)
             if not deleted.isdisjoint(ids_in(body)):
-                found.add(by)
-    return sorted(found)
+                readers.add(by)
+    return sorted(readers)
 
 
 def ids_in(body: str) -> Iterator[str]:

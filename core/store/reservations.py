@@ -20,18 +20,18 @@ from core.store.tables import RESERVATIONS
 
 
 def reserve(
-    connection: Connection, wanted: Reservation, caps: Sequence[Cap], at: datetime
+    connection: Connection, reservation: Reservation, caps: Sequence[Cap], at: datetime
 ) -> Sequence[Cap]:
     """Reserve the amount under all caps; see the port."""
     if connection.dialect.name == "postgresql":  # SQLite has one writer
-        for key in sorted(cap.key for cap in caps):  # in one order, so that nobody waits in a ring
+        for key in sorted(cap.key for cap in caps):  # in one order, against deadlocks
             lock = func.pg_advisory_xact_lock(func.hashtextextended(key, 0))
             connection.execute(select(lock))
     connection.execute(delete(RESERVATIONS).where(RESERVATIONS.c.expires_at <= at))
     spent: list[Cap] = []
     has_room = True
     for cap in caps:
-        others = RESERVATIONS.c.cap == cap.key, RESERVATIONS.c.id != wanted.id
+        others = RESERVATIONS.c.cap == cap.key, RESERVATIONS.c.id != reservation.id
         reserved = select(func.sum(RESERVATIONS.c.nanodollars)).where(*others)
         of_day = cap.shared or DaySpending(at.date(), "")
         sums = connection.execute(
@@ -41,20 +41,22 @@ def reserve(
                 reserved.where(~RESERVATIONS.c.settled).scalar_subquery(),
             )
         ).one()
-        recorded, settled, held = (Decimal(int(total or 0)) / NANO for total in sums)
+        recorded, settled, unsettled = (Decimal(int(total or 0)) / NANO for total in sums)
         spent.append(replace(cap, spent=recorded + settled))
-        has_room &= replace(cap, spent=recorded + settled + held).has_room_for(wanted.amount)
+        has_room &= replace(cap, spent=recorded + settled + unsettled).has_room_for(
+            reservation.amount
+        )
     if not has_room:
         return spent
     for cap in caps:
         row = {
-            "id": wanted.id,
+            "id": reservation.id,
             "cap": cap.key,
-            "debate_id": wanted.debate_id,
-            "turn": wanted.turn,
-            "nanodollars": int((wanted.amount * NANO).to_integral_value()),
+            "debate_id": reservation.debate_id,
+            "turn": reservation.turn,
+            "nanodollars": int((reservation.amount * NANO).to_integral_value()),
             "settled": False,
-            "expires_at": wanted.expires_at,
+            "expires_at": reservation.expires_at,
         }
         insert_new(connection, RESERVATIONS, row)
     return ()

@@ -160,7 +160,7 @@ class BatchingWriter:
         self._closed = False
 
     async def run(self, work: Callable[[Connection], T]) -> T:
-        """Run the work together with whatever else waits.
+        """Run the work in one transaction with other waiting work.
 
         Raises:
             StoreError: The database failed, or is closed.
@@ -169,10 +169,10 @@ class BatchingWriter:
             raise StoreDown(f"The database {self._place} is closed.")
         if self._task is None:
             self._task = asyncio.create_task(self._serve(), name="database writer")
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._line.append(_QueuedWork(work, done))
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._line.append(_QueuedWork(work, future))
         self._news.set()
-        return await done
+        return await future
 
     async def close(self) -> None:
         """Do what waits, then free the connection."""
@@ -186,15 +186,15 @@ class BatchingWriter:
             await self._engine.dispose()
 
     async def _serve(self) -> None:
-        """Commit what waits, until told to end."""
+        """Commit waiting work in batches, until closed."""
         while self._line or not self._closed:
             if not self._line:
                 self._news.clear()
                 await self._news.wait()
             batch = [self._line.popleft() for _ in range(min(len(self._line), _BATCH))]
-            wanted = [waiting for waiting in batch if not waiting.done.done()]
-            if wanted and not await self._commit(wanted):
-                for waiting in wanted:
+            pending = [waiting for waiting in batch if not waiting.done.done()]
+            if pending and not await self._commit(pending):
+                for waiting in pending:
                     await self._commit([waiting])
 
     async def _commit(self, batch: Sequence[_QueuedWork]) -> bool:
@@ -219,9 +219,9 @@ class BatchingWriter:
         return True
 
     def _told(self, error: Exception) -> Exception:
-        """The error as its caller is told of it."""
+        """The error for the caller: a `StoreError` with its cause."""
         if isinstance(error, SQLAlchemyError):
-            told = explain(error, self._place)
-            told.__cause__ = error
-            return told
+            store_error = explain(error, self._place)
+            store_error.__cause__ = error
+            return store_error
         return StoreDown(str(error)) if type(error) is StoreDown else error

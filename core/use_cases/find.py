@@ -30,7 +30,7 @@ class SearchIndex(Protocol):
     """Finds debates by their words. May raise `StoreDown`."""
 
     async def find(
-        self, workspace: str, channels: Sequence[str], words: str, limit: int
+        self, workspace: str, channels: Sequence[str], text: str, limit: int
     ) -> Sequence[SearchHit]:
         """The debates of these channels that hold all the words, the best fit first."""
         ...
@@ -102,11 +102,11 @@ class FindDebates:
         return await self.newest(workspace, channels, limit, open_only=open_only)
 
     async def search(
-        self, workspace: str, person: str, words: str, limit: int
+        self, workspace: str, person: str, text: str, limit: int
     ) -> Sequence[FoundDebate]:
         """Return debates of the person's channels that hold all the words."""
         channels = await self.people.channels_of(person, workspace)
-        hits = await self.index.find(workspace, tuple(channels), words, limit)
+        hits = await self.index.find(workspace, tuple(channels), text, limit)
         return await self._read(hits)
 
     async def newest(

@@ -53,19 +53,19 @@ def upgrade() -> None:
     """Make what is not there, take over what is known, and drop what is not used any more."""
     connection = op.get_bind()
     is_sqlite = connection.dialect.name == "sqlite"
-    known = set(sa.inspect(connection).get_table_names())
+    tables = set(sa.inspect(connection).get_table_names())
     for table in _UNCHANGED:
         table.create(connection, checkfirst=True)
-    if "posts" not in known:
+    if "posts" not in tables:
         op.create_table("posts", *_POSTS)
     if "urgent" not in {column["name"] for column in sa.inspect(connection).get_columns("posts")}:
         op.add_column("posts", sa.Column("urgent", sa.Boolean, server_default=sa.false()))
-    if "debate_words" not in known:
-        for made in (
+    if "debate_words" not in tables:
+        for statement in (
             (WORDS_ON_SQLITE,) if is_sqlite else (WORDS_ON_POSTGRESQL, SEARCH_ON_POSTGRESQL)
         ):
-            op.execute(made)
-    if is_sqlite and "debate_words_rows" not in known:
+            op.execute(statement)
+    if is_sqlite and "debate_words_rows" not in tables:
         op.execute(ROWS_ON_SQLITE)
         op.execute(
             "INSERT INTO debate_words_rows "
@@ -75,7 +75,7 @@ def upgrade() -> None:
         op.execute(
             "DELETE FROM debate_words WHERE rowid NOT IN (SELECT row FROM debate_words_rows)"
         )
-    for earlier in known.intersection(_REFUSED):
+    for earlier in tables.intersection(_REFUSED):
         op.execute(f"INSERT INTO newer_blocks_refused (workspace, at) {_REFUSED[earlier]}")
-    for earlier in known.intersection({*_REFUSED, "registers"}):
+    for earlier in tables.intersection({*_REFUSED, "registers"}):
         op.drop_table(earlier)

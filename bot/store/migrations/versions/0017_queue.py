@@ -85,10 +85,10 @@ def upgrade() -> None:
         dict(row) for row in connection.execute(sa.select(posts).order_by(posts.c.id)).mappings()
     ]
     heads, running = _debates(connection)
-    known = {row["key"] for row in rows if row["method"] == "post"}
+    keys = {row["key"] for row in rows if row["method"] == "post"}
     for row in _moved(rows, heads, running):
         # A pin or a session whose board was never posted is none.
-        if row["method"] not in {"pin", "session"} or row["thread_key"] in known:
+        if row["method"] not in {"pin", "session"} or row["thread_key"] in keys:
             connection.execute(queue.insert(), row)
     op.drop_table("posts")
     op.drop_table("channel_holders", if_exists=True)
@@ -139,12 +139,12 @@ def _message(row: Mapping[str, Any], head: int, *, is_sure: bool) -> dict[str, A
         values["payload"] = {}
     if name := _living(row):
         is_broadcast = _is_unsent(row) and row["payload"].get("reply_broadcast")
-        shown = head if is_sure else _UNKNOWN
+        seq = head if is_sure else _UNKNOWN
         values |= {
             "post": name,
             "edit_lane": f"edit/{row['workspace']}",
             "payload": {"reply_broadcast": True} if is_broadcast else {},
-            "shown_seq": shown if row["state"] == "sent" else 0,
+            "shown_seq": seq if row["state"] == "sent" else 0,
         }
     return values
 
@@ -197,8 +197,8 @@ def _living(row: Mapping[str, Any]) -> str | None:
     """Which living post it is."""
     if row["method"] != "post" or not row["debate_id"]:
         return None
-    found = (name for name, pattern in _LIVING.items() if re.fullmatch(pattern, row["key"]))
-    return next(found, None)
+    names = (name for name, pattern in _LIVING.items() if re.fullmatch(pattern, row["key"]))
+    return next(names, None)
 
 
 def _is_unsent(row: Mapping[str, Any]) -> bool:
