@@ -34,7 +34,7 @@ def an_answer(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "worth"), [(("o1",), 1.0), (("o2",), 0.0), (("o1", "o2"), 0.5), ((), 0.0)]
+    ("choice", "worth"), [(("o1",), 1.0), (("o2",), 0.0), (("o1", "o2"), 0.5), ((), 0.0)]
 )
 def test_accuracy(choice: tuple[str, ...], worth: float) -> None:
     assert accuracy(an_answer({}, *choice)) == worth
