@@ -13,9 +13,9 @@ def free_port() -> int:
     """
     while True:
         port = 20_000 + secrets.randbelow(12_000)
-        with socket.socket() as found:
+        with socket.socket() as server:
             try:
-                found.bind(("127.0.0.1", port))
+                server.bind(("127.0.0.1", port))
             except OSError:
                 continue
             return port

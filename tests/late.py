@@ -51,12 +51,12 @@ class LateSelector(selectors.DefaultSelector):
         """Return what is ready and not held back, once there is any or the time is over."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
-            left = None if end is None else max(0.0, end - time.monotonic())
+            remaining = None if end is None else max(0.0, end - time.monotonic())
             # What is held back is ready: to wait for it would end at once.
-            ready = super().select(0 if self._held else left)
-            seen = [key for key in ready if self._is_seen(key[0].fd)]
-            if seen or left == 0:
-                return seen
+            ready = super().select(0 if self._held else remaining)
+            ready_now = [key for key in ready if self._is_seen(key[0].fd)]
+            if ready_now or remaining == 0:
+                return ready_now
             if self._held:
                 time.sleep(_GLANCE)
 
@@ -101,9 +101,9 @@ def make_people_late(people: type[Any], draw: Callable[[], float]) -> None:
         deed = getattr(people, name)
 
         @wraps(deed)
-        async def do(*given: Any, **named: Any) -> Any:
+        async def do(*args: Any, **named: Any) -> Any:
             await asyncio.sleep(draw())
-            return await deed(*given, **named)
+            return await deed(*args, **named)
 
         return do
 

@@ -21,11 +21,11 @@ def notifications(thread: Sequence[Message]) -> Mapping[str, int]:
     Args:
         thread: The root and its replies, oldest first.
     """
-    told, following = Counter[str](), set[str]()
+    counts, following = Counter[str](), set[str]()
     for message in thread:
         author = "" if message.get("bot_id") else str(message["user"])
-        shown = message.get("blocks") or message["text"]
-        mentioned = set(_MENTION.findall(json.dumps(shown)))
-        told.update((following | mentioned) - {author})
+        content = message.get("blocks") or message["text"]
+        mentioned = set(_MENTION.findall(json.dumps(content)))
+        counts.update((following | mentioned) - {author})
         following |= mentioned | ({author} if author else set())
-    return told
+    return counts

@@ -47,8 +47,8 @@ def test_what_is_watched_anew_is_not_held_back_any_more() -> None:
 
 
 def test_the_same_seed_draws_the_same() -> None:
-    one, same, other = (by_chance(seed) for seed in ("1", "1", "2"))
-    drawn = [one() for _ in range(50)]
+    first, same, other = (by_chance(seed) for seed in ("1", "1", "2"))
+    drawn = [first() for _ in range(50)]
     assert [same() for _ in range(50)] == drawn != [other() for _ in range(50)]
     assert 0.0 in drawn
     assert max(drawn) > 0

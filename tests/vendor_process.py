@@ -80,10 +80,10 @@ async def _line(process: Process) -> str:
     return (await process.stdout.readline()).decode().strip()
 
 
-def _told(asked: Asked) -> Say:
-    sys.stdout.write(f"{asked.path}\n")
+def _told(request: Asked) -> Say:
+    sys.stdout.write(f"{request.path}\n")
     sys.stdout.flush()
-    return replace(good_reply(asked), wait=0.05)
+    return replace(good_reply(request), wait=0.05)
 
 
 async def _serve() -> None:

@@ -13,13 +13,13 @@ from tests.vendors.script import Asked, Say
 _IN_WORDS = "with every field filled:\n"
 
 
-def good_reply(asked: Asked) -> Say:
+def good_reply(request: Asked) -> Say:
     """A reply in the form that is asked for."""
-    fields = _fields(asked.body)
+    fields = _fields(request.body)
     if "ranking" in fields:
-        return Say(text=json.dumps(_ballot(str(asked.body))))
+        return Say(text=json.dumps(_ballot(str(request.body))))
     if "stands_for" in fields:
-        labels = _labels(str(asked.body))
+        labels = _labels(str(request.body))
         merged = {"options": ["PostgreSQL"], "stands_for": [1] * len(labels), "kind": "choice"}
         return Say(text=json.dumps(merged))
     if "risks" in fields:
@@ -47,15 +47,15 @@ def _fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
         ("text", "format", "schema"),
         ("response_format", "json_schema", "schema"),
     )
-    found = (dig(body, *place, "properties") for place in places)
-    return next((fields for fields in found if fields), _fields_in_words(body))
+    matches = (dig(body, *place, "properties") for place in places)
+    return next((fields for fields in matches if fields), _fields_in_words(body))
 
 
 def _fields_in_words(value: object) -> Mapping[str, Any]:
     """The fields of the form that stands in a prompt, for vendors without strict schemas."""
     if isinstance(value, str):
-        _, found, schema = value.rpartition(_IN_WORDS)
-        return json.loads(schema)["properties"] if found else {}
+        _, mark, schema = value.rpartition(_IN_WORDS)
+        return json.loads(schema)["properties"] if mark else {}
     within: list[object] = []
     if isinstance(value, dict):
         within = list(cast("dict[str, object]", value).values())

@@ -21,8 +21,8 @@ PATIENCE = 300_000
 @pytest_asyncio.fixture(loop_scope="module")
 async def team() -> AsyncIterator[Team]:
     model = quoting('[e1: "April,2500"]', '[e1: "April,9500"]')
-    async with team_at_work(spec=BotSpec(provider=model)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(provider=model)) as team:
+        yield team
 
 
 async def test_an_attached_file_is_quoted_in_the_thread(page: Page, team: Team) -> None:

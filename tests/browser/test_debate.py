@@ -31,8 +31,8 @@ def models() -> ScriptedProvider:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def team(models: ScriptedProvider) -> AsyncIterator[Team]:
-    async with team_at_work(spec=BotSpec(provider=models)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        yield team
 
 
 async def start(page: Page, team: Team) -> str:
@@ -94,8 +94,8 @@ async def test_a_reply_in_the_thread_is_seen_by_the_bot(
     await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
     await page.locator("#thread textarea").fill("We are only two people.")
     await page.locator("#thread textarea").press("Enter")
-    said = page.locator("#thread .row", has_text="We are only two people.").first
-    await expect(said.locator('.reaction[aria-label^="eyes"]')).to_be_visible(timeout=PATIENCE)
+    note = page.locator("#thread .row", has_text="We are only two people.").first
+    await expect(note.locator('.reaction[aria-label^="eyes"]')).to_be_visible(timeout=PATIENCE)
     models.let_go()
     await board.get_by_role("button", name="Resume").click(timeout=PATIENCE)
     debate = await team.wait_for_end(ts)

@@ -73,10 +73,10 @@ async def test_axe_finds_nothing_that_is_moderate_or_worse(
         if page.url != address:
             await page.goto(address)
         await page.evaluate(AXE)
-        found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        report = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
         grave = [
             f"{violation['impact']} {violation['id']} {node['target']}"
-            for violation in found["violations"]
+            for violation in report["violations"]
             if violation["impact"] in GRAVE
             for node in violation["nodes"]
         ]

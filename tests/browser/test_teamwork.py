@@ -32,8 +32,8 @@ ASKED = {
 def asking(request: ModelRequest) -> str:
     if request.act is not Act.QUESTIONS:
         return plausible_reply(request)
-    asked = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
-    return json.dumps({"questions": asked})
+    questions = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
+    return json.dumps({"questions": questions})
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -43,8 +43,8 @@ async def team() -> AsyncIterator[Team]:
         rounds=1,
         clarifying=Clarifying(enabled=True, wait_seconds=600),
     )
-    async with team_at_work(spec=spec) as found:
-        yield found
+    async with team_at_work(spec=spec) as team:
+        yield team
 
 
 async def type_command(page: Page, team: Team, words: str) -> None:

@@ -129,8 +129,8 @@ class Line:
         if isinstance(answer, Say) and not self.streamed:
             answer = replace(answer, streamed=False)
 
-        def reply(asked: Asked) -> Say | Reject:
-            nowhere = self.case.chat_only and asked.path == "/v1/responses"
+        def reply(request: Asked) -> Say | Reject:
+            nowhere = self.case.chat_only and request.path == "/v1/responses"
             return no_responses if nowhere else answer
 
         self.vendor.script = reply
@@ -412,9 +412,9 @@ async def test_an_error_whose_body_does_not_end_is_not_read_to_its_end(case: Cas
 
 
 async def test_a_reply_that_failed_says_what_it_has_cost() -> None:
-    said = {"type": "server_error", "code": "server_error", "message": "It failed."}
+    error = {"type": "server_error", "code": "server_error", "message": "It failed."}
     usage = {"input_tokens": 5000, "output_tokens": 900, "total_tokens": 5900}
-    body = json.dumps({"object": "response", "status": "failed", "error": said, "usage": usage})
+    body = json.dumps({"object": "response", "status": "failed", "error": error, "usage": usage})
     async with Vendor(always(Reject(status=200, body=body))) as vendor:
         provider = _openai(vendor.url, PATIENT)
         with pytest.raises(ProviderDown) as caught:
@@ -434,8 +434,8 @@ async def test_a_stream_that_is_called_json_is_read_as_what_it_is() -> None:
 
 
 async def test_nobody_listening_is_a_provider_down(case: Case) -> None:
-    async with Vendor() as gone:
-        provider = case.build(gone.url, PATIENT)
+    async with Vendor() as vendor:
+        provider = case.build(vendor.url, PATIENT)
 
     with pytest.raises(ProviderDown):
         await provider.complete(a_request(case.model))
@@ -469,9 +469,9 @@ async def test_what_anybody_wrote_arrives_as_data_between_delimiters(line: Line)
     assert sent.rstrip().endswith("Propose a solution.")
 
 
-def _prompt(asked: Asked) -> str:
+def _prompt(request: Asked) -> str:
     """The text of the user's message."""
-    body = asked.body
+    body = request.body
     message = (body.get("input") or body["messages"])[-1]
     content = message["content"]
     return content if isinstance(content, str) else "".join(part["text"] for part in content)

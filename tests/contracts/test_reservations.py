@@ -59,9 +59,9 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         location = request.getfixturevalue("on_postgres")
     async with await Database.open(location) as database:
         await prepare(database)
-        made = SqlDebateStore(database)
-        await made.create("d1", DebateStarted(setup=a_setup()), origin="o1", at=NOON)
-        yield made
+        store = SqlDebateStore(database)
+        await store.create("d1", DebateStarted(setup=a_setup()), origin="o1", at=NOON)
+        yield store
 
 
 def day_cap(limit: str = "1.00") -> Cap:
@@ -95,8 +95,8 @@ async def room(store: Store, amount: str, at: datetime = NOON) -> bool:
 async def test_what_is_reserved_is_not_there_for_others(store: Store) -> None:
     assert not await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
 
-    (known,) = await store.reserve(wanted("b", "0.60"), [day_cap()], at=NOON)
-    assert known.spent == 0  # only held: it may yet fit
+    (reservation,) = await store.reserve(wanted("b", "0.60"), [day_cap()], at=NOON)
+    assert reservation.spent == 0  # only held: it may yet fit
     assert await room(store, "0.40")
 
 
@@ -119,16 +119,16 @@ async def test_what_an_attempt_did_cost_counts_before_it_is_recorded(store: Stor
     await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
     await store.settle("a", Decimal("0.25"), expires_at=SOON)
 
-    (known,) = await store.reserve(wanted("b", "0.80"), [day_cap()], at=NOON)
-    assert known.spent == Decimal("0.25")
+    (reservation,) = await store.reserve(wanted("b", "0.80"), [day_cap()], at=NOON)
+    assert reservation.spent == Decimal("0.25")
     assert await room(store, "0.75")
 
 
 async def test_a_cost_nobody_knows_is_the_worst_case_and_none_gives_all_back(store: Store) -> None:
     await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
     await store.settle("a", None, expires_at=SOON)
-    (known,) = await store.reserve(wanted("b", "0.60"), [day_cap()], at=NOON)
-    assert known.spent == Decimal("0.60")
+    (reservation,) = await store.reserve(wanted("b", "0.60"), [day_cap()], at=NOON)
+    assert reservation.spent == Decimal("0.60")
 
     await store.settle("a", Decimal(0), expires_at=SOON)
     assert await room(store, "1.00")

@@ -81,11 +81,11 @@ def note(note_id: str, text: str = "Mind the cost") -> NoteAdded:
 
 
 async def test_a_debate_begins_with_its_start(store: DebateStore) -> None:
-    made = await store.create("d1", start(), origin="trigger-1", at=NOON)
+    opening = await store.create("d1", start(), origin="trigger-1", at=NOON)
 
-    assert made.fresh
-    assert made.recorded == Recorded("d1", 1, NOON, start())
-    assert list(await store.events("d1")) == [made.recorded]
+    assert opening.fresh
+    assert opening.recorded == Recorded("d1", 1, NOON, start())
+    assert list(await store.events("d1")) == [opening.recorded]
 
 
 async def test_the_same_origin_begins_one_debate(store: DebateStore) -> None:
@@ -99,12 +99,12 @@ async def test_the_same_origin_begins_one_debate(store: DebateStore) -> None:
 
 
 async def test_commands_repeated_at_the_same_time_begin_one_debate(store: DebateStore) -> None:
-    made = await asyncio.gather(
+    starts = await asyncio.gather(
         *(store.create(f"d{n}", start(), origin="trigger-1", at=NOON) for n in range(20))
     )
 
-    assert sum(event.fresh for event in made) == 1
-    assert len({event.recorded.debate_id for event in made}) == 1
+    assert sum(event.fresh for event in starts) == 1
+    assert len({event.recorded.debate_id for event in starts}) == 1
     assert len(await store.find(DebateFilter())) == 1
 
 
@@ -196,18 +196,18 @@ async def test_a_turn_has_one_outcome_good_or_bad(store: DebateStore) -> None:
 async def test_the_same_key_in_two_debates_is_two_events(store: DebateStore) -> None:
     for name in ("d1", "d2"):
         await store.create(name, start(), origin=name, at=NOON)
-        made = await store.append(name, said(name), at=NOON)
-        assert made.fresh
-        assert made.recorded.seq == 2
+        event = await store.append(name, said(name), at=NOON)
+        assert event.fresh
+        assert event.recorded.seq == 2
 
 
 async def test_many_writers_of_one_debate_get_numbers_without_gaps(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
-    made = await asyncio.gather(
+    events = await asyncio.gather(
         *(store.append("d1", note(f"n{n % 30}"), at=NOON) for n in range(60))
     )
 
-    assert sum(event.fresh for event in made) == 30
+    assert sum(event.fresh for event in events) == 30
     log = await store.events("d1")
     assert [recorded.seq for recorded in log] == list(range(1, 32))
     assert len({recorded.event.key for recorded in log}) == 31
@@ -282,12 +282,12 @@ async def test_a_debate_nobody_began_is_unknown(store: DebateStore) -> None:
 
 async def test_what_was_published_is_remembered_and_never_goes_back(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
-    seen = [await store.published("d1")]
+    positions = [await store.published("d1")]
     for number in (3, 2, 5):
         await store.mark_published("d1", number)
-        seen.append(await store.published("d1"))
+        positions.append(await store.published("d1"))
 
-    assert seen == [0, 3, 3, 5]
+    assert positions == [0, 3, 3, 5]
 
 
 async def test_unfinished_debates_are_those_that_run_or_have_unpublished_events(
@@ -419,8 +419,8 @@ async def test_the_list_can_be_of_a_workspace_of_channels_or_of_open_debates(
         await store.create(name, start(workspace=workspace, channel=channel), origin=name, at=NOON)
     await store.append("b", DebateConcluded(), at=NOON)
 
-    async def ids(wanted: DebateFilter) -> set[str]:
-        return {entry.debate_id for entry in await store.find(wanted)}
+    async def ids(query: DebateFilter) -> set[str]:
+        return {entry.debate_id for entry in await store.find(query)}
 
     assert await ids(DebateFilter(workspace="T1")) == {"a", "b"}
     assert await ids(DebateFilter(workspace="T1", channels=["C2"])) == {"b"}

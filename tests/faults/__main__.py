@@ -61,22 +61,22 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _row(seen: Seen) -> str:
+def _row(outcome: Seen) -> str:
     """One line of the table."""
-    audit = seen.audit
+    audit = outcome.audit
     figures = [audit.lost, audit.doubled, audit.recorded_repeats] if audit else ["?"] * 3
     cells = [
-        seen.what,
-        f"{seen.lasted:.0f}",
-        " ".join(seen.answer.split())[:110],
-        f"{seen.health} after {seen.noticed:.1f} s" if seen.health else "–",
-        f"{seen.well_after:.1f} s",
-        f"{seen.noted_after:.1f} s",
-        duration(round(seen.done_after)),
+        outcome.what,
+        f"{outcome.lasted:.0f}",
+        " ".join(outcome.answer.split())[:110],
+        f"{outcome.health} after {outcome.noticed:.1f} s" if outcome.health else "–",
+        f"{outcome.well_after:.1f} s",
+        f"{outcome.noted_after:.1f} s",
+        duration(round(outcome.done_after)),
         *map(str, figures),
-        f"code {seen.stop[0]}, {seen.stop[1]:.1f} s",
+        f"code {outcome.stop[0]}, {outcome.stop[1]:.1f} s",
     ]
-    return "\n    ! ".join(("| " + " | ".join(cells) + " |", *seen.wrong))
+    return "\n    ! ".join(("| " + " | ".join(cells) + " |", *outcome.wrong))
 
 
 async def _troubles(
@@ -90,7 +90,7 @@ async def _troubles(
         place = folder / (f"{name}-ended" if ending else name)
         async with alone, gate:
             try:
-                seen = await drill(
+                outcome = await drill(
                     name, place, seconds=options.seconds, ending=ending, postgres=postgres
                 )
             except Impossible as error:
@@ -99,9 +99,9 @@ async def _troubles(
             except Exception as error:  # noqa: BLE001 - the others shall be held
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 words = f"{type(error).__name__}: {error} ({at.name}:{at.lineno})"
-                seen = Seen(what=TROUBLES[name].what, wrong=[words])
-        _say(_row(seen))
-        return bool(seen.wrong)
+                outcome = Seen(what=TROUBLES[name].what, wrong=[words])
+        _say(_row(outcome))
+        return bool(outcome.wrong)
 
     _say(_HEAD)
     drills = [

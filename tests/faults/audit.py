@@ -83,11 +83,9 @@ async def audit(
     return Audit(
         unfinished=sum(debate.status is Status.RUNNING for debate in debates),
         failed=sum(debate.status is Status.FAILED for debate in debates),
-        lost=sum(len(set(wanted) - set(keys)) for wanted, keys in pairs),
+        lost=sum(len(set(order) - set(keys)) for order, keys in pairs),
         doubled=sum(len(keys) - len(set(keys)) for _, keys in pairs),
-        displaced=sum(
-            not _is_in_order(list(dict.fromkeys(keys)), wanted) for wanted, keys in pairs
-        ),
+        displaced=sum(not _is_in_order(list(dict.fromkeys(keys)), order) for order, keys in pairs),
         recorded_repeats=sum(_repeats(log, requests) for log in logs),
         overspent=max(Decimal(0), spent - cap) if cap is not None else Decimal(0),
         debates=len(logs),
@@ -123,15 +121,15 @@ def keys_by_debate(workspace: Workspace, channels: Sequence[str]) -> Mapping[str
 
 def _repeats(log: Sequence[Recorded], requests: Mapping[str, Sequence[float]]) -> int:
     """Calls that began after the event with their answer."""
-    known = {
+    recorded_at = {
         mark: recorded.at.timestamp()
         for recorded in reversed(log)
         for mark in _MARK.findall(event_to_json(recorded.event))
     }
-    return sum(at > known[mark] for mark in known for at in requests.get(mark, ()))
+    return sum(at > recorded_at[mark] for mark in recorded_at for at in requests.get(mark, ()))
 
 
-def _is_in_order(keys: Sequence[str], wanted: Sequence[str]) -> bool:
+def _is_in_order(keys: Sequence[str], order: Sequence[str]) -> bool:
     """Whether keys stand in the order wanted, whatever is missing."""
     there = set(keys)
-    return [key for key in wanted if key in there] == [key for key in keys if key in wanted]
+    return [key for key in order if key in there] == [key for key in keys if key in order]

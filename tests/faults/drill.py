@@ -76,28 +76,28 @@ async def drill(
     """
     trouble = TROUBLES[name]
     seconds = max(seconds, trouble.least)
-    seen = Seen(what=trouble.what + (", SIGTERM" if ending else ""))
+    outcome = Seen(what=trouble.what + (", SIGTERM" if ending else ""))
     async with _site_for(trouble, folder, seconds, postgres) as site:
         await site.ask(FIRST)
         # All that is asked at once is answered: something is recorded, and the next is asked.
         await site.until(lambda: site.models.calls > AT_ONCE)
         began = time.monotonic()
         async with trouble.hurt(site):
-            await _during(site, trouble, seen, seconds)
+            await _during(site, trouble, outcome, seconds)
             if ending:
-                seen.stop = await site.machine.stop()
-            seen.lasted = time.monotonic() - began
+                outcome.stop = await site.machine.stop()
+            outcome.lasted = time.monotonic() - began
         mended = time.monotonic()
         if site.machine.process is None:
             await site.machine.start()
-        await asyncio.gather(_after(site, trouble, seen, mended), _heard(site, seen, mended))
+        await asyncio.gather(_after(site, trouble, outcome, mended), _heard(site, outcome, mended))
         stopped = await site.machine.stop()
         await site.stop()
-        seen.stop = seen.stop if ending else stopped
-        if seen.stop[0] or seen.stop[1] > _STOP_SECONDS * _busy():
-            seen.wrong.append(f"SIGTERM: code {seen.stop[0]} after {seen.stop[1]:.1f} s")
-        await _reckon(site, trouble, seen)
-    return seen
+        outcome.stop = outcome.stop if ending else stopped
+        if outcome.stop[0] or outcome.stop[1] > _STOP_SECONDS * _busy():
+            outcome.wrong.append(f"SIGTERM: code {outcome.stop[0]} after {outcome.stop[1]:.1f} s")
+        await _reckon(site, trouble, outcome)
+    return outcome
 
 
 @asynccontextmanager
@@ -130,7 +130,7 @@ async def _site_for(
         yield site
 
 
-async def _during(site: Site, trouble: Trouble, seen: Seen, seconds: float) -> None:
+async def _during(site: Site, trouble: Trouble, outcome: Seen, seconds: float) -> None:
     """People go on, operators look; return when the trouble has lasted long enough."""
     ends = time.monotonic() + seconds
     if site.machine.process:
@@ -140,38 +140,38 @@ async def _during(site: Site, trouble: Trouble, seen: Seen, seconds: float) -> N
     asking = asyncio.create_task(site.typed(SECOND, "sam"))
     knocking = asyncio.create_task(_longest_wait(site.machine, ends)) if trouble.answers else None
     if trouble.health:
-        while time.monotonic() < ends + 15 and not seen.health:
-            seen.health = _what_is_down(await site.machine.health())
-            seen.noticed = time.monotonic() - began
+        while time.monotonic() < ends + 15 and not outcome.health:
+            outcome.health = _what_is_down(await site.machine.health())
+            outcome.noticed = time.monotonic() - began
             await asyncio.sleep(0.2)
-        if not re.search(trouble.health, seen.health):
-            seen.wrong.append(f"/health said: {seen.health or 'all is well'}")
+        if not re.search(trouble.health, outcome.health):
+            outcome.wrong.append(f"/health said: {outcome.health or 'all is well'}")
     if trouble.doctor:
         output = (await site.machine.moot("doctor")).text
         findings = ", ".join(re.findall(r"^✗ (.*)$", output, re.MULTILINE))
         if not re.search(trouble.doctor, findings):
-            seen.wrong.append(f"doctor said: {output}")
+            outcome.wrong.append(f"doctor said: {output}")
     await asyncio.sleep(max(0.0, ends - time.monotonic()))
-    await _shown(trouble.figure, site.machine.figures, seen)
+    await _shown(trouble.figure, site.machine.figures, outcome)
     if trouble.ends:
-        await _shown(trouble.log, lambda: _text(site.machine.log[position:]), seen)
+        await _shown(trouble.log, lambda: _text(site.machine.log[position:]), outcome)
     if knocking and (wait := await knocking) > _SLACK_WAITS * _busy():
-        seen.wrong.append(f"everybody was held up for {wait:.1f} s")
-    seen.answer = await asking
+        outcome.wrong.append(f"everybody was held up for {wait:.1f} s")
+    outcome.answer = await asking
 
 
 async def _text(text: str) -> str:
     return text
 
 
-async def _shown(pattern: str, read: Callable[[], Awaitable[str]], seen: Seen) -> None:
+async def _shown(pattern: str, read: Callable[[], Awaitable[str]], outcome: Seen) -> None:
     """Wait until a pattern is in a text; an empty one is."""
     try:
         async with asyncio.timeout(40):
             while not re.search(pattern, await read()):  # noqa: ASYNC110 - a file
                 await asyncio.sleep(0.2)
     except TimeoutError:
-        seen.wrong.append(f"nothing told {pattern!r}")
+        outcome.wrong.append(f"nothing told {pattern!r}")
 
 
 async def _longest_wait(machine: Machine, ends: float) -> float:
@@ -185,27 +185,27 @@ async def _longest_wait(machine: Machine, ends: float) -> float:
     return longest
 
 
-async def _after(site: Site, trouble: Trouble, seen: Seen, mended: float) -> None:
+async def _after(site: Site, trouble: Trouble, outcome: Seen, mended: float) -> None:
     """Wait until all is well, and look at how soon."""
     try:
         async with asyncio.timeout(PATIENCE):
             while _what_is_down(await site.machine.health()):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
-            seen.well_after = time.monotonic() - mended
+            outcome.well_after = time.monotonic() - mended
             if trouble.holds:
                 board = await site.until(lambda: _held(site))
                 await site.workspace.click("dana", CHANNEL, board, ActionId.RESUME.value)
-            if "Nobody" in seen.answer or "again" in seen.answer:
+            if "Nobody" in outcome.answer or "again" in outcome.answer:
                 await site.ask(SECOND, "sam")
             await site.decided(1 if trouble.forgets else 2)
             await site.at_rest(1 if trouble.forgets else 2)
-            seen.done_after = time.monotonic() - mended
+            outcome.done_after = time.monotonic() - mended
             await asyncio.sleep(_QUIET + site.models.wait)
     except TimeoutError:
-        seen.wrong.append(f"not well after {PATIENCE:.0f} s: {site.machine.log[-1500:]}")
+        outcome.wrong.append(f"not well after {PATIENCE:.0f} s: {site.machine.log[-1500:]}")
 
 
-async def _heard(site: Site, seen: Seen, mended: float) -> None:
+async def _heard(site: Site, outcome: Seen, mended: float) -> None:
     """Wait until what somebody wrote meanwhile is in a log, or its author is told it is too late.
 
     Moot promises to read it again as soon as it can; `_reckon` says if it did not.
@@ -216,33 +216,33 @@ async def _heard(site: Site, seen: Seen, mended: float) -> None:
             if any(debate.notes for debate in await site.debates()):
                 break
         await asyncio.sleep(0.5)
-    seen.noted_after = time.monotonic() - mended
+    outcome.noted_after = time.monotonic() - mended
 
 
-async def _reckon(site: Site, trouble: Trouble, seen: Seen) -> None:
+async def _reckon(site: Site, trouble: Trouble, outcome: Seen) -> None:
     """Compare the logs with what is in the workspace and what the models were asked."""
-    seen.audit, waiting = await site.look()
-    faults = dict(seen.audit.faults)
+    outcome.audit, waiting = await site.look()
+    faults = dict(outcome.audit.faults)
     if trouble.forgets:  # that it was held and resumed stands below a verdict that was there before
         faults.pop("displaced", None)
-    seen.wrong += [f"{count} {name}" for name, count in faults.items()]
+    outcome.wrong += [f"{count} {name}" for name, count in faults.items()]
     if not re.search(trouble.log, site.machine.log):
-        seen.wrong.append(f"no log line {trouble.log!r}")
+        outcome.wrong.append(f"no log line {trouble.log!r}")
     threads = [site.workspace.thread(CHANNEL, board) for board in site.boards()]
     if not re.search(trouble.shown, str(threads)):
-        seen.wrong.append(f"people were not shown {trouble.shown!r}")
+        outcome.wrong.append(f"people were not shown {trouble.shown!r}")
     if waiting:
-        seen.wrong.append(f"{waiting} posts were never sent")
+        outcome.wrong.append(f"{waiting} posts were never sent")
     debates = await site.debates()
     notes = [note.text for debate in debates for note in debate.notes]
     # Recorded once; or the debate ended before anybody could hear it, and its author is told.
     if notes != [NOTE] and (notes or not _is_told_of_end(site.workspace)):
-        seen.wrong.append(f"notes: {notes}")
+        outcome.wrong.append(f"notes: {notes}")
     questions = [debate.setup.question for debate in debates if "1111" not in debate.setup.question]
     if trouble.repeats:
         questions = list(dict.fromkeys(questions))
     if sorted(questions) != ([FIRST] if trouble.forgets else [FIRST, SECOND]):
-        seen.wrong.append(f"debates: {questions}")
+        outcome.wrong.append(f"debates: {questions}")
 
 
 def _busy() -> float:

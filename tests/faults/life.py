@@ -101,10 +101,10 @@ async def _people(site: Site, life: Life) -> None:
             workspace.faults.drop_after("chat.postMessage", times=2)
             workspace.faults.server_error("chat.update", times=2)
             workspace.faults.rate_limit("chat.postMessage", seconds=1, times=1)
-        known = set(site.boards(channel))
+        before = set(site.boards(channel))
         await site.typed(f"Choice {number}: queue or table?", person, channel)
         await asyncio.sleep(life.every)
-        fresh = [board for board in site.boards(channel) if board not in known]
+        fresh = [board for board in site.boards(channel) if board not in before]
         with suppress(PersonRefusal):  # nobody was connected
             if fresh and dice.random() < _NOTED:
                 await workspace.say(person, channel, "We are only two people.", fresh[0])

@@ -130,12 +130,12 @@ class Machine:
 
     def copied_file(self) -> Path:
         """A copy of the database: SQLite would look for one on the small disk on our own."""
-        seen = self.folder / "seen"
-        shutil.rmtree(seen, ignore_errors=True)  # no old log beside a new file
-        seen.mkdir()
+        copies = self.folder / "seen"
+        shutil.rmtree(copies, ignore_errors=True)  # no old log beside a new file
+        copies.mkdir()
         for part in self.disk.glob("moot.db*"):
-            shutil.copyfile(part, seen / part.name)
-        return seen / "moot.db"
+            shutil.copyfile(part, copies / part.name)
+        return copies / "moot.db"
 
     @property
     def has_clock(self) -> bool:

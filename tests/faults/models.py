@@ -27,21 +27,23 @@ class MarkedModels:
         #: When each prompt was asked, in seconds since 1970.
         self.asked: dict[str, list[float]] = defaultdict(list)
 
-    def __call__(self, asked: Asked) -> Say | Reject:
+    def __call__(self, request: Asked) -> Say | Reject:
         """Note the prompt, then answer it."""
-        if asked.path == "/v1/models":
+        if request.path == "/v1/models":
             names = [{"id": name} for name in (STEADY, SHAKY)]
             return Reject(status=200, body=json.dumps({"object": "list", "data": names}))
         # The same prompt may be asked for as a stream, and then in one piece.
-        prompt = {key: asked.body[key] for key in asked.body.keys() - {"stream", "stream_options"}}
+        prompt = {
+            key: request.body[key] for key in request.body.keys() - {"stream", "stream_options"}
+        }
         words = json.dumps(prompt, sort_keys=True)
         mark = f"mark-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
         self.asked[mark].append(time.time())
-        say = replace(_marked(good_reply(asked), mark), wait=self.wait)
+        say = replace(_marked(good_reply(request), mark), wait=self.wait)
         if self.dear:
-            most = asked.body.get("max_completion_tokens") or asked.body.get("max_tokens") or 0
+            most = request.body.get("max_completion_tokens") or request.body.get("max_tokens") or 0
             say = replace(say, counts=Counts(output=int(most) * 9 // 10))
-        spoilt = self.spoilt if asked.body.get("model") == SHAKY else None
+        spoilt = self.spoilt if request.body.get("model") == SHAKY else None
         return spoilt(say) if spoilt else say
 
     @property

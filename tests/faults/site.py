@@ -72,16 +72,16 @@ class Site:
             await self.workspace.command(user, channel, "/debate", words)
         except PersonRefusal as refusal:
             return f"Nobody heard it: {refusal}"
-        shown = self.workspace.ephemeral(user, channel)[before:]
-        return " ".join(str(message["text"]) for message in shown)
+        answers = self.workspace.ephemeral(user, channel)[before:]
+        return " ".join(str(message["text"]) for message in answers)
 
     async def ask(self, question: str, user: str = "dana", channel: str = CHANNEL) -> str:
         """Type a question, as people do, until it is taken; return its board's timestamp."""
-        known = set(self.boards(channel))
+        before = set(self.boards(channel))
         async with asyncio.timeout(PATIENCE):
             while "begins" not in await self.typed(question, user, channel):  # noqa: ASYNC110
                 await asyncio.sleep(0.5)
-        return (await self.until(lambda: [*set(self.boards(channel)) - known]))[-1]
+        return (await self.until(lambda: [*set(self.boards(channel)) - before]))[-1]
 
     def boards(self, channel: str = CHANNEL) -> Sequence[str]:
         """Timestamps of the boards in a channel."""
@@ -91,9 +91,9 @@ class Site:
     async def until(self, look: Callable[[], Any]) -> Any:
         """Wait until something is to be seen, in Slack or at the models; return it."""
         async with asyncio.timeout(PATIENCE):
-            while not (seen := look()):  # noqa: ASYNC110 - other processes
+            while not (sight := look()):  # noqa: ASYNC110 - other processes
                 await asyncio.sleep(0.1)
-        return seen
+        return sight
 
     async def decided(self, count: int = 1) -> None:
         """Wait until so many decisions stand in the channels."""
@@ -125,11 +125,13 @@ class Site:
         ends = time.monotonic() + PATIENCE
         while True:
             try:
-                seen, waiting = await self.look()
+                report, waiting = await self.look()
             except StoreError:  # a copy that was made while somebody wrote
-                seen, waiting = None, 1
-            if seen and not (seen.unfinished or seen.lost or waiting or seen.debates < debates):
-                return seen
+                report, waiting = None, 1
+            if report and not (
+                report.unfinished or report.lost or waiting or report.debates < debates
+            ):
+                return report
             if time.monotonic() > ends:
                 return await self.audited()
             await asyncio.sleep(0.3)
@@ -147,8 +149,8 @@ class Site:
             requests = {} if self.machine.has_clock else self.models.asked
             cap = self.machine.cap
             store = SqlDebateStore(database)
-            seen = await audit(store, self.workspace, self.channels, requests, cap=cap)
-            return seen, await Posts(database).backlog()
+            report = await audit(store, self.workspace, self.channels, requests, cap=cap)
+            return report, await Posts(database).backlog()
 
 
 @asynccontextmanager

@@ -32,10 +32,10 @@ async def test_nothing_is_lost_or_doubled_and_all_gets_well(
 ) -> None:
     postgres = request.getfixturevalue("postgres") if TROUBLES[name].on_postgres else None
     try:
-        seen = await drill(name, tmp_path, seconds=SHORT, ending=ending, postgres=postgres)
+        outcome = await drill(name, tmp_path, seconds=SHORT, ending=ending, postgres=postgres)
     except Impossible as why:
         pytest.skip(str(why))
-    assert seen.wrong == []
+    assert outcome.wrong == []
 
 
 @pytest.mark.slow

@@ -106,16 +106,16 @@ async def restored(site: Site, *, deleted: bool = False) -> AsyncGenerator[None]
     backup = str(site.machine.folder / "backup.db")
     # On a busy machine a backup begins seconds after it was asked for: no debate may end before.
     usual, site.models.wait = site.models.wait, 40.0
-    made = await site.machine.moot("backup", backup)
-    assert made.code == 0, made.text
+    backup_run = await site.machine.moot("backup", backup)
+    assert backup_run.code == 0, backup_run.text
     site.models.wait = usual
     if deleted:
         site.machine.file.unlink()
     yield
     if site.machine.process:
         await site.machine.stop()
-    done = await site.machine.moot("restore", backup)
-    assert done.code == 0, done.text
+    restore_run = await site.machine.moot("restore", backup)
+    assert restore_run.code == 0, restore_run.text
     await site.machine.start()
 
 

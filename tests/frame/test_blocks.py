@@ -64,8 +64,8 @@ class Block:
         called = (CALL.match(line.strip()) for line in lines)
         matches = (re.match(r"make debate ARGS='(.*)'$", line.strip()) for line in lines)
         return [
-            *((found[1] or found[2]).partition("  #")[0] for found in called if found),
-            *(f"debate {found[1]}" for found in matches if found),
+            *((match[1] or match[2]).partition("  #")[0] for match in called if match),
+            *(f"debate {match[1]}" for match in matches if match),
         ]
 
 
@@ -121,8 +121,8 @@ def test_commands_run_one_after_the_other(block: Block, tmp_path: Path) -> None:
     moot("debate", "A or B?", folder=tmp_path, env=environment)  # makes the database
     for line in (line for line in block.commands if line.strip() not in NOT_RUN):
         port = ["--port", "0"] if line.startswith("demo") else []  # others may have the usual one
-        done = moot(*shlex.split(line), *port, folder=tmp_path, env=environment)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        process = moot(*shlex.split(line), *port, folder=tmp_path, env=environment)
+        assert process.returncode == 0, f"{line}\n{process.stderr}"
 
 
 def test_there_are_blocks_of_each_kind() -> None:

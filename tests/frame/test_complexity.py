@@ -43,8 +43,8 @@ def test_methods_have_the_name_of_their_class() -> None:
     assert names == ["A.b", "A.c", "d"]
 
 
-def faults(found: Mapping[str, int], known: Mapping[str, int]) -> list[str]:
-    lines: Iterator[str] = TOOL["faults"](found, known)
+def faults(values: Mapping[str, int], limits: Mapping[str, int]) -> list[str]:
+    lines: Iterator[str] = TOOL["faults"](values, limits)
     return [line.partition(". ")[0] for line in lines]
 
 
@@ -55,9 +55,9 @@ def test_what_is_too_complex_and_not_listed_is_named() -> None:
 
 
 def test_a_listed_function_may_not_get_worse_and_the_list_is_kept_up_to_date() -> None:
-    known = {"a:worse": 25, "a:better": 30, "a:gone": 22, "a:same": 40}
-    found = {"a:worse": 26, "a:better": 21, "a:same": 40}
-    assert faults(found, known) == [
+    limits = {"a:worse": 25, "a:better": 30, "a:gone": 22, "a:same": 40}
+    values = {"a:worse": 26, "a:better": 21, "a:same": 40}
+    assert faults(values, limits) == [
         "a:worse: complexity 26, at most 25",
         "a:better: listed with 30, now 21",
         "a:gone: listed with 22, gone",
@@ -65,6 +65,6 @@ def test_a_listed_function_may_not_get_worse_and_the_list_is_kept_up_to_date() -
 
 
 def test_the_list_is_only_lowered() -> None:
-    known = {"a:better": 30, "a:gone": 22, "a:small": 25, "a:worse": 21}
-    found = {"a:better": 23, "a:small": 20, "a:worse": 50, "a:new": 99}
-    assert TOOL["lowered"](found, known) == {"a:better": 23, "a:worse": 21}
+    limits = {"a:better": 30, "a:gone": 22, "a:small": 25, "a:worse": 21}
+    values = {"a:better": 23, "a:small": 20, "a:worse": 50, "a:new": 99}
+    assert TOOL["lowered"](values, limits) == {"a:better": 23, "a:worse": 21}

@@ -13,7 +13,9 @@ import pytest
 from tests.frame.files import ROOT, read
 
 LINTER: dict[str, Any] = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]
-CONTRACTS: dict[str, dict[str, Any]] = {found["id"]: found for found in LINTER["contracts"]}
+CONTRACTS: dict[str, dict[str, Any]] = {
+    contract["id"]: contract for contract in LINTER["contracts"]
+}
 PACKAGES = {
     *("rules", "acts", "llm", "store", "transcript", "config"),
     *("slack", "listeners", "presenter", "views", "running", "operations", "terminal"),
@@ -88,8 +90,8 @@ def write(tree: Path, path: str, source: str = "") -> None:
 
 
 def lint(tree: Path, *contracts: str) -> subprocess.CompletedProcess[str]:
-    chosen = [word for contract in contracts for word in ("--contract", contract)]
-    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", *chosen]
+    options = [word for contract in contracts for word in ("--contract", contract)]
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", *options]
     return subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)  # noqa: S603 - our own tool
 
 

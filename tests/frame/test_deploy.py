@@ -147,15 +147,15 @@ def entry_point() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("said", "understood"), [(None, ANYWHERE), ("", ANYWHERE), ("127.0.0.1", "127.0.0.1")]
+    ("host", "understood"), [(None, ANYWHERE), ("", ANYWHERE), ("127.0.0.1", "127.0.0.1")]
 )
 def test_in_the_image_an_empty_host_is_the_whole_container(
-    said: str | None, understood: str
+    host: str | None, understood: str
 ) -> None:
-    env = {"PATH": "/usr/bin:/bin"} | ({} if said is None else {"MOOT_HOST": said})
+    env = {"PATH": "/usr/bin:/bin"} | ({} if host is None else {"MOOT_HOST": host})
     command = [*entry_point(), "printenv", "MOOT_HOST"]
-    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)  # noqa: S603 - the image's own
-    assert done.stdout == f"{understood}\n"
+    process = subprocess.run(command, env=env, check=True, capture_output=True, text=True)  # noqa: S603 - the image's own
+    assert process.stdout == f"{understood}\n"
 
 
 def test_the_entry_point_passes_words_on_and_leaves_no_shell_behind() -> None:
@@ -201,8 +201,8 @@ def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
     text = read("deploy/moot.service").replace("/usr/local/lib/moot/bin/moot", "/bin/true")
     (tmp_path / "moot.service").write_text(text, encoding="utf-8")
     command = [program, "verify", str(tmp_path / "moot.service")]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - systemd's
-    assert "moot.service" not in done.stderr
+    process = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - systemd's
+    assert "moot.service" not in process.stderr
 
 
 def test_whoever_stops_it_gives_it_the_time_it_takes() -> None:
@@ -219,15 +219,15 @@ def test_kubernetes_sets_no_variable_of_its_own() -> None:
 
 
 def test_the_manifest_for_http_is_the_other_one_with_addresses() -> None:
-    wanted = copy.deepcopy(MANIFEST)
+    manifest = copy.deepcopy(MANIFEST)
     address = HOST + EVENTS_PATH
-    wanted["settings"]["socket_mode_enabled"] = False
-    wanted["settings"]["event_subscriptions"]["request_url"] = address
-    wanted["settings"]["interactivity"]["request_url"] = address
-    for command in wanted["features"]["slash_commands"]:
+    manifest["settings"]["socket_mode_enabled"] = False
+    manifest["settings"]["event_subscriptions"]["request_url"] = address
+    manifest["settings"]["interactivity"]["request_url"] = address
+    for command in manifest["features"]["slash_commands"]:
         command["url"] = address
-    wanted["oauth_config"]["redirect_urls"] = [HOST + REDIRECT_PATH]
-    assert wanted == HTTP_MANIFEST
+    manifest["oauth_config"]["redirect_urls"] = [HOST + REDIRECT_PATH]
+    assert manifest == HTTP_MANIFEST
     jsonschema.Draft7Validator(SCHEMA).validate(HTTP_MANIFEST)
 
 

@@ -39,8 +39,8 @@ def without_code(text: str) -> str:
 
 def links(text: str) -> list[str]:
     """Return where a document's links and pictures lead, within the project."""
-    found = re.findall(r"\]\(([^)\s]+)\)", without_code(text))
-    return [target for target in found if not re.match(r"[a-z]+:", target)]
+    targets = re.findall(r"\]\(([^)\s]+)\)", without_code(text))
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
 
 
 def anchors(text: str) -> set[str]:
@@ -85,9 +85,9 @@ def test_readers_are_led_to_every_document() -> None:
 
 def test_every_picture_is_shown_with_words_for_those_who_cannot_see_it() -> None:
     text = read("README.md") + read("docs/team.md")
-    shown = re.findall(r"!\[([^\]]+)\]\((?:docs/)?pictures/([^)]+)\)", text)
-    assert sorted(name for _, name in shown) == PICTURES
-    assert all(len(words) > 20 for words, _ in shown)
+    pictures = re.findall(r"!\[([^\]]+)\]\((?:docs/)?pictures/([^)]+)\)", text)
+    assert sorted(name for _, name in pictures) == PICTURES
+    assert all(len(words) > 20 for words, _ in pictures)
 
 
 def test_a_picture_is_small_and_fetches_nothing() -> None:
@@ -102,13 +102,13 @@ def test_a_picture_is_small_and_fetches_nothing() -> None:
 
 def test_the_script_takes_every_picture() -> None:
     script = read("tools/pictures.py")
-    taken = re.findall(r'\.take\("([\w-]+)"', script)
-    assert sorted([*(f"{name}.png" for name in taken), "terminal.svg"]) == PICTURES
+    names = re.findall(r'\.take\("([\w-]+)"', script)
+    assert sorted([*(f"{name}.png" for name in names), "terminal.svg"]) == PICTURES
 
 
 def test_the_guide_names_every_command_of_slack() -> None:
-    said = {name for name in COMMANDS if name.startswith("/debate ")} - {"/debate <question>"}
-    assert said <= set(re.findall(r"`(/debate [^`]+)`", read("docs/team.md")))
+    names = {name for name in COMMANDS if name.startswith("/debate ")} - {"/debate <question>"}
+    assert names <= set(re.findall(r"`(/debate [^`]+)`", read("docs/team.md")))
 
 
 def named(pattern: str) -> set[str]:
@@ -154,8 +154,8 @@ def commands() -> Mapping[str, Any]:
 
 def tree_of(command: str) -> Sequence[Any]:
     """Return a command and those below it."""
-    found = commands()[command]
-    return [found, *(found.commands.values() if isinstance(found, TyperGroup) else ())]
+    item = commands()[command]
+    return [item, *(item.commands.values() if isinstance(item, TyperGroup) else ())]
 
 
 def test_every_command_of_the_terminal_is_documented() -> None:

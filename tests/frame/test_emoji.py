@@ -18,9 +18,9 @@ def _written() -> Iterator[str]:
 
 
 def test_every_emoji_the_bot_writes_is_drawn() -> None:
-    written = set(_written())
-    assert {"warning", "raising_hand"} <= written
-    assert written <= EMOJI.keys()
+    names = set(_written())
+    assert {"warning", "raising_hand"} <= names
+    assert names <= EMOJI.keys()
 
 
 def test_every_roles_icon_is_drawn() -> None:

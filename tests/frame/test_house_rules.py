@@ -132,7 +132,7 @@ def test_functions_are_short() -> None:
 def test_only_one_module_formats_money_time_and_counts() -> None:
     """50 cents must not be `$0.50` here and `$0.5000` there."""
     spec = re.compile(r"[:][<>]?\d*(?:,|,?\.\df|\.\d%)\}|[$]\{|strftime\(")
-    found = [
+    lines = [
         f"{name(path)}: {line.strip()}"
         for path in modules("core", "bot")
         for line in path.read_text(encoding="utf-8").splitlines()
@@ -140,21 +140,21 @@ def test_only_one_module_formats_money_time_and_counts() -> None:
         and name(path) not in ALLOWED_TO_FORMAT
         and not any(part in name(path) for part in NOT_MOOTS_WORDS)
     ]
-    assert found == []
+    assert lines == []
 
 
 def classes(paths: Iterable[Path]) -> Mapping[str, Sequence[str]]:
     """Where each class name stands."""
-    found = defaultdict[str, list[str]](list)
+    places = defaultdict[str, list[str]](list)
     for path in paths:
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef):
-                found[node.name].append(f"{path.as_posix()}:{node.lineno}")
-    return found
+                places[node.name].append(f"{path.as_posix()}:{node.lineno}")
+    return places
 
 
-def twice(found: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    return {name: places for name, places in found.items() if len(places) > 1}
+def twice(places: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    return {name: places for name, places in places.items() if len(places) > 1}
 
 
 def test_class_names_have_no_empty_words() -> None:
@@ -167,11 +167,11 @@ def test_no_class_of_the_product_is_called_like_another() -> None:
 
 
 def test_a_class_name_that_stands_twice_is_found(tmp_path: Path) -> None:
-    one, other = tmp_path / "one.py", tmp_path / "other.py"
-    one.write_text("class Post: ...\nclass Board:\n    class Row: ...\n", "utf-8")
+    first, other = tmp_path / "one.py", tmp_path / "other.py"
+    first.write_text("class Post: ...\nclass Board:\n    class Row: ...\n", "utf-8")
     other.write_text("class Row: ...\nclass Card: ...\n", "utf-8")
-    places = [f"{one.as_posix()}:3", f"{other.as_posix()}:1"]
-    assert twice(classes([one, other])) == {"Row": places}
+    places = [f"{first.as_posix()}:3", f"{other.as_posix()}:1"]
+    assert twice(classes([first, other])) == {"Row": places}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_banned_words_are_whole_words(class_name: str, is_banned: bool) -> None:
 @pytest.mark.parametrize("kind", TRACES)
 def test_files_carry_no_trace_of_a_machine(kind: str) -> None:
     trace = re.compile(TRACES[kind])
-    found = [
+    lines = [
         f"{name(path)}:{number}: {line.strip()[:80]}"
         for path in project_files()
         if name(path) not in ABOUT_TRACES
@@ -199,7 +199,7 @@ def test_files_carry_no_trace_of_a_machine(kind: str) -> None:
         for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1)
         if trace.search(line)
     ]
-    assert found == []
+    assert lines == []
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,8 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 @contextmanager
 def public_folder() -> Generator[Path]:
     """Make a folder that every user can read: pytest's own are for us only."""
-    with TemporaryDirectory(prefix="moot-image-") as made:
-        folder = Path(made)
+    with TemporaryDirectory(prefix="moot-image-") as temporary:
+        folder = Path(temporary)
         folder.chmod(0o755)
         yield folder
 
@@ -173,16 +173,16 @@ def installed(folder: Path, *sources: Path) -> Path:
 
 
 def test_image_gets_what_the_wheel_is_made_of_and_no_more(build_folder: Path) -> None:
-    found = {path.relative_to(build_folder).parts[0] for path in build_folder.rglob("*")}
-    assert {"bot", "core", "manifest.yaml", "pyproject.toml", "README.md", "LICENSE"} <= found
-    assert not found & {"tests", "bench", "packages", ".env", "moot.db", ".git"}
+    names = {path.relative_to(build_folder).parts[0] for path in build_folder.rglob("*")}
+    assert {"bot", "core", "manifest.yaml", "pyproject.toml", "README.md", "LICENSE"} <= names
+    assert not names & {"tests", "bench", "packages", ".env", "moot.db", ".git"}
 
 
 def test_the_installed_bot_is_the_wheels(moot: Path, tmp_path: Path) -> None:
     python = moot.read_text(encoding="utf-8").splitlines()[0].removeprefix("#!")
     where = "import bot, core; print(bot.__file__, core.__file__)"
-    found = run(python, "-c", where, cwd=tmp_path).stdout.split()
-    assert [Path(file).parents[1] for file in found] == [moot.parents[1]] * 2
+    files = run(python, "-c", where, cwd=tmp_path).stdout.split()
+    assert [Path(file).parents[1] for file in files] == [moot.parents[1]] * 2
 
 
 def test_the_installed_bot_says_its_version(moot: Path, tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ async def test_the_image_runs_is_healthy_and_stops(moot: Path, data: Path) -> No
     """The command and the health check of the Dockerfile, with its variables."""
     lines = read("Dockerfile")
     started = json.loads(re.findall(r"^CMD (.+)$", lines, re.MULTILINE)[-1])
-    asked = json.loads(re.findall(r"CMD (\[\"moot\", \"health\"\])", lines)[0])
+    command = json.loads(re.findall(r"CMD (\[\"moot\", \"health\"\])", lines)[0])
     port = free_port()
     async with run_workspace(without_socket_mode()) as workspace:
         env = {
@@ -290,12 +290,12 @@ async def test_the_image_runs_is_healthy_and_stops(moot: Path, data: Path) -> No
                 line = await bot.stderr.readline()
                 assert line, log
                 log += line.decode()
-        health = await asyncio.create_subprocess_exec(moot, *asked[1:], env=env, stdout=PIPE)
-        said, _ = await health.communicate()
+        health = await asyncio.create_subprocess_exec(moot, *command[1:], env=env, stdout=PIPE)
+        output, _ = await health.communicate()
         bot.terminate()
         rest = await bot.stderr.read()
         code = await asyncio.wait_for(bot.wait(), 300)
-    assert (health.returncode, json.loads(said)["status"]) == (0, "ok")
+    assert (health.returncode, json.loads(output)["status"]) == (0, "ok")
     assert code == 0, log + rest.decode()
     assert "Traceback" not in log + rest.decode()
 

@@ -25,16 +25,16 @@ def test_it_has_no_word_of_moot() -> None:
     words = re.compile(r"moot|debat|(?:from|import) (?:bot|core)\b", re.IGNORECASE)
     files = [path for path in project_files() if PACKAGE in path.parents]
     assert len(files) > 100
-    found = [
+    lines = [
         f"{path.relative_to(ROOT)}: {line.strip()[:80]}"
         for path in files
         for line in path.read_text("utf-8").splitlines()
         if words.search(line)
     ]
-    assert found == []
+    assert lines == []
 
 
 def test_no_class_name_is_there_twice() -> None:
-    found = classes(LOCAL_SLACK)
-    assert [name for name, count in found.items() if count > 1] == []
-    assert found.keys() & classes("bot", "core").keys() == SHARED
+    counts = classes(LOCAL_SLACK)
+    assert [name for name, count in counts.items() if count > 1] == []
+    assert counts.keys() & classes("bot", "core").keys() == SHARED

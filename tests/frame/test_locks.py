@@ -20,7 +20,7 @@ PIN = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)", re.MULTILINE)
 
 
 def pins(lock: str) -> dict[str, str]:
-    return {found["name"]: found["version"] for found in PIN.finditer(read(lock))}
+    return {match["name"]: match["version"] for match in PIN.finditer(read(lock))}
 
 
 def wanted(lock: str) -> list[Requirement]:
@@ -29,8 +29,8 @@ def wanted(lock: str) -> list[Requirement]:
     extras = PYPROJECT["project"]["optional-dependencies"]
     # Charts are for the terminal of a person; what reads rare kinds of files has 160 MB. The
     # container of a bot goes without both.
-    kept = extras.keys() - {"charts", "formats"}
-    optional = chain.from_iterable(extras[name] for name in kept)
+    names = extras.keys() - {"charts", "formats"}
+    optional = chain.from_iterable(extras[name] for name in names)
     lines = {
         RUNTIME: [*runtime, *LOCAL_SLACK["dependencies"]],
         EXTRAS: [*runtime, *(line for line in optional if line != LOCAL_SLACK["name"])],

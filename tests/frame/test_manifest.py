@@ -102,5 +102,5 @@ def test_scope_says_what_needs_it(scope: str) -> None:
 def test_the_guide_to_deploying_names_every_event(name: str) -> None:
     settings = yaml.safe_load(read(name))["settings"]
     chapter = read("docs/deploy.md").partition("## What Slack tells")[2]
-    said = set(re.findall(r"`([a-z_.]+)`", chapter))
-    assert set(settings["event_subscriptions"]["bot_events"]) <= said
+    events = set(re.findall(r"`([a-z_.]+)`", chapter))
+    assert set(settings["event_subscriptions"]["bot_events"]) <= events

@@ -92,15 +92,15 @@ def test_of_every_event_it_is_said_who_causes_it() -> None:
 
 
 def test_only_use_cases_record_what_people_do() -> None:
-    found = {
+    places = {
         f"{name(path)} {breach}"
         for path in modules("core", "bot")
         if "use_cases" not in path.parts
         for breach in breaches(tree(path))
     }
     allowed = {ESTIMATE, *(f"{path} appends to a log" for path in ENGINES)}
-    assert found - allowed == set()
-    assert found & allowed == allowed  # what is allowed for nothing is not allowed
+    assert places - allowed == set()
+    assert places & allowed == allowed  # what is allowed for nothing is not allowed
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,9 @@ _SAMPLES: Mapping[str, str] = {
 def _citations(text: str) -> None:
     turn = Turn(act=Act.READING, round=0, agent="", target="1")
     sources = [Source(text=_SOURCE, turn=turn, reference=_REFERENCE)]
-    shown, made = checked(text, sources)
-    assert len(made) == len(citations_in(text))
-    assert checked(shown, sources)[0] == shown
+    text_shown, citations = checked(text, sources)
+    assert len(citations) == len(citations_in(text))
+    assert checked(text_shown, sources)[0] == text_shown
 
 
 def _tried(act: Callable[[str], object], *refusals: type[Exception]) -> Callable[[str], None]:
@@ -82,8 +82,8 @@ def _all_of(*prefixes: str) -> Callable[[str], None]:
         for name, act in acts.items():
             began = time.process_time()
             act(text)
-            if (taken := time.process_time() - began) > _SLOW:
-                raise TimeoutError(f"{name} took {taken:.1f} s of CPU")
+            if (seconds := time.process_time() - began) > _SLOW:
+                raise TimeoutError(f"{name} took {seconds:.1f} s of CPU")
 
     return tried
 
@@ -132,9 +132,9 @@ def _faults(name: str, seed: int, seconds: float, at: int | None) -> Iterator[st
             place = traceback.extract_tb(error.__traceback__)[-1]
             at_line, what = f"{place.name}:{place.lineno}", f"{type(error).__name__}: {error}"
             yield f"{name} {seed}/{number}: {what[:200]} at {at_line}"
-        taken, is_one = time.process_time() - start, name not in _MANY
-        if is_one and number and taken > _SLOW:  # the first one loads much
-            yield f"{name} {seed}/{number}: {taken:.1f} s of CPU"
+        cpu, is_one = time.process_time() - start, name not in _MANY
+        if is_one and number and cpu > _SLOW:  # the first one loads much
+            yield f"{name} {seed}/{number}: {cpu:.1f} s of CPU"
         number += 1
         if at is not None:
             break
@@ -187,8 +187,8 @@ def main() -> None:
     wish = options.parse_args()
     count = 0
     for name in wish.targets:
-        found = _faults(name, wish.seed, wish.seconds, wish.at)
-        for fault in _logs(wish.seed, wish.seconds) if name == "logs" else found:
+        faults = _faults(name, wish.seed, wish.seconds, wish.at)
+        for fault in _logs(wish.seed, wish.seconds) if name == "logs" else faults:
             _say(fault)
             count += 1
             if count % _MOST_FAULTS == 0:

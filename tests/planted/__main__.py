@@ -56,9 +56,9 @@ class Copy:
                 shutil.copy2(tree / name, folder / name)
         # By content: by time and size a change within the same second would not be noticed.
         self._python("-m", "compileall", "-q", "--invalidation-mode", "checked-hash", *_COMPILED)
-        found = self._python("-c", "import bot, core; print(core.__file__, bot.__file__)").stdout
-        if not all(path.startswith(str(folder)) for path in found.split()):
-            raise SystemExit(f"The tests would run on {found.strip()}, not on the copy.")
+        files = self._python("-c", "import bot, core; print(core.__file__, bot.__file__)").stdout
+        if not all(path.startswith(str(folder)) for path in files.split()):
+            raise SystemExit(f"The tests would run on {files.strip()}, not on the copy.")
 
     def look(self, fault: Fault, first: Sequence[str] = ()) -> Result:
         """Plant a fault, run its tests until a file notices it, and mend the copy again.
@@ -148,54 +148,56 @@ def _say(line: str) -> None:
 
 
 def _commit(tree: Path) -> str:
-    asked = ["git", "rev-parse", "--short=8", "HEAD"]
-    done = subprocess.run(asked, cwd=tree, capture_output=True, check=True)  # noqa: S603 - git
-    return done.stdout.decode().strip()
+    command = ["git", "rev-parse", "--short=8", "HEAD"]
+    process = subprocess.run(command, cwd=tree, capture_output=True, check=True)  # noqa: S603 - git
+    return process.stdout.decode().strip()
 
 
 def _record(run: str, tree: Path, name: str, result: Result) -> None:
     """Write one result at once: what was found stays if the rest is broken off."""
-    known = table()
-    known.setdefault(run, {"faults": {}})["commit"] = _commit(tree)
-    known[run]["faults"][name] = {"state": result.state, "killers": list(result.killers)}
-    known[run]["faults"] = dict(sorted(known[run]["faults"].items()))
-    TABLE.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    results = table()
+    results.setdefault(run, {"faults": {}})["commit"] = _commit(tree)
+    results[run]["faults"][name] = {"state": result.state, "killers": list(result.killers)}
+    results[run]["faults"] = dict(sorted(results[run]["faults"].items()))
+    TABLE.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _first(name: str, tree: Path) -> Sequence[str]:
     """Ids of the tests that killed a fault in the newest run that knows it, if they are there."""
     runs = [run["faults"].get(name, {}) for run in table().values()]
-    known = [run["killers"] for run in runs if run.get("killers")]
-    return [test for test in known[-1] if is_defined(test, tree)] if known else []
+    killers = [run["killers"] for run in runs if run.get("killers")]
+    return [test for test in killers[-1] if is_defined(test, tree)] if killers else []
 
 
 def main() -> int:
     """Look at the faults that were asked for; return the exit code."""
-    asked = _arguments()
-    known, tree = faults(), asked.tree.resolve()
-    if unknown := [name for name in asked.names if name not in known]:
+    options = _arguments()
+    patches, tree = faults(), options.tree.resolve()
+    if unknown := [name for name in options.names if name not in patches]:
         raise SystemExit(f"No such fault: {', '.join(unknown)}. They are in tests/planted/faults.")
     survivors, copies = 0, SimpleQueue[Copy]()
 
     def look(name: str) -> tuple[str, Result]:
         copy = copies.get()
         try:
-            return name, copy.look(known[name], _first(name, tree) if asked.quick else ())
+            return name, copy.look(patches[name], _first(name, tree) if options.quick else ())
         finally:
             copies.put(copy)
 
     with (
         tempfile.TemporaryDirectory(prefix="planted-") as scratch,
-        ThreadPoolExecutor(asked.jobs) as pool,
+        ThreadPoolExecutor(options.jobs) as pool,
     ):
-        for number in range(asked.jobs):
-            copies.put(Copy(tree, Path(scratch) / str(number), asked.limit))
-        for name, result in pool.map(look, asked.names or known):
+        for number in range(options.jobs):
+            copies.put(Copy(tree, Path(scratch) / str(number), options.limit))
+        for name, result in pool.map(look, options.names or patches):
             _say(f"{result.state:17} {name}: {', '.join(result.killers) or result.why}")
             survivors += result.state in {"survives", "broken"}
-            if asked.record:
-                _record(asked.record, tree, name, result)
-    _say(f"{len(asked.names or known)} faults, {survivors} of them survive or could not be tried")
+            if options.record:
+                _record(options.record, tree, name, result)
+    _say(
+        f"{len(options.names or patches)} faults, {survivors} of them survive or could not be tried"
+    )
     return 1 if survivors else 0
 
 

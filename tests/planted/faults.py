@@ -46,9 +46,9 @@ class Fault:
         Raises:
             ValueError: The patch does not apply.
         """
-        done = _run((*_APPLY, str(self.patch)), tree)
-        if done.returncode:
-            raise ValueError(f"{self.name} does not apply: {done.stderr.strip()}")
+        process = _run((*_APPLY, str(self.patch)), tree)
+        if process.returncode:
+            raise ValueError(f"{self.name} does not apply: {process.stderr.strip()}")
 
     @property
     def files(self) -> tuple[str, ...]:

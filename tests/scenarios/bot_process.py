@@ -27,8 +27,8 @@ from core.testing import ScriptedProvider, plausible_reply
 
 def mark_of(request: ModelRequest) -> str:
     """Return what tells this prompt from every other one."""
-    said = [request.act, request.role, request.system, *(part.text for part in request.parts)]
-    return "mark-" + hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+    texts = [request.act, request.role, request.system, *(part.text for part in request.parts)]
+    return "mark-" + hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def marked_reply(request: ModelRequest) -> str:

@@ -33,8 +33,8 @@ async def answers(team: Team, board: str, count: int = 1) -> list[Message]:
     """Wait for so many answers in the thread."""
 
     def there() -> list[Message]:
-        found = [reply for reply in team.replies(board) if "asked: “" in str(reply["text"])]
-        return found if len(found) >= count else []
+        replies = [reply for reply in team.replies(board) if "asked: “" in str(reply["text"])]
+        return replies if len(replies) >= count else []
 
     return await team.workspace.wait_for(there, timeout=300)
 
@@ -44,24 +44,24 @@ async def test_a_mention_in_the_thread_is_answered_from_the_record_with_checked_
     async with team_at_work(spec=BotSpec(provider=provider, rounds=1)) as team:
         board = await team.debate(QUESTION)
         ended = await team.wait_for_end(board)
-        asked = await team.say(f"@Moot {ASKED}", board, user="alex")
+        question = await team.say(f"@Moot {ASKED}", board, user="alex")
         (answer,) = await answers(team, board)
         await team.wait_until_sent()
         debate = await log_of(team, ended)
-        seen = next(message for message in team.thread(board) if message["ts"] == asked["ts"])
+        message = next(message for message in team.thread(board) if message["ts"] == question["ts"])
         headline = team.verdict(board)
         text = str(answer["text"])
     assert f"“{ASKED}”" in text
     assert "“More than 50,000 jobs per second” (r1)" in text
     assert "~“Kafka is cheaper than ever”~" in text
     assert headline.replace(".", "") in str(answer["blocks"])  # r1 leads to the verdict
-    assert [reaction["name"] for reaction in seen["reactions"]] == ["eyes"]
+    assert [reaction["name"] for reaction in message["reactions"]] == ["eyes"]
     assert not team.told("alex")
     (request,) = provider.asked(Act.FOLLOW_UP)
-    told = "\n".join(f"{part.label}\n{part.text}" for part in request.parts)
-    assert ASKED in told
-    assert "r1: the verdict" in told
-    assert "Position of Architect" in told
+    prompt = "\n".join(f"{part.label}\n{part.text}" for part in request.parts)
+    assert ASKED in prompt
+    assert "r1: the verdict" in prompt
+    assert "Position of Architect" in prompt
     assert debate.follow_ups[0].by.name == "alex"
     assert debate.usage.attempts == ended.usage.attempts + 1
     assert debate.status == ended.status
@@ -74,8 +74,8 @@ async def test_a_question_reaches_the_judge_though_it_begins_like_a_command() ->
         await team.wait_for_end(board)
         await team.say("@Moot :tada:", board, user="alex")
         await team.workspace.wait_for(lambda: team.told("alex"))
-        asked = "show me the open questions"
-        await team.say(f"@Moot {asked}", board)
+        question = "show me the open questions"
+        await team.say(f"@Moot {question}", board)
         await answers(team, board)
         await team.say("@Moot Would you accept this?", board)
         await answers(team, board, 2)
@@ -83,7 +83,7 @@ async def test_a_question_reaches_the_judge_though_it_begins_like_a_command() ->
     assert "Mention me with a question" in texts[-1]
     prompts = [str(request.parts) for request in provider.asked(Act.FOLLOW_UP)]
     assert len(prompts) == 2
-    assert asked in prompts[0]
+    assert question in prompts[0]
     assert "Would you accept this?" in prompts[1]
 
 
@@ -199,8 +199,8 @@ async def test_a_debate_takes_so_many_questions_and_no_more() -> None:
         await team.say(f"@Moot {ASKED}", board)
         await answers(team, board)
         await team.say("@Moot And now?", board, user="alex")
-        told = await team.workspace.wait_for(lambda: team.told("alex"))
-    assert "as many as one takes" in told[0]
+        texts = await team.workspace.wait_for(lambda: team.told("alex"))
+    assert "as many as one takes" in texts[0]
 
 
 async def test_a_question_outlives_a_stop_while_it_is_answered(tmp_path: Path) -> None:

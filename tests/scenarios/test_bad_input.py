@@ -18,8 +18,8 @@ NASTY = "<!channel> @channel <!here> <@U0AXB9RZQF> <script>alert(1)</script> ```
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work() as found:
-        yield found
+    async with team_at_work() as team:
+        yield team
 
 
 async def started(team: Team) -> int:
@@ -27,7 +27,7 @@ async def started(team: Team) -> int:
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "words"),
     [
         ("help", "How to use Moot"),
         ("list", "No debates in this channel yet"),
@@ -41,9 +41,9 @@ async def started(team: Team) -> int:
         ("why? " * 2000, "9,999 characters; the most is 4,000"),
     ],
 )
-async def test_what_starts_nothing_is_answered_kindly(team: Team, typed: str, said: str):
+async def test_what_starts_nothing_is_answered_kindly(team: Team, typed: str, words: str):
     await team.type(typed)
-    assert said in team.told()[-1]
+    assert words in team.told()[-1]
     assert await started(team) == 0
     assert team.workspace.messages(team.channel) == []
 
@@ -65,12 +65,12 @@ async def test_a_question_that_is_too_long_is_given_back(team: Team):
 
 
 @pytest.mark.parametrize(
-    ("channel", "said"), [("random", "/invite @Moot"), ("security-review", "/invite @Moot")]
+    ("channel", "words"), [("random", "/invite @Moot"), ("security-review", "/invite @Moot")]
 )
-async def test_where_the_bot_is_not_it_says_how_to_invite_it(team: Team, channel: str, said: str):
+async def test_where_the_bot_is_not_it_says_how_to_invite_it(team: Team, channel: str, words: str):
     outside = replace(team, channel=channel)
     await outside.type("Kafka or PostgreSQL?")
-    assert said in outside.told()[-1]
+    assert words in outside.told()[-1]
     assert await started(team) == 0
 
 
@@ -92,7 +92,7 @@ async def test_a_mention_without_a_question_is_told_what_to_say(team: Team):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "answer"),
     [
         ("help", "How to use Moot"),
         ("list", "No debates in this channel yet"),
@@ -108,21 +108,21 @@ async def test_a_mention_without_a_question_is_told_what_to_say(team: Team):
     ],
 )
 async def test_a_mention_that_is_no_question_is_answered_like_the_command_and_starts_nothing(
-    team: Team, words: str, said: str
+    team: Team, words: str, answer: str
 ):
     await team.say(f"@moot {words}")
     await team.workspace.wait_for(team.told)
-    assert said in team.told()[-1]
+    assert answer in team.told()[-1]
     assert await started(team) == 0
 
 
 async def test_a_mention_with_an_id_is_answered_like_the_command(team: Team):
     debate = await team.wait_for_end(await team.debate("Kafka or PostgreSQL?"))
-    said = len(team.told())
+    count = len(team.told())
     await team.say(f"@moot stop {debate.id}", user="alex")
     await team.workspace.wait_for(lambda: team.told("alex"))
     await team.say(f"@moot show {debate.id}")
-    await team.workspace.wait_for(lambda: len(team.told()) > said)
+    await team.workspace.wait_for(lambda: len(team.told()) > count)
     assert f"Debate `{debate.id}` has ended already" in team.told("alex")[-1]
     assert "Use PostgreSQL." in team.told()[-1]
     assert await started(team) == 1

@@ -48,31 +48,31 @@ def finding(body: str) -> dict[str, object]:
     return {"found": [{"reason": 1, "quote": quote}]}
 
 
-def answering(asked: Asked) -> Say:
+def answering(request: Asked) -> Say:
     """Answers like a model of known skill: by the number of the question."""
-    body = str(asked.body)
-    fields = str(asked.body.get("response_format", ""))
+    body = str(request.body)
+    fields = str(request.body.get("response_format", ""))
     if "'quote'" in fields:
         return Say(text=json.dumps(finding(body)), counts=TOKENS, wait=0.02)
     if "'focus'" in fields:
         step = {"focus": "", "question": "", "assumption": "", "decision": "vote"}
         return Say(text=json.dumps(step), counts=TOKENS)
     case = int(re.findall(r"Case (\d+): which", body)[0])
-    known = dict(re.findall(r"- (o\d): (good|bad)\d+", body))
-    right, wrong = sorted(known, key=lambda option: known[option] == "bad")
-    has_it = case % 10 < SKILL[str(asked.body["model"])]
-    held, other = (right, wrong) if has_it else (wrong, right)
+    options = dict(re.findall(r"- (o\d): (good|bad)\d+", body))
+    right, wrong = sorted(options, key=lambda option: options[option] == "bad")
+    has_it = case % 10 < SKILL[str(request.body["model"])]
+    choice, other = (right, wrong) if has_it else (wrong, right)
     if "ranking" in fields:
         labels = list(dict.fromkeys(re.findall(r'<<<\w+ OTHERS "(p\d+)"', body)))
-        shares = [80 if option == held else 20 for option in sorted(known)]
+        shares = [80 if option == choice else 20 for option in sorted(options)]
         ballot: dict[str, Any] = {"ranking": labels, "probabilities": shares, "moved_by": "none"}
         ballot["reasons"] = [f"{label}: it is clear." for label in labels]
         return Say(text=json.dumps(ballot), counts=TOKENS)
     if "solution" in fields:
-        return Say(text=json.dumps(a_verdict_reply(option=held)), counts=TOKENS)
+        return Say(text=json.dumps(a_verdict_reply(option=choice)), counts=TOKENS)
     if "swap" in fields or "CrossCheck" in fields or '"option"' in fields.replace("'", '"'):
-        return Say(text=json.dumps({"reason": "It is.", "option": held}), counts=TOKENS)
-    text = f"**I take {held}.**\n\nIt holds.\n\nStance: {held} 80 %, {other} 20 %"
+        return Say(text=json.dumps({"reason": "It is.", "option": choice}), counts=TOKENS)
+    text = f"**I take {choice}.**\n\nIt holds.\n\nStance: {choice} 80 %, {other} 20 %"
     return Say(text=text, counts=TOKENS, wait=0.02)
 
 
@@ -89,11 +89,11 @@ def configured(folder: Path, url: str) -> None:
 
 
 async def started(folder: Path, *words: str) -> asyncio.subprocess.Process:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
     return await asyncio.create_subprocess_exec(
         *(*MOOT, "bench", "tasks.jsonl", "--config", "moot.yaml", *words),
         cwd=folder,
-        env={**kept, "PYTHONPATH": str(ROOT)},
+        env={**base, "PYTHONPATH": str(ROOT)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -122,8 +122,8 @@ async def killed_when(happened: Coroutine[Any, Any, object], folder: Path, *word
     assert was_running, err.decode()
 
 
-def spent(said: str) -> Decimal:
-    return Decimal(re.findall(r"\$([\d.]+) spent", said)[-1])
+def spent(output: str) -> Decimal:
+    return Decimal(re.findall(r"\$([\d.]+) spent", output)[-1])
 
 
 @pytest.mark.slow
@@ -132,18 +132,18 @@ async def test_every_format_and_its_readers_survive_two_kills_and_the_cap(tmp_pa
     arms = ("--arms", "solo,vote,critique,council,panel", *READERS, "--output", "found")
     reading = asyncio.Event()
 
-    def noticing(asked: Asked) -> Say:
-        if "'quote'" in str(asked.body.get("response_format", "")):
+    def noticing(request: Asked) -> Say:
+        if "'quote'" in str(request.body.get("response_format", "")):
             reading.set()
-        return answering(asked)
+        return answering(request)
 
     async with Vendor(noticing) as vendor:
         configured(tmp_path, vendor.url)
         words = (*arms, "--max-usd", "900")
         await killed_after(vendor, 60, tmp_path, *words)
         async with open_store(str(tmp_path / "moot-bench.db")) as store:
-            left = len(await store.unfinished())
-        assert left
+            count = len(await store.unfinished())
+        assert count
         # Cut off again, while the reader looks for reasons.
         await killed_when(reading.wait(), tmp_path, *words)
         code, out, err = await ended(tmp_path, *words)
@@ -222,9 +222,9 @@ def recorded(count: int) -> str:
         answer = dice.random() < 0.5
         for model, share in zip(("a", "b", "c"), (0.8, 0.45, 0.3), strict=True):
             first = share if answer else 1 - share
-            for phase, said in (("first", first), ("second", (first + answer) / 2)):
+            for phase, probability in (("first", first), ("second", (first + answer) / 2)):
                 row = {"question": f"Q{number}?", "model": model, "phase": phase}
-                lines.append(json.dumps(row | {"probability": said, "answer": answer}))
+                lines.append(json.dumps(row | {"probability": probability, "answer": answer}))
     return "\n".join(lines)
 
 
@@ -243,7 +243,7 @@ def test_recorded_answers_need_no_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (("--arms", "duel"), 'There is no arm "duel" here'),
         (("--models", "gpt"), 'Write a model as provider/model, not "gpt"'),
@@ -252,10 +252,10 @@ def test_recorded_answers_need_no_key(tmp_path: Path) -> None:
         (("--arms", "solo,think"), "think needs a debate"),
     ],
 )
-def test_what_cannot_be_used_is_told(tmp_path: Path, words: Sequence[str], said: str) -> None:
+def test_what_cannot_be_used_is_told(tmp_path: Path, words: Sequence[str], error: str) -> None:
     ended = moot("bench", *words, folder=tmp_path)
     assert ended.returncode == 2
-    assert said in ended.stderr
+    assert error in ended.stderr
 
 
 def test_the_page_of_results_is_what_the_command_writes(tmp_path: Path) -> None:

@@ -23,25 +23,25 @@ def provider() -> ScriptedProvider:
 
 @pytest.fixture
 async def team(provider: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=provider, rounds=3)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(provider=provider, rounds=3)) as team:
+        yield team
 
 
 def buttons(team: Team, board: str) -> Sequence[str]:
     """What can be pressed on the board now."""
     root = team.thread(board)[0]
-    found = (block["elements"] for block in root["blocks"] if block["type"] == "actions")
-    return [element["text"]["text"] for elements in found for element in elements]
+    rows = (block["elements"] for block in root["blocks"] if block["type"] == "actions")
+    return [element["text"]["text"] for elements in rows for element in elements]
 
 
 async def board_saying(team: Team, board: str, *words: str) -> Message:
     """Wait until the board has all these words at once; return its message."""
 
-    def found() -> Any:
+    def match() -> Any:
         root = team.thread(board)[0]
         return root if all(text in root["text"] for text in words) else None
 
-    return await team.workspace.wait_for(found, timeout=300)
+    return await team.workspace.wait_for(match, timeout=300)
 
 
 async def debate_at(team: Team, board: str) -> Debate:

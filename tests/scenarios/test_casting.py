@@ -57,11 +57,11 @@ class HeldBack(ScriptedProvider):
 
 
 async def board_saying(team: Team, board: str, words: str) -> str:
-    def found() -> str:
+    def match() -> str:
         text = json.dumps(team.thread(board)[0], ensure_ascii=False)
         return text if words in text else ""
 
-    return await team.workspace.wait_for(found)
+    return await team.workspace.wait_for(match)
 
 
 async def test_a_slow_choice_of_agents_keeps_nobody_waiting_for_the_board() -> None:
@@ -113,14 +113,14 @@ async def test_the_form_shows_who_would_be_chosen_and_takes_other_agents() -> No
             selected_option={"value": "1"},
             values=values,
         )
-        shown = await form_saying(team, "by its words Performance, Architect, Operations")
+        form = await form_saying(team, "by its words Performance, Architect, Operations")
         assert "initial_options" not in json.dumps(
-            next(block for block in shown["blocks"] if block["block_id"] == "agents")
+            next(block for block in form["blocks"] if block["block_id"] == "agents")
         )
         named = {"agents": {"agents": {"selected_options": [{"value": v} for v in AGENTS]}}}
-        await team.workspace.submit("dana", shown["id"], {**values, **named})
-        found = await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
-        debate = await team.wait_for_end(found[-1]["ts"])
+        await team.workspace.submit("dana", form["id"], {**values, **named})
+        boards = await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
+        debate = await team.wait_for_end(boards[-1]["ts"])
 
     assert [agent.id for agent in debate.setup.agents] == AGENTS
     assert not debate.setup.reasons
@@ -130,18 +130,18 @@ AGENTS = ["legal", "security"]
 
 
 async def form_saying(team: Team, words: str) -> Mapping[str, Any]:
-    def found() -> Any:
+    def match() -> Any:
         views = team.workspace.views("dana")
         return views[-1] if views and words in json.dumps(views[-1]) else None
 
-    return await team.workspace.wait_for(found)
+    return await team.workspace.wait_for(match)
 
 
 async def test_agents_gone_from_a_channels_settings_are_left_out_and_told() -> None:
     async with team_at_work(spec=BotSpec(casting=True)) as team:
         first = await team.wait_for_end(await team.debate("Tabs or spaces?"))
-        chosen = ChannelChoices(choices=Choices(agents=("wizard", "security")))
-        await team.moot.context.channels.put(first.setup.place, chosen)
+        choices = ChannelChoices(choices=Choices(agents=("wizard", "security")))
+        await team.moot.context.channels.put(first.setup.place, choices)
         board = await team.debate(QUESTION)
         text = await board_saying(team, board, "wizard")
         debate = await team.wait_for_end(board)
@@ -227,12 +227,12 @@ class MixedSpec(BotSpec):
 
 @pytest.mark.slow
 async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_win() -> None:
-    asked = list[tuple[str, str]]()
+    calls = list[tuple[str, str]]()
 
-    def script(one: Asked) -> Say:
-        said = good_reply(one)
-        asked.append((str(one.body["model"]), said.text))
-        return said
+    def script(request: Asked) -> Say:
+        reply = good_reply(request)
+        calls.append((str(request.body["model"]), reply.text))
+        return reply
 
     async with (
         Vendor(script) as vendor,
@@ -243,7 +243,7 @@ async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_wi
         # The vendors' SDKs are loaded with the first calls.
         debate = await team.wait_for_end(board, seconds=90)
         thread = team.thread(board)
-        shown = json.dumps(thread[0], ensure_ascii=False)
+        board_json = json.dumps(thread[0], ensure_ascii=False)
 
     models = {agent.id: agent.model for agent in debate.setup.agents}
     assert models == {
@@ -251,9 +251,9 @@ async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_wi
         "finance": "gpt-6.1-sol",
         "sceptic": "claude-opus-5-5",
     }
-    assert [model for model, text in asked if '"agents"' in text] == ["gpt-6-luna"]
-    assert "Operations `claude-opus-5-5`: It needs operations." in shown
-    assert "points of view, 1 model" not in shown
+    assert [model for model, text in calls if '"agents"' in text] == ["gpt-6-luna"]
+    assert "Operations `claude-opus-5-5`: It needs operations." in board_json
+    assert "points of view, 1 model" not in board_json
     assert debate.tally
     assert debate.verdict
     assert debate.verdict.call
@@ -276,11 +276,11 @@ async def test_an_agent_asked_for_by_name_that_is_not_there_starts_nothing(name:
             },
         }
         await team.workspace.submit("dana", view["id"], values)
-        told = await team.workspace.wait_for(
+        answers = await team.workspace.wait_for(
             lambda: (
                 [text for text in map(str, team.workspace.views("dana")) if name in text]
                 or [text for text in team.told() if name in text]
             )
         )
-        assert "There is no agent or role" in told[-1]
+        assert "There is no agent or role" in answers[-1]
         assert not await team.moot.store.find(DebateFilter())

@@ -28,8 +28,8 @@ ASKED = {
 def asking(request: ModelRequest) -> str:
     if request.act is not Act.QUESTIONS:
         return plausible_reply(request)
-    asked = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
-    return json.dumps({"questions": asked})
+    questions = [{"question": q, "assumption": a} for q, a in ASKED.get(request.role, [])]
+    return json.dumps({"questions": questions})
 
 
 def spec(seconds: float = 600) -> BotSpec:
@@ -39,16 +39,16 @@ def spec(seconds: float = 600) -> BotSpec:
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=spec()) as found:
-        yield found
+    async with team_at_work(spec=spec()) as team:
+        yield team
 
 
 async def card_of(team: Team, board: str) -> Message:
     """Wait for the card with the questions."""
-    found = await team.workspace.wait_for(
+    cards = await team.workspace.wait_for(
         lambda: [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
     )
-    return found[0]
+    return cards[0]
 
 
 async def board_saying(team: Team, board: str, words: str) -> str:
@@ -61,11 +61,11 @@ async def card_saying(team: Team, board: str, words: str) -> Message:
     """Wait until the card says this."""
     await card_of(team, board)
 
-    def found() -> Sequence[Message]:
+    def match() -> Sequence[Message]:
         cards = [reply for reply in team.replies(board) if key_of(reply).endswith("/card")]
         return [card for card in cards if words in card["text"]]
 
-    return (await team.workspace.wait_for(found))[0]
+    return (await team.workspace.wait_for(match))[0]
 
 
 async def debate_at(team: Team, board: str) -> Debate:
@@ -73,8 +73,8 @@ async def debate_at(team: Team, board: str) -> Debate:
     return fold(await team.moot.store.events(key.partition("/")[0]))
 
 
-def reactions(team: Team, board: str, said: Message) -> Sequence[str]:
-    message = next(message for message in team.thread(board) if message["ts"] == said["ts"])
+def reactions(team: Team, board: str, reply: Message) -> Sequence[str]:
+    message = next(message for message in team.thread(board) if message["ts"] == reply["ts"])
     return [reaction["name"] for reaction in message.get("reactions", ())]
 
 
@@ -114,8 +114,8 @@ async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_questi
     numbered = await team.say("3: two of us, part time\n2: none", board, user="alex")
     await card_saying(team, board, "two of us, part time")
     plain = await team.say("note to all: budget was cut", board)
-    asked = await asked_which(team)
-    assert [element["text"]["text"] for element in asked["blocks"][-1]["elements"]] == [
+    prompt = await asked_which(team)
+    assert [element["text"]["text"] for element in prompt["blocks"][-1]["elements"]] == [
         "Use it as the answer to 1"
     ]
     debate = await debate_at(team, board)
@@ -136,20 +136,20 @@ async def test_a_numbered_reply_answers_and_a_note_to_all_leaves_the_last_questi
 async def asked_which(team: Team, user: str = "") -> Message:
     """Wait until somebody is asked which question a reply answers."""
 
-    def found() -> Sequence[Message]:
-        seen = team.workspace.ephemeral(user or team.user, team.channel)
-        return [message for message in seen if "Which question" in message["text"]]
+    def match() -> Sequence[Message]:
+        replies = team.workspace.ephemeral(user or team.user, team.channel)
+        return [message for message in replies if "Which question" in message["text"]]
 
-    return (await team.workspace.wait_for(found))[-1]
+    return (await team.workspace.wait_for(match))[-1]
 
 
 async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_question(team: Team):
     board = await team.debate(QUESTION)
     await card_of(team, board)
     plain = await team.say("About 10k a second", board)
-    asked = await asked_which(team)
-    assert asked["thread_ts"] == board
-    buttons = asked["blocks"][-1]["elements"]
+    prompt = await asked_which(team)
+    assert prompt["thread_ts"] == board
+    buttons = prompt["blocks"][-1]["elements"]
     assert [button["text"]["text"] for button in buttons] == [
         "Use it as the answer to 1",
         "Use it as the answer to 2",
@@ -159,7 +159,7 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     assert debate.answers == {}
     assert [note.text for note in debate.notes] == ["About 10k a second"]
     choice = buttons[0]["action_id"]
-    await team.workspace.click(team.user, team.channel, asked["ts"], choice)
+    await team.workspace.click(team.user, team.channel, prompt["ts"], choice)
     await card_saying(team, board, "About 10k a second")
     await team.wait_until_sent()
     debate = await debate_at(team, board)
@@ -167,8 +167,8 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     assert debate.answers[1].by.id == team.workspace.user("dana").id
     assert sorted(reactions(team, board, plain)) == ["eyes", "white_check_mark"]
     # What asked is replaced by what came of it.
-    left = [text for text in team.told() if "Which question" in text]
-    assert (left, team.told()[-1]) == (
+    prompts = [text for text in team.told() if "Which question" in text]
+    assert (prompts, team.told()[-1]) == (
         [],
         ":white_check_mark: Taken as the answer to question 1.",
     )
@@ -309,8 +309,8 @@ async def test_when_the_time_is_up_the_assumptions_hold():
         card = await card_saying(team, board, "closed")
         assert "Nobody answered. Assumed: A thousand" in card["text"]
         whole = "\n".join(seen_in(team.replies(board), opened=True))
-        asked = r"How many jobs a second\?.{0,40} Nobody answered; assumed: A thousand"
-        assert re.search(asked, whole)
+        pattern = r"How many jobs a second\?.{0,40} Nobody answered; assumed: A thousand"
+        assert re.search(pattern, whole)
 
 
 async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any):

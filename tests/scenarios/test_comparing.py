@@ -19,11 +19,11 @@ from tests.vendors.server import Vendor
 RISK = "Throughput may not last."
 
 
-def reply(asked: Asked) -> Say:
+def reply(request: Asked) -> Say:
     """Evaluators like the text that names this risk, wherever it stands."""
-    body = json.dumps(asked.body)
+    body = json.dumps(request.body)
     if "compare two answers" not in body:
-        return good_reply(asked)
+        return good_reply(request)
     parts = re.split(r"<<<\w+ [A-Z-]+ \\\"p[12]", body)
     likes = [(RISK in part) for part in parts[1:3]]
     better = "neither" if likes[0] == likes[1] else ("p1" if likes[0] else "p2")
@@ -48,11 +48,11 @@ def config(folder: Path, url: str, *makers: str) -> None:
 
 
 def moot(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
     return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", "from bot.cli import main; main()", *words],
         cwd=folder,
-        env={**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"},
+        env={**base, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"},
         capture_output=True,
         text=True,
         check=False,
@@ -64,25 +64,25 @@ async def test_a_debate_is_compared_with_the_single_answer_beside_it(tmp_path: P
     async with Vendor(reply) as vendor:
         config(tmp_path, vendor.url)
         config(tmp_path, vendor.url, "ann", "bob")
-        held = await asyncio.to_thread(
+        process = await asyncio.to_thread(
             moot, tmp_path, "debate", "Kafka or SQS?", "-c", "debate.yaml", "--shadow", "--yes"
         )
-        assert held.returncode == 0, held.stderr
-        debate_id = re.findall(r"\bd[a-z0-9]{7}\b", held.stderr)[-1]
+        assert process.returncode == 0, process.stderr
+        debate_id = re.findall(r"\bd[a-z0-9]{7}\b", process.stderr)[-1]
         words = ("eval", debate_id, "--against", "single", "-e", "ann,bob")
         before = len(vendor.asked)
         compared = await asyncio.to_thread(moot, tmp_path, *words, "-c", "ann.yaml")
-        asked = len(vendor.asked) - before
+        count = len(vendor.asked) - before
         own = await asyncio.to_thread(
             moot, tmp_path, *(*words[:-1], "generalist"), "-c", "debate.yaml"
         )
     assert compared.returncode == 0, compared.stderr
-    said = "2 evaluators, 4 calls each. Their cost comes beside the debate's: n/a."
-    assert said in " ".join(compared.stderr.split())
-    assert asked == 8
+    phrase = "2 evaluators, 4 calls each. Their cost comes beside the debate's: n/a."
+    assert phrase in " ".join(compared.stderr.split())
+    assert count == 8
     assert "| Overall | single | single | debate 0, single 2 |" in compared.stdout
-    said = "All 2 evaluators prefer the single answer, in either order."
-    assert compared.stdout.rstrip().endswith(said)
+    phrase = "All 2 evaluators prefer the single answer, in either order."
+    assert compared.stdout.rstrip().endswith(phrase)
     # Nobody knows what these models cost.
     assert "Cost: n/a" in compared.stdout
     assert own.returncode == 3

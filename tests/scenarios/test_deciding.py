@@ -40,13 +40,13 @@ SPEC = BotSpec(rounds=1)
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=SPEC) as found:
-        yield found
+    async with team_at_work(spec=SPEC) as team:
+        yield team
 
 
 def ranking(*options: str) -> dict[str, Any]:
-    found = {rank_field(place): option for place, option in enumerate(options)}
-    return {field: {field: {"selected_option": {"value": item}}} for field, item in found.items()}
+    ranks = {rank_field(place): option for place, option in enumerate(options)}
+    return {field: {field: {"selected_option": {"value": item}}} for field, item in ranks.items()}
 
 
 def post(team: Team, board: str, name: str) -> Message:
@@ -54,11 +54,11 @@ def post(team: Team, board: str, name: str) -> Message:
 
 
 async def post_saying(team: Team, board: str, name: str, words: str) -> Message:
-    def found() -> Any:
-        one = post(team, board, name)
-        return one if words in one["text"] else None
+    def match() -> Any:
+        message = post(team, board, name)
+        return message if words in message["text"] else None
 
-    return await team.workspace.wait_for(found)
+    return await team.workspace.wait_for(match)
 
 
 async def ballot(team: Team, board: str, user: str, *options: str) -> Any:
@@ -106,22 +106,22 @@ async def chosen_in_form(team: Team, board: str, user: str) -> Sequence[str]:
     vote = post(team, board, "headline")
     await team.workspace.click(user, team.channel, vote["ts"], ActionId.BALLOT.value)
     fields = [block for block in (await form_of(team, user))["blocks"] if block["type"] == "input"]
-    chosen = [field["element"].get("initial_option") for field in fields]
-    return [option["value"] for option in chosen if option]
+    options = [field["element"].get("initial_option") for field in fields]
+    return [option["value"] for option in options if option]
 
 
 async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_log(team: Team):
     board, _ = await ended(team)
     first, last = ("o1", "o2"), ("o2", "o1")
     await ballot(team, board, "alex", *first)
-    shown = await post_saying(team, board, "headline", "(1 ballot)")
-    assert "PostgreSQL 1 of 1, Kafka 0 of 1" in shown["text"]
+    headline = await post_saying(team, board, "headline", "(1 ballot)")
+    assert "PostgreSQL 1 of 1, Kafka 0 of 1" in headline["text"]
     assert await chosen_in_form(team, board, "alex") == list(first)
     view = await form_of(team, "alex")
     assert view["submit"]["text"] == "Change ballot"
     await team.workspace.submit("alex", view["id"], ranking(*last))
-    shown = await post_saying(team, board, "headline", "(1 ballot, 1 changed)")
-    assert "Kafka 1 of 1, PostgreSQL 0 of 1" in shown["text"]
+    headline = await post_saying(team, board, "headline", "(1 ballot, 1 changed)")
+    assert "Kafka 1 of 1, PostgreSQL 0 of 1" in headline["text"]
     await board_saying(team, board, "(1 ballot, 1 changed)")
     debate = await debate_at(team, board)
     alex = team.workspace.user("alex").id
@@ -166,13 +166,13 @@ async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team
     await ballot(team, board, "alex", *order)
     await team.wait_until_sent()
     debate = await debate_at(team, board)
-    kept = debate.people_ballots[team.workspace.user("alex").id]
+    cast_ballot = debate.people_ballots[team.workspace.user("alex").id]
     log = await team.moot.store.events(debate.id)
     assert len([entry for entry in log if isinstance(entry.event, PeopleBallotCast)]) == 1
     await ballot(team, board, "alex", *reversed(order))
     await post_saying(team, board, "headline", "1 changed")
-    await team.moot.context.decide.facts.record(debate.id, PeopleBallotCast(ballot=kept))
-    last = (await debate_at(team, board)).people_ballots[kept.by.id]
+    await team.moot.context.decide.facts.record(debate.id, PeopleBallotCast(ballot=cast_ballot))
+    last = (await debate_at(team, board)).people_ballots[cast_ballot.by.id]
     assert last.options == tuple(reversed(order))
 
 
@@ -191,17 +191,17 @@ async def test_when_the_team_has_decided_the_vote_is_closed_and_a_ballot_stands(
     await team.workspace.submit("alex", view["id"], ranking(*reversed(order)))
     answer = json.dumps(await form_of(team, "alex"))
     assert "Your ballot stands: PostgreSQL, Kafka" in answer
-    found = await debate_at(team, board)
-    assert found.people_ballots[team.workspace.user("alex").id].options == order
-    assert found.id == debate.id
+    after = await debate_at(team, board)
+    assert after.people_ballots[team.workspace.user("alex").id].options == order
+    assert after.id == debate.id
 
 
 async def test_nobody_is_invited_to_a_vote_that_the_team_has_closed(team: Team):
     board, _ = await ended(team)
     assert "Anybody here can vote" in post(team, board, "headline")["text"]
     await decide(team, board, ActionId.ACCEPT)
-    shown = await post_saying(team, board, "headline", "nobody cast a ballot before the team")
-    assert "Anybody here can vote" not in shown["text"]
+    headline = await post_saying(team, board, "headline", "nobody cast a ballot before the team")
+    assert "Anybody here can vote" not in headline["text"]
 
 
 async def test_a_decision_put_off_to_a_date_leaves_the_vote_open(team: Team):
@@ -244,16 +244,18 @@ def changing(request: ModelRequest) -> str:
 async def test_who_changed_their_mind_is_shown_with_a_link_to_what_moved_them():
     async with team_at_work(spec=BotSpec(provider=ScriptedProvider(changing), rounds=1)) as team:
         board, debate = await ended(team)
-        shown = post(team, board, "headline")["text"]
+        text = post(team, board, "headline")["text"]
         moved = "moved from Kafka (70%) to PostgreSQL (80%), moved by <http"
-        assert shown.count(moved) == 3
+        assert text.count(moved) == 3
         final = next(ballot for ballot in debate.ballots.values() if ballot.turn.round)
         # A critique is in its author's post of that round.
         number, _, author, *_ = str(final.moved_by).split("/")
         critique = post(team, board, f"{number}/proposal/{author}/0")
-        written = debate.contributions[str(final.moved_by)].text
-        assert written.split("\n")[0].strip("*") in "\n".join(seen_in([critique], opened=True))
-        assert f"p{critique['ts'].replace('.', '')}?thread_ts={board}" in shown
+        critique_text = debate.contributions[str(final.moved_by)].text
+        assert critique_text.split("\n")[0].strip("*") in "\n".join(
+            seen_in([critique], opened=True)
+        )
+        assert f"p{critique['ts'].replace('.', '')}?thread_ts={board}" in text
 
 
 # --- the report -----------------------------------------------------------------------------------
@@ -298,10 +300,10 @@ async def test_the_decision_record_is_renewed_at_accept_with_who_when_and_why(te
 
 async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Team):
     board, debate = await ended(team)
-    known = len(files_of(team, board))
+    count = len(files_of(team, board))
     await team.type(f"export {debate.id}")
     files = await team.workspace.wait_for(
-        lambda: files_of(team, board)[known:] if len(files_of(team, board)) > known else []
+        lambda: files_of(team, board)[count:] if len(files_of(team, board)) > count else []
     )
     assert [file["name"].rpartition("-")[2] for file in files] == [
         "report.md",
@@ -313,7 +315,7 @@ async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Te
     await team.type(f"export {debate.id}")
     await team.wait_until_sent()
     assert "already" in team.told()[-1]
-    assert len(files_of(team, board)) == known + 3
+    assert len(files_of(team, board)) == count + 3
     await team.type("export dabcdefg")
     assert "There is no debate" in team.told()[-1]
 
@@ -353,8 +355,8 @@ async def test_a_later_decision_stands_in_the_place_of_an_earlier_one(team: Team
     await decide(team, board, ActionId.ACCEPT)
     await board_saying(team, board, "*Accepted*")
     await decide(team, board, ActionId.REJECT, chosen_why("Too slow."), user="alex")
-    shown = await board_saying(team, board, "*Rejected*")
-    assert "*Accepted*" not in shown["text"]
+    board_message = await board_saying(team, board, "*Rejected*")
+    assert "*Accepted*" not in board_message["text"]
     assert len((await debate_at(team, board)).decisions) == 2
 
 
@@ -413,18 +415,18 @@ async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
     """Wait until so many dates are kept, which they are after the board says so; return them."""
     long_after = datetime(2100, 1, 1, tzinfo=UTC)
 
-    async def kept() -> Sequence[datetime]:
+    async def dates() -> Sequence[datetime]:
         return [
             reminder.due_at for reminder in await team.moot.context.remind.reminders.due(long_after)
         ]
 
     try:
         async with asyncio.timeout(WAIT_SECONDS):
-            while len(found := await kept()) != count:
+            while len(planned_dates := await dates()) != count:
                 await team.moot.outbox.clock.sleep(0.05)
     except TimeoutError:
-        pytest.fail(f"{len(await kept())} dates are kept, not {count}")
-    return found
+        pytest.fail(f"{len(await dates())} dates are kept, not {count}")
+    return planned_dates
 
 
 async def put_off(team: Team, board: str, day: date) -> None:
@@ -507,9 +509,9 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             )
             await again.moot.context.remind.look()
             await again.wait_until_sent()
-            found = await reminders_in(again, board)
-            assert len(found) == 1
-            assert "Why: Traffic grows." in found[0]["text"]
+            reminders = await reminders_in(again, board)
+            assert len(reminders) == 1
+            assert "Why: Traffic grows." in reminders[0]["text"]
 
 
 @pytest.mark.slow
@@ -539,11 +541,11 @@ async def judge(team: Team, board: str, user: str, thumb: str) -> Message:
     headline = post(team, board, "headline")
     button = next(block for block in headline["blocks"] if block["type"] == "context_actions")
     value = button["elements"][0][f"{thumb}_button"]["value"]
-    told = len(team.told(user))
+    before = len(team.told(user))
     await team.workspace.click(
         user, team.channel, headline["ts"], ActionId.FEEDBACK.value, value=value
     )
-    await team.workspace.wait_for(lambda: len(team.told(user)) > told)
+    await team.workspace.wait_for(lambda: len(team.told(user)) > before)
     return team.workspace.ephemeral(user, team.channel)[-1]
 
 
@@ -553,8 +555,8 @@ async def why_form(team: Team, user: str, thanks: Message) -> Any:
 
 
 async def feedback_in(team: Team, board: str) -> Sequence[tuple[bool, str]]:
-    given = (await debate_at(team, board)).feedback
-    return [(feedback.helpful, feedback.comment) for feedback in given.values()]
+    feedbacks = (await debate_at(team, board)).feedback
+    return [(feedback.helpful, feedback.comment) for feedback in feedbacks.values()]
 
 
 async def test_feedback_is_kept_at_once_and_thanked_for(team: Team):
@@ -569,8 +571,8 @@ async def test_feedback_is_kept_at_once_and_thanked_for(team: Team):
 async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(team: Team):
     board, _ = await ended(team)
     form = await why_form(team, "alex", await judge(team, board, "alex", "negative"))
-    said = "Nothing on\ncost. See https://bob:hunter2@wiki.example"
-    await team.workspace.submit("alex", form["id"], chosen_why(said))
+    comment = "Nothing on\ncost. See https://bob:hunter2@wiki.example"
+    await team.workspace.submit("alex", form["id"], chosen_why(comment))
     debate = await debate_at(team, board)
     assert [feedback.helpful for feedback in debate.feedback.values()] == [False]
     line = "found it not helpful: Nothing on cost. See https://[redacted]@&#8203;wiki.example"
@@ -586,5 +588,5 @@ async def test_closing_the_form_takes_nothing_back(team: Team):
     form = await why_form(team, "alex", thanks)
     await team.workspace.submit("alex", form["id"], chosen_why("Too long."))
     log = await team.moot.store.events(debate.id)
-    kept = [entry.event for entry in log if isinstance(entry.event, FeedbackGiven)]
-    assert [event.feedback.comment for event in kept] == ["", "Too long."]
+    events = [entry.event for entry in log if isinstance(entry.event, FeedbackGiven)]
+    assert [event.feedback.comment for event in events] == ["", "Too long."]

@@ -27,8 +27,8 @@ async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
     settings = Settings(rounds=1)
     calls = build_calls(environment, settings)
     demo = Demo(settings=settings, calls=calls, port=0, fast=True, environment=environment)
-    async with demo.stage() as found:
-        yield found
+    async with demo.stage() as stage:
+        yield stage
 
 
 @pytest.fixture
@@ -37,24 +37,24 @@ async def playing(tmp_path: Path) -> AsyncGenerator[Stage]:
     environment = BotSettings(moot_database=str(tmp_path / "another.db"))
     settings = Settings(rounds=1)
     calls = build_calls(environment, settings, more=[example_provider()])
-    async with Demo(settings=settings, calls=calls, port=0, fast=True).stage() as found:
-        yield found
+    async with Demo(settings=settings, calls=calls, port=0, fast=True).stage() as stage:
+        yield stage
 
 
 async def test_doctor_looks_at_the_demonstration_itself(stage: Stage):
     await stage.workspace.command(USER, CHANNEL, "/debate", "doctor")
 
-    def told() -> str:
+    def report() -> str:
         return "\n".join(
             str(message["text"]) for message in stage.workspace.ephemeral(USER, CHANNEL)
         )
 
-    await stage.workspace.wait_for(lambda: "see ✗" in told(), timeout=300)
-    assert "accepted by Riverside" in told()
-    assert "database moot.db" in told()
-    assert "✗ models: none is set up" in told()
-    assert told().count("✗") == 2  # that one, and in the last line
-    assert "running bot" not in told()
+    await stage.workspace.wait_for(lambda: "see ✗" in report(), timeout=300)
+    assert "accepted by Riverside" in report()
+    assert "database moot.db" in report()
+    assert "✗ models: none is set up" in report()
+    assert report().count("✗") == 2  # that one, and in the last line
+    assert "running bot" not in report()
 
 
 async def invited(workspace: Workspace, *, another: bool) -> list[str]:
@@ -64,9 +64,9 @@ async def invited(workspace: Workspace, *, another: bool) -> list[str]:
         line = workspace.runtime.guide.line
         return [button.label for button in line.buttons] if line else []
 
-    wanted = "Watch another"
+    label = "Watch another"
     return await workspace.wait_for(
-        lambda: labels() if labels() and (wanted in labels()) is another else None, 60
+        lambda: labels() if labels() and (label in labels()) is another else None, 60
     )
 
 
@@ -97,19 +97,19 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
         for post in workspace.thread(CHANNEL, root["ts"]):
             if post.get("bot_id"):
                 assert EXAMPLE_NOTE in str(post["text"]), post["text"]
-    said = [message["text"] for root in roots for message in workspace.thread(CHANNEL, root["ts"])]
+    texts = [message["text"] for root in roots for message in workspace.thread(CHANNEL, root["ts"])]
     # A quote that stands in the file somebody brought, and one that does not.
-    shown = "\n".join(
+    text = "\n".join(
         line
         for root in roots
         for line in seen_in(workspace.thread(CHANNEL, root["ts"]), opened=True)
     )
-    assert "“2,031,114 single reads” (<" in shown
-    assert "~“processor 22 % busy”~ (not found in e1)" in shown
-    for written in written_examples().values():
-        assert any(written.verdict["decision"].strip() in text for text in said)
-        for item in written.answers:
-            assert any(item.answer.split(".")[0] in text for text in said)
+    assert "“2,031,114 single reads” (<" in text
+    assert "~“processor 22 % busy”~ (not found in e1)" in text
+    for example in written_examples().values():
+        assert any(example.verdict["decision"].strip() in text for text in texts)
+        for item in example.answers:
+            assert any(item.answer.split(".")[0] in text for text in texts)
 
 
 async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps(tmp_path: Path):
@@ -147,16 +147,16 @@ async def test_a_pause_holds_time_and_a_step_ends_a_wait():
     playback = Playback()
     playback.press("pause")
     waiting = asyncio.create_task(playback.read(0.0))
-    done, _ = await asyncio.wait({waiting}, timeout=0.3)
-    assert not done
+    finished, _ = await asyncio.wait({waiting}, timeout=0.3)
+    assert not finished
     playback.press("step")
     await asyncio.wait_for(waiting, 300)
     assert playback.is_paused
     waiting = asyncio.create_task(playback.read(3600))
     playback.press("another")
     playback.press("go-on")
-    done, _ = await asyncio.wait({waiting}, timeout=0.3)
-    assert not done
+    finished, _ = await asyncio.wait({waiting}, timeout=0.3)
+    assert not finished
     playback.press("step")
     await asyncio.wait_for(waiting, 300)
 

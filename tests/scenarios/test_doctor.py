@@ -86,7 +86,7 @@ UNREACHED_MODEL = {"ANTHROPIC_API_KEY": "k" * 20, "ANTHROPIC_BASE_URL": "http://
 
 
 @pytest.mark.parametrize(
-    ("variables", "code", "said"),
+    ("variables", "code", "words"),
     [
         ({}, 4, "✗ models: none is set up"),
         ({}, 4, "Set ANTHROPIC_API_KEY, "),
@@ -99,10 +99,12 @@ UNREACHED_MODEL = {"ANTHROPIC_API_KEY": "k" * 20, "ANTHROPIC_BASE_URL": "http://
     ],
 )
 def test_the_exit_code_says_how_things_are(
-    tmp_path: Path, variables: dict[str, str], code: int, said: str
+    tmp_path: Path, variables: dict[str, str], code: int, words: str
 ) -> None:
     env = {"OLLAMA_HOST": "http://127.0.0.1:9", **variables}
-    done = moot("doctor", folder=tmp_path, env=env)
+    process = moot("doctor", folder=tmp_path, env=env)
 
-    assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    assert (process.returncode, words in process.stdout) == (code, True), (
+        process.stdout + process.stderr
+    )
+    assert "Traceback" not in process.stderr

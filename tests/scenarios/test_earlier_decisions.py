@@ -44,9 +44,9 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
     assert source.reference.kind is SourceKind.DECISION
     assert source.id == "d1"
     assert source.reference.fetch == first.id
-    told = text.partition("Decided here earlier")[2]
-    assert "d1: <http" in told
-    assert "decided on" in told
+    section = text.partition("Decided here earlier")[2]
+    assert "d1: <http" in section
+    assert "decided on" in section
     assert "Which database should keep our job queue?" in source.text
     assert "Decision: Use PostgreSQL." in source.text
     assert "It was accepted by dana." in source.text
@@ -58,8 +58,8 @@ async def test_an_accepted_decision_is_a_source_of_the_next_debate_with_a_link()
 
 def contradicting(request: ModelRequest) -> str:
     """Judges that an earlier decision, where one is known, cannot stand."""
-    known = [part.label for part in request.parts if part.label.startswith("Source d1")]
-    if request.act is Act.SYNTHESIS and known:
+    labels = [part.label for part in request.parts if part.label.startswith("Source d1")]
+    if request.act is Act.SYNTHESIS and labels:
         stands = {"source": "d1", "why": "Kafka is there now.", "relation": "contradicts"}
         return json.dumps(a_verdict_reply(decision="Use Kafka.", earlier=[stands]))
     return plausible_reply(request)
@@ -77,12 +77,12 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
         view = await team.workspace.wait_for(
             lambda: [view for view in team.workspace.views(team.user) if "newer" in str(view)]
         )
-        chosen = {"newer": {"newer": {"selected_option": {"value": second.id}}}}
-        await team.workspace.submit(team.user, view[-1]["id"], chosen)
+        newer = {"newer": {"newer": {"selected_option": {"value": second.id}}}}
+        await team.workspace.submit(team.user, view[-1]["id"], newer)
         await team.wait_until_sent()
         superseded = fold(await team.moot.store.events(first.id))
         await team.click(str(headline["ts"]), f"{ActionId.SUPERSEDE_EARLIER.value}-d1")
-        (told,) = await team.workspace.wait_for(
+        (answer,) = await team.workspace.wait_for(
             lambda: [text for text in team.told() if "already" in text]
         )
     assert "*Contradicts* d1, <http" in str(headline["text"])
@@ -92,7 +92,7 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
     assert "Contradicts d1" in report(second)
     assert superseded.decision
     assert superseded.decision.superseded_by == second.id
-    assert told == f"Debate `{first.id}` is superseded by debate `{second.id}` already."
+    assert answer == f"Debate `{first.id}` is superseded by debate `{second.id}` already."
 
 
 async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_other() -> None:
@@ -114,7 +114,7 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
         second = await team.wait_for_end(newer[0]["ts"])
         old = fold(await team.moot.store.events(first.id))
         texts = [str(reply["text"]) for reply in team.replies(board)]
-        shown = str(team.thread(newer[0]["ts"])[0]["blocks"])
+        blocks = str(team.thread(newer[0]["ts"])[0]["blocks"])
     assert second.setup.continues == first.id
     assert second.setup.question == first.setup.question
     assert "60,000 jobs" in second.setup.context
@@ -122,10 +122,10 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
     assert source.id == "d1"
     assert "Nobody has accepted or rejected it yet." in source.text
     assert old.continued_in == (second.id,)
-    told = [text for text in texts if "has it debated on: <http" in text]
-    assert len(told) == 1
-    assert f"/p{newer[0]['ts'].replace('.', '')}|" in told[0]
-    assert "Goes on from <http" in shown
+    links = [text for text in texts if "has it debated on: <http" in text]
+    assert len(links) == 1
+    assert f"/p{newer[0]['ts'].replace('.', '')}|" in links[0]
+    assert "Goes on from <http" in blocks
 
 
 async def test_a_verdict_nobody_decided_on_is_no_earlier_decision() -> None:

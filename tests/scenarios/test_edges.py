@@ -40,8 +40,8 @@ def models() -> ScriptedProvider:
 
 @pytest.fixture
 async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=models, rounds=2)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(provider=models, rounds=2)) as team:
+        yield team
 
 
 async def submit_again(
@@ -295,14 +295,14 @@ async def test_when_its_board_is_deleted_the_thread_goes_on_and_says_how_to_stop
     await team.wait_until_sent()
     posting.delete(team.workspace.runtime, team.workspace.channel(team.channel), board)
 
-    def said() -> Sequence[Message]:
+    def notices() -> Sequence[Message]:
         return [reply for reply in team.replies(board) if "The board" in reply["text"]]
 
-    (notice,) = await team.workspace.wait_for(said, timeout=300)
+    (notice,) = await team.workspace.wait_for(notices, timeout=300)
     assert "`stop` alone in a line here ends it" in notice["text"]
     go_one_step_on(models)
     await team.say("stop", board)
     await team.workspace.wait_for(lambda: team._has_ending(board), timeout=300)
     await team.wait_until_sent()
-    assert len(said()) == 1
+    assert len(notices()) == 1
     assert not team.workspace.calls.of("chat.update", "cant_update_message")

@@ -58,7 +58,7 @@ async def told_everywhere(team: Team, board: str, debate: Debate) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minds", "reason", "held", "words"),
+    ("minds", "reason", "count", "words"),
     [
         (AGREED, GateReason.AGREED, 0, "the debate was skipped"),
         (SPLIT, GateReason.AGREED, 1, "After round 1 all agreed on"),
@@ -67,7 +67,7 @@ async def told_everywhere(team: Team, board: str, debate: Debate) -> None:
     ids=["all agree at once", "a split that closes", "a deadlock"],
 )
 async def test_an_early_end_is_told_wherever_people_read(
-    minds: Minds, reason: GateReason, held: int, words: str
+    minds: Minds, reason: GateReason, count: int, words: str
 ) -> None:
     async with team_at_work(spec=spec_of(a_script(minds))) as team:
         board = await team.debate(QUESTION)
@@ -76,7 +76,7 @@ async def test_an_early_end_is_told_wherever_people_read(
 
         assert ended
         assert ended.reason is reason
-        assert rounds_held(debate) == held
+        assert rounds_held(debate) == count
         assert any(words in sentence for sentence in how_it_ended(debate))
         assert "All 3 rounds were held" not in words_in(team.thread(board))
         await told_everywhere(team, board, debate)
@@ -123,8 +123,8 @@ async def test_a_panel_closes_with_statements_that_are_voted_on(minds: Minds) ->
     def closing(request: ModelRequest) -> str:
         if request.act is Act.FACILITATION:
             step = "vote" if '"vote" when' in request.parts[-1].text else "go_on"
-            said = {"focus": "cost", "question": "", "assumption": "", "decision": step}
-            return json.dumps(said)
+            guidance = {"focus": "cost", "question": "", "assumption": "", "decision": step}
+            return json.dumps(guidance)
         reply = a_script(minds)(request)
         is_closing = "This is your closing statement" in request.parts[-1].text
         mine = f"**To close, says {request.role}.**"
@@ -141,8 +141,8 @@ async def test_a_panel_closes_with_statements_that_are_voted_on(minds: Minds) ->
         voted_on = panel.FORMAT.positions(debate)
         assert [contribution.turn.round for contribution in voted_on.values()] == [3, 3, 3]
         assert all("To close" in contribution.text for contribution in voted_on.values())
-        said = words_in(team.replies(board))
-        assert all(f"To close, says {agent}" in said for agent in voted_on)
+        text = words_in(team.replies(board))
+        assert all(f"To close, says {agent}" in text for agent in voted_on)
         await told_everywhere(team, board, debate)
         assert (closing_gate(debate) is None) is (minds is MOVING)
-        assert "round was not held" not in said
+        assert "round was not held" not in text

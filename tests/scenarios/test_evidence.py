@@ -86,8 +86,8 @@ async def test_a_thread_with_files_becomes_sources_whose_quotes_lead_to_message_
     ]
     assert debate.evidence[1].reference.by.name == "alex"
     assert debate.verdict
-    found = [(citation.status.value, citation.place) for citation in debate.verdict.citations]
-    assert found == [
+    citations = [(citation.status.value, citation.place) for citation in debate.verdict.citations]
+    assert citations == [
         ("verified", debate.evidence[0].marks[58].label),
         ("verified", "page 2"),
         ("verified", "row 3"),
@@ -136,10 +136,10 @@ async def test_a_file_at_the_question_and_one_in_the_thread_are_read() -> None:
 async def test_debate_this_takes_the_messages_files_and_its_thread() -> None:
     async with team_at_work() as team:
         root = await team.say("Redis loses jobs.", user="alex")
-        said = await team.workspace.share_file(
+        message = await team.workspace.share_file(
             "alex", team.channel, "load.csv", CSV, text=QUESTION, thread_ts=root["ts"]
         )
-        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, message["ts"])
         (view,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
         assert "The agents will read: load.csv" in str(view["blocks"])
         ticked = {"selected_options": [{"value": "yes"}]}
@@ -258,23 +258,23 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
         thread = thread_reference(board, root["ts"], without="", by=by)
         moved = thread.model_copy(update={"fetch": f"{here.channel}/{root['ts']}/"})
         refused = list[str]()
-        for fetch, wanted in (
+        for fetch, reference_of in (
             (sources.fetch_file, reference),
             (sources.fetch_thread, thread),
             (sources.fetch_thread, moved),
         ):
             with pytest.raises(BadInput) as error:
-                await fetch(wanted, here, 10**6)
+                await fetch(reference_of, here, 10**6)
             refused.append(str(error.value))
         elsewhere = here.model_copy(update={"channel": board})
-        found = await sources.fetch_file(reference, elsewhere, 10**6)
+        own_file = await sources.fetch_file(reference, elsewhere, 10**6)
     read = [(source.text, source.fault) for source in debate.sources]
     assert (debate.status, read) == (Status.CONCLUDED, [("", refused[0])])
     assert "salaries" not in "".join(record)
     assert refused[:2] == ["it was not shared in this channel", "it is in another channel"]
     assert "not there any more" in refused[2]
-    assert isinstance(found, FetchedFile)
-    assert found.content == SECRET
+    assert isinstance(own_file, FetchedFile)
+    assert own_file.content == SECRET
 
 
 async def test_where_slack_asks_for_patience_a_thread_is_read_a_little_later() -> None:
@@ -299,10 +299,10 @@ async def test_who_gave_a_thread_that_slack_shows_slowly_is_told_once_how_long_i
         fault = team.workspace.faults.rate_limit("conversations.replies", times=2)
         fault.containing = "cursor"
         debate = await team.wait_for_end(await asked_in_thread(team, root))
-        (told,) = [text for text in team.told() if "at a time" in text]
+        (notice,) = [text for text in team.told() if "at a time" in text]
 
     assert debate.sources[0].text.count("dana: ") == 21
-    assert told == (
+    assert notice == (
         "Slack lets Moot read 2 messages of the thread at a time: "
         "the agents have all of it in about 10 s."
     )

@@ -22,15 +22,15 @@ QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 TRUE, FAKE = '[e2: "costs $1,840 per month"]', '[e2: "costs $1,480 per month"]'
 
 
-def quoting(asked: Asked) -> Say:
+def quoting(request: Asked) -> Say:
     """A model that quotes truly and falsely wherever it speaks."""
-    said = good_reply(asked)
-    if '"solution"' in said.text:
+    reply = good_reply(request)
+    if '"solution"' in reply.text:
         reasons = [f"It is {TRUE}.", f"It is {FAKE}.", "The team likes it."]
         return Say(text=json.dumps(a_verdict_reply(reasons=reasons)))
-    if said.text.startswith("{"):
-        return said
-    return Say(text=f"{said.text}\n\nIt {TRUE} and {FAKE}.")
+    if reply.text.startswith("{"):
+        return reply
+    return Say(text=f"{reply.text}\n\nIt {TRUE} and {FAKE}.")
 
 
 class Terminal:
@@ -38,9 +38,9 @@ class Terminal:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
-        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+        base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
         self._environment = {
-            **kept,
+            **base,
             "PYTHONPATH": str(ROOT),
             "MOOT_DATABASE": "moot.db",
             "OPENAI_API_KEY": "sk-proj-ACCEPTED1111",

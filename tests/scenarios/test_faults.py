@@ -145,8 +145,8 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
         )
         await team.moot.outbox.post([odd])
         await team.wait_for_end(board)
-        found = [message for message in team.thread(board) if key_of(message) == f"{debate_id}/odd"]
-        assert [message["text"] for message in found] == ["the words"]
+        posts = [message for message in team.thread(board) if key_of(message) == f"{debate_id}/odd"]
+        assert [message["text"] for message in posts] == ["the words"]
         assert await team.status(board) is Status.CONCLUDED
 
 

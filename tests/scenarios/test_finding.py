@@ -27,16 +27,16 @@ PUBLIC = "Kafka or PostgreSQL for our jobs?"
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(rounds=1)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(rounds=1)) as team:
+        yield team
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def guarded() -> AsyncGenerator[tuple[Team, Debate]]:
     """A debate in a private channel, for all tests that try in vain to do something about it."""
-    async with team_at_work(spec=BotSpec(rounds=1)) as found:
-        _, _, debate = await with_secret(found)
-        yield found, debate
+    async with team_at_work(spec=BotSpec(rounds=1)) as team:
+        _, _, debate = await with_secret(team)
+        yield team, debate
 
 
 async def with_secret(team: Team) -> tuple[Team, str, Debate]:
@@ -95,18 +95,18 @@ async def test_the_list_shows_where_debates_stand_and_leads_to_them(team: Team):
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "is_match"),
     [("postg", True), ("KAFKA jobs", True), ("kafka unicorns", False), ('"* OR NEAR(', False)],
 )
 async def test_search_finds_all_words_cut_short_in_any_case(
     team: Team,
     words: str,
-    found: bool,  # noqa: FBT001 - a table of cases
+    is_match: bool,  # noqa: FBT001 - a table of cases
 ):
     _, debate = await ended(team, PUBLIC)
     await team.type(f"search {words}")
-    assert (debate.id in team.told()[-1]) is found
-    assert found or "Nothing in your channels holds" in team.told()[-1]
+    assert (debate.id in team.told()[-1]) is is_match
+    assert is_match or "Nothing in your channels holds" in team.told()[-1]
 
 
 async def test_search_finds_what_was_decided_too(team: Team):
@@ -154,14 +154,14 @@ async def test_a_debate_can_be_started_from_home_in_a_chosen_channel(team: Team)
         FieldId.QUESTION.value: {FieldId.QUESTION.value: {"value": PUBLIC}},
     }
     await team.workspace.submit("dana", form["id"], values)
-    found = await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
-    await team.wait_for_end(found[-1]["ts"])
+    boards = await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
+    await team.wait_for_end(boards[-1]["ts"])
 
 
 def drawn_homes(team: Team, user: str) -> int:
-    wanted, person = "views.publish", team.workspace.user(user).id
+    method, person = "views.publish", team.workspace.user(user).id
     calls = team.workspace.runtime.calls.entries
-    return sum(call.method == wanted and call.args["user_id"] == person for call in calls)
+    return sum(call.method == method and call.args["user_id"] == person for call in calls)
 
 
 async def home_saying(team: Team, user: str, words: str) -> str:
@@ -242,13 +242,15 @@ async def forged_click(team: Team, action: ActionId, value: str) -> Acknowledgem
     return await sent(team, payload)
 
 
-async def forged_form(team: Team, callback: CallbackId, kept: Mapping[str, str]) -> Acknowledgement:
+async def forged_form(
+    team: Team, callback: CallbackId, metadata: Mapping[str, str]
+) -> Acknowledgement:
     """A form of alex whose hidden part was made up."""
     view: dict[str, Any] = {
         "id": "V0FORGED",
         "type": "modal",
         "callback_id": callback.value,
-        "private_metadata": json.dumps(kept),
+        "private_metadata": json.dumps(metadata),
         "state": {"values": {}},
     }
     return await sent(team, base(team, "alex") | {"type": "view_submission", "view": view})

@@ -39,8 +39,8 @@ def models() -> ScriptedProvider:
 @pytest.fixture
 async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
     spec = BotSpec(provider=models, http=True)
-    async with team_at_work(config=without_socket_mode(), spec=spec) as found:
-        yield found
+    async with team_at_work(config=without_socket_mode(), spec=spec) as team:
+        yield team
 
 
 async def test_a_whole_debate_works_over_signed_requests(team: Team, models: ScriptedProvider):

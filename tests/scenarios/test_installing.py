@@ -70,8 +70,8 @@ class Hall:
                 cookie = page.headers["Set-Cookie"].partition(";")[0]
                 to_slack = link_in(await page.text(), 0)
             async with browser.get(to_slack) as page:
-                chosen = link_in(await page.text(), number)
-            url = f"{self.oauth_server.url}{chosen}"
+                path = link_in(await page.text(), number)
+            url = f"{self.oauth_server.url}{path}"
             async with browser.get(url, allow_redirects=False) as answer:
                 return answer.headers["Location"], cookie
 
@@ -84,11 +84,11 @@ class Hall:
         return team
 
 
-def forge(team: Team, board: str, its: str, wanted: str) -> None:
+def forge(team: Team, board: str, its: str, other: str) -> None:
     """Make a board's buttons name another debate."""
     channel = team.workspace.channel(team.channel)
     message = channel.messages[board]
-    message["blocks"] = json.loads(json.dumps(message["blocks"]).replace(its, wanted))
+    message["blocks"] = json.loads(json.dumps(message["blocks"]).replace(its, other))
 
 
 def link_in(page: str, number: int) -> str:
@@ -130,14 +130,14 @@ async def bot_of(
 
 @pytest.fixture
 async def oauth_server() -> AsyncGenerator[OAuthServer]:
-    async with run_oauth_server(a_workspace("Riverside"), a_workspace("Lakeside")) as found:
-        yield found
+    async with run_oauth_server(a_workspace("Riverside"), a_workspace("Lakeside")) as server:
+        yield server
 
 
 @pytest.fixture
 async def hall(oauth_server: OAuthServer, tmp_path: Path) -> AsyncGenerator[Hall]:
-    async with bot_of(oauth_server, tmp_path / "moot.db") as found:
-        yield found
+    async with bot_of(oauth_server, tmp_path / "moot.db") as hall:
+        yield hall
 
 
 def stored(database: Path) -> bytes:
@@ -146,17 +146,17 @@ def stored(database: Path) -> bytes:
 
 
 async def test_two_workspaces_debate_side_by_side_and_see_nothing_of_each_other(hall: Hall):
-    one, two = await hall.connect(0), await hall.connect(1)
-    board, other = await one.debate(QUESTION), await two.debate("Tabs or spaces?")
-    first, second = await one.wait_for_end(board), await two.wait_for_end(other)
+    riverside, two = await hall.connect(0), await hall.connect(1)
+    board, other = await riverside.debate(QUESTION), await two.debate("Tabs or spaces?")
+    first, second = await riverside.wait_for_end(board), await two.wait_for_end(other)
 
     assert (first.status, second.status) == (Status.CONCLUDED, Status.CONCLUDED)
     assert first.setup.place.workspace != second.setup.place.workspace
-    for asked in (f"show {first.id}", f"stop {first.id}", "list", "search queue"):
-        await two.type(asked)
+    for typed in (f"show {first.id}", f"stop {first.id}", "list", "search queue"):
+        await two.type(typed)
         assert "job queue" not in two.told()[-1]
-    await one.type(f"show {first.id}")
-    assert "job queue" in one.told()[-1]
+    await riverside.type(f"show {first.id}")
+    assert "job queue" in riverside.told()[-1]
     await two.workspace.open_home("dana")
     home = await two.workspace.wait_for(lambda: two.workspace.home("dana"))
     assert "Tabs or spaces" in str(home)
@@ -164,8 +164,8 @@ async def test_two_workspaces_debate_side_by_side_and_see_nothing_of_each_other(
 
 
 async def test_a_button_that_names_another_workspaces_debate_does_nothing(hall: Hall):
-    one, two = await hall.connect(0), await hall.connect(1)
-    debate = await one.wait_for_end(await one.debate(QUESTION))
+    riverside, two = await hall.connect(0), await hall.connect(1)
+    debate = await riverside.wait_for_end(await riverside.debate(QUESTION))
     before = await hall.moot.store.events(debate.id)
     other = await two.debate("Tabs or spaces?")
     theirs = await two.wait_for_end(other)
@@ -198,10 +198,10 @@ async def test_a_person_who_says_no_and_a_wrong_code_install_nothing(hall: Hall)
 
 async def test_tokens_are_not_readable_in_the_database(hall: Hall, tmp_path: Path):
     team = await hall.connect()
-    kept = stored(tmp_path / "moot.db")
+    content = stored(tmp_path / "moot.db")
 
-    assert team.workspace.bot_token.encode() not in kept
-    assert hall.oauth_server.app.client_secret.encode() not in kept
+    assert team.workspace.bot_token.encode() not in content
+    assert hall.oauth_server.app.client_secret.encode() not in content
 
 
 @pytest.mark.slow
@@ -210,8 +210,8 @@ async def test_debates_of_every_workspace_go_on_after_a_restart_with_a_new_key_i
 ):
     database = tmp_path / "moot.db"
     async with bot_of(oauth_server, database) as hall:
-        one, two = await hall.connect(0), await hall.connect(1)
-        boards = [await one.debate(QUESTION), await two.debate("Tabs or spaces?")]
+        riverside, two = await hall.connect(0), await hall.connect(1)
+        boards = [await riverside.debate(QUESTION), await two.debate("Tabs or spaces?")]
     async with bot_of(oauth_server, database, (NEWER_KEY, KEY)) as hall:
         ended = [await hall.team(n).wait_for_end(board) for n, board in enumerate(boards)]
 
@@ -259,15 +259,15 @@ async def test_what_people_do_first_after_a_restart_is_taken_though_slack_says_n
 async def test_removal_ends_what_runs_and_deletes_the_tokens_of_that_workspace_only(
     hall: Hall, tmp_path: Path
 ):
-    one, two = await hall.connect(0), await hall.connect(1)
-    board = await one.debate(QUESTION)
-    await one.workspace.wait_for(lambda: board in one.workspace.pins(one.channel))
-    kept = tokens_in(tmp_path / "moot.db")
-    one.workspace.uninstall()
-    await one.workspace.wait_for(lambda: tokens_in(tmp_path / "moot.db") == kept[1:])
+    riverside, two = await hall.connect(0), await hall.connect(1)
+    board = await riverside.debate(QUESTION)
+    await riverside.workspace.wait_for(lambda: board in riverside.workspace.pins(riverside.channel))
+    tokens = tokens_in(tmp_path / "moot.db")
+    riverside.workspace.uninstall()
+    await riverside.workspace.wait_for(lambda: tokens_in(tmp_path / "moot.db") == tokens[1:])
     debate = (await hall.moot.store.find(_all()))[0]
 
-    assert len(kept) == 2
+    assert len(tokens) == 2
     assert debate.status != Status.RUNNING
     assert board
     other = await two.wait_for_end(await two.debate("Tabs or spaces?"))

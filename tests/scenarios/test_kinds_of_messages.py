@@ -26,8 +26,8 @@ def models() -> ScriptedProvider:
 
 @pytest.fixture
 async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with http_team(BotSpec(provider=models, rounds=1, http=True)) as found:
-        yield found
+    async with http_team(BotSpec(provider=models, rounds=1, http=True)) as team:
+        yield team
 
 
 def an_event(team: Team, kind: str, text: str, **changes: Any) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from tests.scenarios.test_deciding import chosen_why, decide, ended
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncGenerator[GitServer]:
-    async with running_git_server(tmp_path) as found:
-        yield found
+    async with running_git_server(tmp_path) as server:
+        yield server
 
 
 def spec(*receivers: Receiver) -> BotSpec:
@@ -33,19 +33,19 @@ def spec(*receivers: Receiver) -> BotSpec:
 async def said(team: Team, board: str, words: str) -> str:
     """Wait for a post of the thread that says this; return its text."""
 
-    def found() -> str:
+    def match() -> str:
         texts = (str(reply["text"]) for reply in team.replies(board))
         return next((text for text in texts if words in text), "")
 
-    return str(await team.workspace.wait_for(found, timeout=WAIT_SECONDS))
+    return str(await team.workspace.wait_for(match, timeout=WAIT_SECONDS))
 
 
 async def test_the_thread_says_where_an_accepted_decision_landed_and_webhooks_came(
     server: GitServer,
 ) -> None:
     async with open_shop() as shop:
-        told = receiver(a_webhook(shop.url), SystemClock())
-        async with team_at_work(spec=spec(repository(server), told)) as team:
+        listener = receiver(a_webhook(shop.url), SystemClock())
+        async with team_at_work(spec=spec(repository(server), listener)) as team:
             board, debate = await ended(team)
             await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."))
             where = await said(team, board, "The decision record is")

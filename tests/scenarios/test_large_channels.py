@@ -41,8 +41,8 @@ async def crowd() -> AsyncGenerator[Team]:
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(rounds=1)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(rounds=1)) as team:
+        yield team
 
 
 def asked(team: Team) -> list[str]:

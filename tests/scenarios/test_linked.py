@@ -27,19 +27,19 @@ def asking_first() -> BotSpec:
     return BotSpec(provider=ScriptedProvider(asking), rounds=1, clarifying=clarifying)
 
 
-async def link_to(team: Team, said: Message) -> str:
+async def link_to(team: Team, message: Message) -> str:
     work = team.workspace
     session = slack_client(work.bot_token, work.api_url)
-    response = await session.chat_getPermalink(channel=said["channel"], message_ts=said["ts"])
+    response = await session.chat_getPermalink(channel=message["channel"], message_ts=message["ts"])
     return Permalink.model_validate(response.data).permalink
 
 
 async def told_why(team: Team) -> str:
     """Wait until the person is told why a link is not read."""
-    found = await team.workspace.wait_for(
+    answers = await team.workspace.wait_for(
         lambda: [text for text in team.told() if NOT_READ in text]
     )
-    return found[-1]
+    return answers[-1]
 
 
 def linked(debate: Debate) -> list[str]:
@@ -50,8 +50,8 @@ async def test_links_in_a_mention_are_sources_or_their_author_is_told() -> None:
     async with team_at_work() as team:
         root = await team.say("We lose about 20 jobs a week.", user="alex")
         await team.say("Redis restarts too often.", root["ts"], user="alex")
-        asked = f"{QUESTION} See {await link_to(team, root)} and https://docs.example.com/q."
-        await team.say(f"@Moot {asked}")
+        text = f"{QUESTION} See {await link_to(team, root)} and https://docs.example.com/q."
+        await team.say(f"@Moot {text}")
         boards = await team.workspace.wait_for(
             lambda: [
                 message for message in team.workspace.messages(team.channel) if key_of(message)
@@ -79,7 +79,7 @@ async def test_links_in_the_command_and_the_form_are_sources() -> None:
             "question": {"question": {"value": "Which queue?"}},
             "context": {"context": {"value": f"See {link}."}},
         }
-        known = [
+        earlier = [
             message["ts"] for message in team.workspace.messages(team.channel) if key_of(message)
         ]
         await team.workspace.submit(team.user, view["id"], filled)
@@ -87,7 +87,7 @@ async def test_links_in_the_command_and_the_form_are_sources() -> None:
             lambda: [
                 message
                 for message in team.workspace.messages(team.channel)
-                if key_of(message).endswith("board") and message["ts"] not in known
+                if key_of(message).endswith("board") and message["ts"] not in earlier
             ]
         )
         debate = await debate_at(team, boards[0]["ts"])
@@ -100,11 +100,11 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
         second = await team.say("Redis restarts too often.", user="alex")
         board = await team.debate(QUESTION)
         await card_of(team, board)
-        said = await team.say(f"1: ten, as in {await link_to(team, first)}", board)
+        reply = await team.say(f"1: ten, as in {await link_to(team, first)}", board)
         debate = await team.wait_for_log(board, lambda debate: linked(debate) and debate.answers)
         assert linked(debate) == ["a thread of this channel"]
         words = f"1: twenty, as in {await link_to(team, first)} and {await link_to(team, second)}"
-        await team.workspace.edit(team.user, team.channel, said["ts"], words)
+        await team.workspace.edit(team.user, team.channel, reply["ts"], words)
         debate = await team.wait_for_log(
             board,
             lambda debate: (
@@ -112,7 +112,7 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
             ),
         )
         assert len({reference.fetch for reference in debate.references}) == 2
-        own = await link_to(team, said)
+        own = await link_to(team, reply)
         await team.say(f"2: {own} and https://docs.example.com/q", board)
         await told_why(team)
         await team.say("3: https://docs.example.com/other", board)  # the same reason
@@ -121,7 +121,7 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
     assert len(linked(debate)) == 2
     texts = [note.text for note in debate.notes]
     assert texts == ["[Linked as evidence: a thread of this channel]"] * 2
-    marked = next(message for message in team.thread(board) if message["ts"] == said["ts"])
+    marked = next(message for message in team.thread(board) if message["ts"] == reply["ts"])
     assert "eyes" in json.dumps(marked.get("reactions", []))
     assert "Linked as evidence" not in json.dumps(team.replies(board)[:3])
 
@@ -187,10 +187,10 @@ async def test_each_reason_is_told_once_and_none_is_left_out() -> None:
         for number, some in enumerate((hosts[:1], hosts[:2], hosts[1:2], hosts), start=1):
             text = " ".join(f"https://{host}/{number}" for host in some)
             await team.say(f"See {text}", board)
-        said = await team.workspace.wait_for(
+        answer = await team.workspace.wait_for(
             lambda: team.told() if f"Pages of {hosts[-1]}" in str(team.told()) else None
         )
-    assert [str(said).count(f"Pages of {host} are") for host in hosts] == [1] * len(hosts)
+    assert [str(answer).count(f"Pages of {host} are") for host in hosts] == [1] * len(hosts)
 
 
 async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -> None:
@@ -218,8 +218,8 @@ async def test_a_readable_link_in_words_does_not_stand_in_for_a_given_source() -
         await team.workspace.share_file(
             "alex", team.channel, "load.csv", b"month,jobs", thread_ts=root["ts"]
         )
-        asked = f"@Moot {QUESTION} See {await link_to(team, root)}"
-        await team.workspace.share_file(team.user, team.channel, "plan.pdf", b"%PDF-", text=asked)
+        text = f"@Moot {QUESTION} See {await link_to(team, root)}"
+        await team.workspace.share_file(team.user, team.channel, "plan.pdf", b"%PDF-", text=text)
         boards = await team.workspace.wait_for(
             lambda: [
                 message for message in team.workspace.messages(team.channel) if key_of(message)

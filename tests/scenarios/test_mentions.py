@@ -20,22 +20,22 @@ async def debates(team: Team) -> Sequence[Debate]:
 async def acknowledged(team: Team, count: int) -> None:
     """Wait until so many mentions were delivered and acknowledged."""
 
-    def done() -> bool:
+    def is_acknowledged() -> bool:
         mentions = [
             delivery for delivery in team.workspace.deliveries if delivery.name == "app_mention"
         ]
         return len(mentions) >= count and all(mention.acked for mention in mentions)
 
-    await team.workspace.wait_for(done)
+    await team.workspace.wait_for(is_acknowledged)
 
 
 async def said_in(team: Team, root: Message, key: str) -> Message:
     """Wait for the bot's post with this key in people's thread."""
-    found = await team.workspace.wait_for(
+    matches = await team.workspace.wait_for(
         lambda: [message for message in team.thread(root["ts"]) if key_of(message) == key],
         timeout=45,
     )
-    return found[0]
+    return matches[0]
 
 
 async def test_an_edited_mention_starts_nothing_more():
@@ -56,8 +56,8 @@ async def test_people_channels_and_links_in_a_question_are_read_by_name():
         await acknowledged(team, 1)
         await team.workspace.wait_for(lambda: len(team.workspace.messages(team.channel)) > 1)
         (debate,) = await debates(team)
-        asked = "should @alex or @sam own #general and the plan (https://example.com)?"
-        assert debate.setup.question == asked
+        question = "should @alex or @sam own #general and the plan (https://example.com)?"
+        assert debate.setup.question == question
 
 
 async def test_a_note_keeps_whom_it_speaks_to():
@@ -125,10 +125,10 @@ async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
         await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
         await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
         await team.say("@Moot help", board)
-        told = await team.workspace.wait_for(lambda: team.told()[1:])
+        answers = await team.workspace.wait_for(lambda: team.told()[1:])
         models.let_go()
         debate = await team.wait_for_end(board)
-    assert "How to use Moot" in told[-1]
+    assert "How to use Moot" in answers[-1]
     assert [note.text for note in debate.notes] == [
         "skip redis",
         "stop worrying about cost: we pay for it anyhow.",
@@ -138,23 +138,23 @@ async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
 
 async def press(team: Team, label: str) -> None:
     """Press a button of the newest message that only this person sees."""
-    asked = team.workspace.ephemeral(team.user, team.channel)[-1]
+    card = team.workspace.ephemeral(team.user, team.channel)[-1]
     buttons = {
-        element["text"]["text"]: element["action_id"] for element in asked["blocks"][-1]["elements"]
+        element["text"]["text"]: element["action_id"] for element in card["blocks"][-1]["elements"]
     }
-    await team.workspace.click(team.user, team.channel, asked["ts"], buttons[label])
+    await team.workspace.click(team.user, team.channel, card["ts"], buttons[label])
 
 
 async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_click():
     remark = "good morning everyone, see you at lunch"
     async with team_at_work() as team:
         await team.say(f"@Moot {remark}")
-        shown = await team.workspace.wait_for(team.told)
+        answers = await team.workspace.wait_for(team.told)
         assert await debates(team) == []
         await press(team, "Debate it")
         (debate,) = await debates(team)
         texts = team.told()
-    assert "Shall the agents debate this? Nothing was started yet." in shown[-1]
+    assert "Shall the agents debate this? Nothing was started yet." in answers[-1]
     assert debate.setup.question == remark
     assert texts[-1].startswith(f"Debate `{debate.id}` begins.")
 
@@ -162,18 +162,18 @@ async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_cli
 async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing():
     async with team_at_work() as team:
         await team.say("@Moot :thumbsup:")
-        told = await team.workspace.wait_for(team.told)
+        answers = await team.workspace.wait_for(team.told)
         assert await debates(team) == []
         await press(team, "Open the form")
         (form,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
-    assert ":wave:" in told[-1]
+    assert ":wave:" in answers[-1]
     assert form["callback_id"] == "start_form"
 
 
 async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click():
     async with team_at_work() as team:
         await team.type("stop using Kafka?")
-        asked = team.told()[-1]
+        answer = team.told()[-1]
         assert await debates(team) == []
         await press(team, "Debate it")
         (debate,) = await debates(team)
@@ -182,7 +182,7 @@ async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click()
         (listed,) = await team.workspace.wait_for(
             lambda: [text for text in team.told() if debate.id in text and "begins" not in text]
         )
-    assert "“stop using Kafka?”: nothing was started yet. What did you mean?" in asked
+    assert "“stop using Kafka?”: nothing was started yet. What did you mean?" in answer
     assert debate.setup.question == "stop using Kafka?"
     assert debate.id in listed
 
@@ -201,7 +201,7 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
     async with team_at_work() as team:
         root = await team.say("We lose jobs when Redis restarts.", user="alex")
         await team.say("About 2000 a day, @alex counted <https://x.example/1|them>", root["ts"])
-        asked = await team.say(f"@Moot {QUESTION}", root["ts"])
+        mention = await team.say(f"@Moot {QUESTION}", root["ts"])
         board = await team.workspace.wait_for(
             lambda: [
                 message for message in team.workspace.messages(team.channel) if key_of(message)
@@ -210,7 +210,9 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
         debate = await team.wait_for_end(board[0]["ts"])
         link = await said_in(team, root, asked_key(debate.id, "link"))
         verdict = await said_in(team, root, asked_key(debate.id, "verdict"))
-        mine = next(message for message in team.thread(root["ts"]) if message["ts"] == asked["ts"])
+        mine = next(
+            message for message in team.thread(root["ts"]) if message["ts"] == mention["ts"]
+        )
     assert [reaction["name"] for reaction in mine["reactions"]] == ["eyes"]
     assert board[0]["ts"].replace(".", "") in link["text"]
     assert debate.verdict
@@ -255,19 +257,19 @@ async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_
             ]
         )
         debate = await team.wait_for_end(board[0]["ts"])
-        told = [reply["text"] for reply in team.replies(board[0]["ts"])]
+        texts = [reply["text"] for reply in team.replies(board[0]["ts"])]
     assert debate.status is Status.CONCLUDED
     assert not debate.evidence
-    assert any("I could not read the thread" in text for text in told)
+    assert any("I could not read the thread" in text for text in texts)
 
 
 async def test_a_usage_error_in_a_thread_is_told_in_that_thread():
     async with team_at_work() as team:
         root = await team.say("We lose jobs.", user="alex")
         await team.say("@Moot votes?", root["ts"])
-        told = await team.workspace.wait_for(
+        answers = await team.workspace.wait_for(
             lambda: team.workspace.ephemeral(team.user, team.channel)
         )
-    assert told[0]["thread_ts"] == root["ts"]
-    assert "“votes?”: nothing was started yet. What did you mean?" in told[0]["text"]
-    assert "`/debate" not in told[0]["text"]  # Slack takes no commands in threads
+    assert answers[0]["thread_ts"] == root["ts"]
+    assert "“votes?”: nothing was started yet. What did you mean?" in answers[0]["text"]
+    assert "`/debate" not in answers[0]["text"]  # Slack takes no commands in threads

@@ -28,8 +28,8 @@ ANSWERS = ("1: ten", "2: two people", "3: none", "Ask Alex as well.")
 async def workspace() -> AsyncGenerator[Workspace]:
     """One whose Slack never delivers an event again, as after five minutes."""
     config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
-    async with run_workspace(config) as found:
-        yield found
+    async with run_workspace(config) as workspace:
+        yield workspace
 
 
 def waiting(seconds: float) -> BotSpec:
@@ -53,8 +53,8 @@ async def test_answers_given_while_the_bot_was_down_count_though_their_time_is_o
         await team.say(text, board)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         debate = await team.wait_for_end(board)
-    said = {number: answer.text for number, answer in debate.answers.items()}
-    assert said == {1: "ten", 2: "two people", 3: "none"}
+    texts = {number: answer.text for number, answer in debate.answers.items()}
+    assert texts == {1: "ten", 2: "two people", 3: "none"}
     assert all(answer.by for answer in debate.answers.values())
     assert notes_of(debate) == ["Ask Alex as well."]
 

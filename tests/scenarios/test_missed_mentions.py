@@ -30,8 +30,8 @@ SPEC = BotSpec(provider=ScriptedProvider(), rounds=1)
 async def workspace() -> AsyncGenerator[Workspace]:
     """One whose Slack never delivers an event again, as after five minutes."""
     config = replace(quick_workspace(), pace=replace(PATIENT_PACE, redelivery_delays=()))
-    async with run_workspace(config) as found:
-        yield found
+    async with run_workspace(config) as workspace:
+        yield workspace
 
 
 async def debates(team: Team) -> Sequence[DebateEntry]:
@@ -54,7 +54,7 @@ async def test_mentions_in_channel_and_thread_are_taken_at_the_next_start_each_o
 ) -> None:
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
         root = await team.say("We lose jobs when Redis restarts.", user="alex")
-    asked = await team.say(f"@Moot {QUESTION}")
+    mention = await team.say(f"@Moot {QUESTION}")
     await team.say("@Moot Redis or PostgreSQL, then?", root["ts"])
     await team.say("@Moot")
     entries: Sequence[DebateEntry] = []
@@ -67,7 +67,7 @@ async def test_mentions_in_channel_and_thread_are_taken_at_the_next_start_each_o
             for entry in entries:
                 await team.wait_for_end(await team.board_of(entry.debate_id))
     assert {entry.question for entry in entries} == {QUESTION, "Redis or PostgreSQL, then?"}
-    assert entries[-1].asked_by == asked["user"]
+    assert entries[-1].asked_by == mention["user"]
     assert len(team.told()) == 1
     links = [message for message in team.thread(root["ts"]) if "/asked/" in key_of(message)]
     assert len(links) == 2  # the way to the board, and the verdict

@@ -17,19 +17,19 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 def a_workspace_without(*scopes: str) -> WorkspaceConfig:
     """Return a workspace whose admin did not allow these."""
     base = quick_workspace()
-    asked: Mapping[str, Any] = base.manifest["oauth_config"]
-    kept = [scope for scope in asked["scopes"]["bot"] if scope not in scopes]
-    assert len(kept) == len(asked["scopes"]["bot"]) - len(scopes)
-    return replace(base, manifest={**base.manifest, "oauth_config": {"scopes": {"bot": kept}}})
+    oauth: Mapping[str, Any] = base.manifest["oauth_config"]
+    remaining = [scope for scope in oauth["scopes"]["bot"] if scope not in scopes]
+    assert len(remaining) == len(oauth["scopes"]["bot"]) - len(scopes)
+    return replace(base, manifest={**base.manifest, "oauth_config": {"scopes": {"bot": remaining}}})
 
 
 async def said(team: Team, board: str, words: str) -> str:
     """Wait until the thread says it; return the whole post."""
-    found = await team.workspace.wait_for(
+    matches = await team.workspace.wait_for(
         lambda: [str(reply["text"]) for reply in team.replies(board) if words in reply["text"]]
     )
-    assert len(found) == 1
-    return found[0]
+    assert len(matches) == 1
+    return matches[0]
 
 
 @pytest.mark.parametrize(

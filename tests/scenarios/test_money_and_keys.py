@@ -76,16 +76,16 @@ async def team_over(
 
 def refused_after(replies: int) -> Script:
     """Anthropic takes the key for so many replies; its refusal quotes what it should not."""
-    left = replies
+    remaining = replies
 
-    def script(asked: Asked) -> Say | Reject:
-        nonlocal left
-        if asked.path != "/v1/messages":
-            return good_reply(asked)
-        left -= 1
+    def script(request: Asked) -> Say | Reject:
+        nonlocal remaining
+        if request.path != "/v1/messages":
+            return good_reply(request)
+        remaining -= 1
         message = f"Incorrect API key provided: {CLAUDE_KEY}. You asked: {QUESTION}"
         refusal = Reject(status=401, code="authentication_error", message=message)
-        return good_reply(asked) if left >= 0 else refusal
+        return good_reply(request) if remaining >= 0 else refusal
 
     return script
 
@@ -139,9 +139,9 @@ async def test_a_key_refused_at_once_ends_the_debate_with_what_to_do() -> None:
 
 
 async def test_a_cap_is_told_on_the_board_and_in_the_verdict() -> None:
-    def costly(asked: Asked) -> Say:
-        output = min(4000, int(asked.body["max_tokens"]))
-        return replace(good_reply(asked), counts=Counts(input=1000, output=output))
+    def costly(request: Asked) -> Say:
+        output = min(4000, int(request.body["max_tokens"]))
+        return replace(good_reply(request), counts=Counts(input=1000, output=output))
 
     async with team_over(costly, cost="0.45") as team:
         board = await team.debate(QUESTION)
@@ -187,10 +187,10 @@ def stumbling() -> Script:
     ]
     count = 0
 
-    def script(asked: Asked) -> Say | Reject:
+    def script(request: Asked) -> Say | Reject:
         nonlocal count
         count += 1
-        return troubles.pop() if count % 3 == 0 and troubles else refused(asked)
+        return troubles.pop() if count % 3 == 0 and troubles else refused(request)
 
     return script
 
@@ -204,13 +204,13 @@ async def test_no_key_no_question_and_no_prompt_is_logged_at_any_level(
         await team.wait_for_end(board)
         tokens = (team.workspace.bot_token, team.workspace.app_token)
 
-    said = stream.getvalue() + "\n".join(raw.lines)
+    output = stream.getvalue() + "\n".join(raw.lines)
     assert len(raw.lines) > 1
-    assert "'event': 'running'" in said
+    assert "'event': 'running'" in output
     for secret in (CLAUDE_KEY, GPT_KEY, *tokens):
-        assert secret not in said
+        assert secret not in output
     for text in ("zebra", "You take part in a structured debate", "Your task", "It keeps every"):
-        assert text not in said
+        assert text not in output
 
 
 async def test_a_failed_debate_logs_why_and_nothing_else(logs: tuple[io.StringIO, Raw]) -> None:

@@ -61,10 +61,10 @@ async def noise(team: Team, form: str, *, every_turn: bool) -> Noise:
     await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."))
     await team.workspace.wait_for(lambda: len(files_of(team, board)) == 4)
     await team.wait_until_sent()
-    told = notifications(team.thread(board))
-    dana, alex, sam = (told.get(who(team.workspace, name), 0) for name in ("dana", "alex", "sam"))
-    said = words(seen_in(team.replies(board)))
-    return Noise(len(team.replies(board)), said, dana, alex, sam)
+    counts = notifications(team.thread(board))
+    dana, alex, sam = (counts.get(who(team.workspace, name), 0) for name in ("dana", "alex", "sam"))
+    text = words(seen_in(team.replies(board)))
+    return Noise(len(team.replies(board)), text, dana, alex, sam)
 
 
 @pytest.mark.parametrize(

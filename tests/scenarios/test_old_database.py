@@ -82,7 +82,7 @@ async def test_everything_in_it_is_read(old: OldDatabase):
         store = SqlDebateStore(database)
         entries = await store.find(DebateFilter(workspace=place.workspace))
         debates = {entry.debate_id: fold(await store.events(entry.debate_id)) for entry in entries}
-        chosen = await ChannelSettings(database).get(place)
+        settings = await ChannelSettings(database).get(place)
         hits = await DebateWords(database).find(
             place.workspace, [place.channel], "split monolith", 5
         )
@@ -113,7 +113,7 @@ async def test_everything_in_it_is_read(old: OldDatabase):
     assert parked.is_asking(1)
     assert running.status is Status.RUNNING
     assert [note.text for note in running.notes] == ["We are five people."]
-    assert (chosen.choices.rounds, chosen.keep_pinned) == (2, True)
+    assert (settings.choices.rounds, settings.keep_pinned) == (2, True)
     assert [hit.debate_id for hit in hits] == [running.id]
     assert put_off.id in [reminder.debate_id for reminder in dates]
     assert second
@@ -176,8 +176,8 @@ async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
         # Edits have no rows any more: the boards show what their debates have come to.
         for name in ("ended", "put_off"):
             debate = fold(await team.moot.store.events(note[name]))
-            shown = board_of(team, note[name])["text"]
-            assert shown.startswith(board(debate).text.partition("\n")[0])
+            text = board_of(team, note[name])["text"]
+            assert text.startswith(board(debate).text.partition("\n")[0])
         keys = keys_in(team)
         assert len(set(keys)) == len(keys)
         assert set(there) <= set(keys)
@@ -193,8 +193,8 @@ def every_message(team: Team) -> list[Message]:
     """All messages of the channel and its threads."""
     roots = team.workspace.messages(team.channel)
     threads = [team.thread(str(root["ts"])) for root in roots]
-    found = {str(message["ts"]): message for thread in threads for message in thread}
-    return [found[ts] for ts in sorted(found)]
+    by_time = {str(message["ts"]): message for thread in threads for message in thread}
+    return [by_time[ts] for ts in sorted(by_time)]
 
 
 def keys_in(team: Team) -> list[str]:

@@ -32,8 +32,8 @@ def split(request: ModelRequest) -> str:
     """Two hold PostgreSQL best; security holds Kafka best."""
     if request.act is not Act.BALLOT:
         return plausible_reply(request)
-    given = {"o1": 20, "o2": 80} if request.role == "security" else {"o1": 80, "o2": 20}
-    shares = [given.get(option, 0) for option in options_in(request)]
+    by_option = {"o1": 20, "o2": 80} if request.role == "security" else {"o1": 80, "o2": 20}
+    shares = [by_option.get(option, 0) for option in options_in(request)]
     return json.dumps(json.loads(plausible_reply(request)) | {"probabilities": shares})
 
 
@@ -42,15 +42,15 @@ def posts(team: Team, board: str, name: str) -> Sequence[Message]:
 
 
 async def the_post(team: Team, board: str, name: str, words: str = "") -> Message:
-    def found() -> Any:
+    def match() -> Any:
         return next((post for post in posts(team, board, name) if words in post["text"]), None)
 
-    return await team.workspace.wait_for(found, timeout=300)
+    return await team.workspace.wait_for(match, timeout=300)
 
 
 def buttons_of(message: Message) -> Sequence[str]:
-    found = (block["elements"] for block in message["blocks"] if block["type"] == "actions")
-    return [element["text"]["text"] for elements in found for element in elements]
+    rows = (block["elements"] for block in message["blocks"] if block["type"] == "actions")
+    return [element["text"]["text"] for elements in rows for element in elements]
 
 
 def typed(field: str, value: str) -> Mapping[str, Any]:
@@ -210,8 +210,8 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert all("Redis streams" in str(request.parts) for request in final)
         assert debate.tally is not None
         assert {score.option for score in debate.tally.options} == set(names)
-        shown = (await the_post(team, board, "headline"))["text"]
-        assert "2 of 3 agents, 60% across all; *Kafka, managed*: 1, 40%; 1 more option" in shown
+        headline = (await the_post(team, board, "headline"))["text"]
+        assert "2 of 3 agents, 60% across all; *Kafka, managed*: 1, 40%; 1 more option" in headline
 
 
 async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
@@ -255,11 +255,11 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert rank_field(1) in answer["errors"]
         once = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o1")}
         await team.workspace.submit("alex", view["id"], once)
-        shown = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
-        assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in shown
+        headline = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
+        assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in headline
         # Nobody gave it anything.
-        assert NONE_OF_THESE not in shown
-        assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in shown
+        assert NONE_OF_THESE not in headline
+        assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in headline
         await board_saying(team, board, "Team and agents differ")
 
 

@@ -25,23 +25,23 @@ CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")
 QWEN = ModelChoice(provider="workshop", model="qwen-4")
 
 
-def slow_reply(asked: Asked) -> Say:
-    return replace(good_reply(asked), wait=0.1)
+def slow_reply(request: Asked) -> Say:
+    return replace(good_reply(request), wait=0.1)
 
 
 # Where a debate stands is said by what its vendors hold, however fast or slow the machine is.
 
 
-def is_critique(asked: Asked) -> bool:
-    return "Your task: criticise" in str(asked.body)
+def is_critique(request: Asked) -> bool:
+    return "Your task: criticise" in str(request.body)
 
 
-def is_second_critique(asked: Asked) -> bool:
-    return is_critique(asked) and "Your critique of its earlier version" in str(asked.body)
+def is_second_critique(request: Asked) -> bool:
+    return is_critique(request) and "Your critique of its earlier version" in str(request.body)
 
 
-def is_refinement(asked: Asked) -> bool:
-    return "Your task: refine" in str(asked.body)
+def is_refinement(request: Asked) -> bool:
+    return "Your task: refine" in str(request.body)
 
 
 @dataclass(frozen=True, kw_only=True)

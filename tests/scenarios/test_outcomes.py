@@ -33,8 +33,8 @@ ASKS = "*How did it turn out?*"
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=SPEC) as found:
-        yield found
+    async with team_at_work(spec=SPEC) as team:
+        yield team
 
 
 async def accepted(team: Team, *, user: str = "alex") -> tuple[str, Debate]:
@@ -68,8 +68,8 @@ async def asked(team: Team, board: str, debate: Debate, days: float = 91) -> Mes
 
 
 def outcome(kind: str, why: str) -> dict[str, Any]:
-    chosen = {"outcome": {"outcome": {"selected_option": {"value": kind}}}}
-    return {**chosen, **chosen_why(why)}
+    fields = {"outcome": {"outcome": {"selected_option": {"value": kind}}}}
+    return {**fields, **chosen_why(why)}
 
 
 async def test_the_thread_asks_who_decided_and_who_asked_once_on_the_morning(team: Team):
@@ -95,8 +95,8 @@ async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: 
     await board_saying(team, board, "*It held in part*, says")  # before the form is sent
     view = await form_of(team, "alex")
     await team.workspace.submit("alex", view["id"], outcome("partly", "Latency needed kiwisearch."))
-    shown = await board_saying(team, board, "Why: Latency needed kiwisearch.")
-    assert shown["text"].count("*It held in part*") == 1
+    message = await board_saying(team, board, "Why: Latency needed kiwisearch.")
+    assert message["text"].count("*It held in part*") == 1
 
     await team.wait_until_sent()
     await team.workspace.click("dana", team.channel, post["ts"], ActionId.OUTCOME_CHANGE.value)
@@ -165,12 +165,12 @@ async def test_what_the_team_replaced_is_asked_about_no_more(team: Team):
     await decide(team, board, ActionId.REJECT, chosen_why("It cannot be run."))
 
     def closed() -> Any:
-        found = next(reply for reply in team.replies(board) if reply["ts"] == post["ts"])
-        return found if "replaced since" in found["text"] else None
+        reply = next(reply for reply in team.replies(board) if reply["ts"] == post["ts"])
+        return reply if "replaced since" in reply["text"] else None
 
-    shown = await team.workspace.wait_for(closed)
+    post_after = await team.workspace.wait_for(closed)
     assert asking(team, board) == []
-    assert not pressable(shown)
+    assert not pressable(post_after)
 
 
 async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(team: Team):
@@ -187,10 +187,10 @@ async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(tea
     await board_saying(team, board, "*It held*, says")
     await team.wait_until_sent()
     assert asking(team, board) == []
-    said = {reply["ts"]: reply["text"] for reply in team.replies(board)}
-    assert "*It held*" in said[again["ts"]]
-    assert "replaced since" in said[post["ts"]]
-    assert "*It held*" not in said[post["ts"]]
+    texts = {reply["ts"]: reply["text"] for reply in team.replies(board)}
+    assert "*It held*" in texts[again["ts"]]
+    assert "replaced since" in texts[post["ts"]]
+    assert "*It held*" not in texts[post["ts"]]
 
 
 async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Team):
@@ -242,11 +242,11 @@ async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
 
 
 async def home_saying(team: Team, user: str, words: str) -> str:
-    def found() -> Any:
+    def match() -> Any:
         text = str(team.workspace.home(user))
         return text if words in text else None
 
-    return await team.workspace.wait_for(found, timeout=300)
+    return await team.workspace.wait_for(match, timeout=300)
 
 
 async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
@@ -261,8 +261,8 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
             return await asyncio.to_thread(moot, "outcome", *words, folder=tmp_path, env=env)
 
         nothing = await typed(debate.id)
-        said = await typed(debate.id, "reversed", "--because", "Nobody could run it.")
-        told = await typed(debate.id)
+        process = await typed(debate.id, "reversed", "--because", "Nobody could run it.")
+        answer = await typed(debate.id)
         unknown = await typed("dzzzzzzz", "held")
         wrong = await typed(debate.id, "--because", "So.")
         counted = await calibration_of(tmp_path, env)
@@ -273,9 +273,9 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
     assert refused.returncode == 1
     assert f"type `/debate outcome {debate.id}` in Slack" in " ".join(refused.stderr.split())
     assert f"moot outcome {debate.id} held" in nothing.stderr
-    assert "Recorded: reversed, says" in said.stderr
-    assert "reversed, says" in told.stdout
-    assert "Nobody could run it." in told.stdout
+    assert "Recorded: reversed, says" in process.stderr
+    assert "reversed, says" in answer.stdout
+    assert "Nobody could run it." in answer.stdout
     assert (unknown.returncode, "There is no debate" in unknown.stderr) == (1, True)
     assert (wrong.returncode, "Say how it turned out" in wrong.stderr) == (2, True)
     assert "The team's decision: accepted." in show.stdout
@@ -286,9 +286,9 @@ async def test_on_a_terminal_it_is_said_with_a_command(tmp_path: Path):
     (decision,) = json.loads(decisions)["decisions"]
     assert (decision["debate"], decision["outcome"]) == (debate.id, "reversed")
     assert "<svg" in picture
-    standing = fold(log).outcome
-    assert standing is not None
-    assert (standing.kind, standing.why) == (OutcomeKind.REVERSED, "Nobody could run it.")
+    outcome_after = fold(log).outcome
+    assert outcome_after is not None
+    assert (outcome_after.kind, outcome_after.why) == (OutcomeKind.REVERSED, "Nobody could run it.")
 
 
 async def calibration_of(folder: Path, env: dict[str, str]) -> tuple[str, str, str]:

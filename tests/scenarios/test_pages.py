@@ -85,11 +85,11 @@ async def test_the_button_below_the_verdict_makes_a_link_for_who_clicked_alone(
     team, board = ended.team, ended.board
     before = len(team.thread(board)), len(team.workspace.messages(team.channel))
     await team.click(team.verdict(board), ActionId.SHARE_PAGE.value, user="alex")
-    told = (await team.workspace.wait_for(lambda: team.told("alex")))[-1]
-    assert "Whoever has this link can read everything" in told
-    assert "page off" in told
+    text = (await team.workspace.wait_for(lambda: team.told("alex")))[-1]
+    assert "Whoever has this link can read everything" in text
+    assert "page off" in text
     assert (len(team.thread(board)), len(team.workspace.messages(team.channel))) == before
-    answer = await fetched(team, path_in(told))
+    answer = await fetched(team, path_in(text))
     assert answer.status == 200
     assert f"<h1>{QUESTION}</h1>" in answer.text
 
@@ -100,14 +100,14 @@ async def test_a_page_may_run_nothing_and_is_kept_by_nobody(ended: Ended) -> Non
     style = await fetched(team, "/pages/page.css")
     assert await team.moot.http.health.report()
     policy = answer.headers["Content-Security-Policy"]
-    wanted = {
+    directives = {
         "default-src 'none'",
         "style-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
     }
-    assert set(policy.split("; ")) == wanted
+    assert set(policy.split("; ")) == directives
     assert answer.headers["Cache-Control"] == "private, no-store"
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert answer.headers["X-Robots-Tag"] == "noindex, nofollow"
@@ -169,8 +169,8 @@ async def test_a_channel_can_forbid_pages_and_ends_those_that_are_out(ended: End
     await team.type("settings")
     form = (await team.workspace.wait_for(lambda: team.workspace.views(team.user)))[-1]
     field = FieldId.NO_PAGES.value
-    chosen = {field: {field: {"selected_options": [{"value": "on"}]}}}
-    await team.workspace.submit(team.user, form["id"], chosen)
+    fields = {field: {field: {"selected_options": [{"value": "on"}]}}}
+    await team.workspace.submit(team.user, form["id"], fields)
     await team.wait_until_sent()
     assert "no pages of debates" in team.workspace.messages(team.channel)[-1]["text"]
     assert (await fetched(team, path)).status == 404

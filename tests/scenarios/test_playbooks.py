@@ -18,11 +18,11 @@ QUIET = {
 async def shown(team: Team, name: str) -> Mapping[str, Any]:
     """The form once the playbook has filled it."""
 
-    def found() -> Any:
+    def match() -> Any:
         views = team.workspace.views("dana")
         return views[-1] if views and f"format{name}" in views[-1]["state"]["values"] else None
 
-    return await team.workspace.wait_for(found)
+    return await team.workspace.wait_for(match)
 
 
 def state_of(view: Mapping[str, Any], field: str) -> Any:
@@ -80,7 +80,7 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
         assert 'Did you mean "vendor-choice"?' in refused
         await team.type(f"—playbook “incident-follow-up” {QUESTION}")
 
-        def asked() -> Any:
+        def cards() -> Any:
             text = str(team.workspace.messages(team.channel))
             threads = [
                 str(team.workspace.thread(team.channel, message["ts"]))
@@ -88,7 +88,7 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
             ]
             return [item for item in (text, *threads) if "questions from the playbook" in item]
 
-        card = (await team.workspace.wait_for(asked))[0]
+        card = (await team.workspace.wait_for(cards))[0]
 
     assert "the playbook wants to know this before the agents begin" in card
     assert "When did it begin, when was it noticed" in card
@@ -100,8 +100,8 @@ async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_wit
         await team.type("--playbook rfc-review Should we drop the old queue?")
         refused = team.told()[-1]
         await team.say("Drop the old queue?", user="alex")
-        said = team.workspace.messages(team.channel)[-1]
-        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        message = team.workspace.messages(team.channel)[-1]
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, message["ts"])
         view = await shown(team, "")
         await team.workspace.click_view(
             *("dana", view["id"], "playbook"),
@@ -140,8 +140,8 @@ async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
     proposal = "We drop the old queue on Monday.\nJobs that are in it are lost. Nobody was asked."
     async with team_at_work(spec=BotSpec(playbooks=QUIET)) as team:
         await team.say(proposal, user="alex")
-        said = team.workspace.messages(team.channel)[-1]
-        await team.workspace.shortcut(team.user, "debate_this", team.channel, said["ts"])
+        message = team.workspace.messages(team.channel)[-1]
+        await team.workspace.shortcut(team.user, "debate_this", team.channel, message["ts"])
         view = await shown(team, "")
         await team.workspace.click_view(
             *("dana", view["id"], "playbook"),
@@ -158,7 +158,7 @@ async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
                 if key_of(message)
             ]
             replies = [(board, reply) for board in boards for reply in team.replies(board)]
-            return [board for board, one in replies if key_of(one).endswith("/card")]
+            return [board for board, reply in replies if key_of(reply).endswith("/card")]
 
         board = (await team.workspace.wait_for(cards))[0]
         await team.say("1: skip", board)

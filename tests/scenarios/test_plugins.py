@@ -53,13 +53,13 @@ class _Answering(BaseHTTPRequestHandler):
     server: HouseServer  # pyright: ignore[reportIncompatibleVariableOverride] - ours
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(asked)
+        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(question)
         self.server.keys.add(self.headers["X-Key"])
-        form = json.dumps(asked["form"])
+        form = json.dumps(question["form"])
         labels = list(dict.fromkeys(re.findall(r'"(p\d)"', form)))
         parts = [Part(kind=PartKind.CANDIDATE, label=label, text="") for label in labels]
-        options = list(dict.fromkeys(re.findall(r"^(o\d):", asked["prompt"], re.MULTILINE)))
+        options = list(dict.fromkeys(re.findall(r"^(o\d):", question["prompt"], re.MULTILINE)))
         text = "\n".join(f"{option}: it" for option in options)
         parts.append(Part(kind=PartKind.OPTIONS, label="Options", text=text))
         act = Act.BALLOT if labels else Act.PROPOSAL
@@ -149,9 +149,11 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     }
 
     listed = installed.moot("plugins", **variables)
-    asked = ("debate", QUESTION, "--format", "premortem", "--json", "--rounds", "1")
-    held = installed.moot(*asked, **variables)
-    gone = installed.moot("show", json.loads(held.stdout)["debate_id"], MOOT_PLUGINS="none")
+    command = ("debate", QUESTION, "--format", "premortem", "--json", "--rounds", "1")
+    process = installed.moot(*command, **variables)
+    shown_without = installed.moot(
+        "show", json.loads(process.stdout)["debate_id"], MOOT_PLUGINS="none"
+    )
     # A broken one beside them is named, with the package it comes from.
     why = "role broken of moot-broken 0.3{} left out: ModuleNotFoundError"
     why += ": No module named 'not_there'"
@@ -163,12 +165,14 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
         "✓ sink journal of moot-journal 1.0",
     ]
     assert listed.returncode == 4
-    assert f"Notice: The {why.format(' is')}." in held.stderr
-    assert held.returncode == 0, held.stderr
+    assert f"Notice: The {why.format(' is')}." in process.stderr
+    assert process.returncode == 0, process.stderr
     # Its role debated in its format, and its provider was asked, with its key.
-    said = [load["event"] for load in json.loads(held.stdout)["events"]]
-    made = [item["contribution"] for item in said if item["kind"] == "contribution_made"]
-    acts = {item["turn"]["act"] for item in made if item["turn"]["agent"] == "accessibility"}
+    events = [load["event"] for load in json.loads(process.stdout)["events"]]
+    contributions = [item["contribution"] for item in events if item["kind"] == "contribution_made"]
+    acts = {
+        item["turn"]["act"] for item in contributions if item["turn"]["agent"] == "accessibility"
+    }
     assert acts == {"proposal", "debate", "refinement"}
     prompts = [item["prompt"] for item in house.asked]
     assert all("who see, hear, move or read" in prompt for prompt in prompts)
@@ -178,5 +182,5 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     lines = map(json.loads, journal.read_text(encoding="utf-8").splitlines())
     assert [line["event"] for line in lines] == ["DebateStarted", "DebateConcluded"]
     # Without the plugins the debate can be read: its log holds what it needs.
-    assert gone.returncode == 0, gone.stderr
-    assert "premortem" in gone.stdout
+    assert shown_without.returncode == 0, shown_without.stderr
+    assert "premortem" in shown_without.stdout

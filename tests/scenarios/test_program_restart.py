@@ -27,9 +27,9 @@ class HalfAnswers:
         self.begun = asyncio.Event()
         self._models = models
 
-    def __call__(self, asked: Asked) -> Say | Reject:
+    def __call__(self, request: Asked) -> Say | Reject:
         """Answer as the models do, or break off in the middle."""
-        answer = self._models(asked)
+        answer = self._models(request)
         if isinstance(answer, Reject) or self._models.calls <= ANSWERED:
             return answer
         self.begun.set()
@@ -45,11 +45,11 @@ async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_c
         models.wait = 0.05
         site.vendor.script = dying = HalfAnswers(models)
         await workspace.command("dana", CHANNEL, "/debate", "token")
-        told = await workspace.wait_for(lambda: workspace.ephemeral("dana", CHANNEL))
-        token = TOKEN.findall(told[-1]["text"])[0]
+        answers = await workspace.wait_for(lambda: workspace.ephemeral("dana", CHANNEL))
+        token = TOKEN.findall(answers[-1]["text"])[0]
         async with program_at(f"{machine.url}/mcp", token) as program:
-            wanted = {"question": QUESTION, "channel": f"#{CHANNEL}", "rounds": 2}
-            debate_id = (await program.calls("start_debate", **wanted))["debate_id"]
+            arguments = {"question": QUESTION, "channel": f"#{CHANNEL}", "rounds": 2}
+            debate_id = (await program.calls("start_debate", **arguments))["debate_id"]
             await dying.begun.wait()
             await workspace.wait_for(
                 lambda: len(keys_by_debate(workspace, [CHANNEL])[debate_id]) >= POSTED,
@@ -67,11 +67,11 @@ async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_c
         while (await site.audited()).lost:  # noqa: ASYNC110 - posts of another process
             await asyncio.sleep(0.1)
         await machine.stop()
-        found = await site.audited()
+        audit = await site.audited()
     assert code == -signal.SIGKILL
     assert verdict["decision"]
     assert [debate["debate_id"] for debate in listed["debates"]] == [debate_id]
-    assert (found.faults, found.debates) == ({}, 1)
-    assert found.posts > POSTED
+    assert (audit.faults, audit.debates) == ({}, 1)
+    assert audit.posts > POSTED
     # Only what had no answer, or none that was recorded, was asked again.
     assert {len(times) for times in models.asked.values()} == {1, 2}

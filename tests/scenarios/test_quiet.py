@@ -76,8 +76,8 @@ def shares(team: Team, board: str) -> Sequence[Message]:
 
 
 def buttons_of(message: Message) -> Sequence[str]:
-    found = [block["elements"] for block in message["blocks"] if block["type"] == "actions"]
-    return [element["action_id"] for elements in found for element in elements]
+    rows = [block["elements"] for block in message["blocks"] if block["type"] == "actions"]
+    return [element["action_id"] for elements in rows for element in elements]
 
 
 def wordy(*, rounds: int = 3, provider: ScriptedProvider | None = None) -> BotSpec:
@@ -126,7 +126,11 @@ async def test_everything_an_agent_wrote_and_was_told_is_there_folded_or_behind_
     async with team_at_work(spec=wordy(rounds=1)) as team:
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)
-        texts = [made.text for made in debate.contributions.values() if not made.carried_from]
+        texts = [
+            contribution.text
+            for contribution in debate.contributions.values()
+            if not contribution.carried_from
+        ]
         assert len(texts) == 12
         own = shares(team, board)
         assert len(own) == 3
@@ -206,13 +210,17 @@ async def test_a_workspace_that_takes_no_folds_gets_buttons_and_is_asked_once(tm
 async def test_a_channel_may_have_every_turn_as_a_post_of_its_own():
     async with team_at_work(spec=wordy()) as team:
         await choose(team, every_turn=["yes"])
-        said = "every turn is a post of its own"
+        phrase = "every turn is a post of its own"
         await team.workspace.wait_for(
-            lambda: [o for o in team.workspace.messages(team.channel) if said in o["text"]]
+            lambda: [o for o in team.workspace.messages(team.channel) if phrase in o["text"]]
         )
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)
-        spoken = [made for made in debate.contributions.values() if not made.carried_from]
+        spoken = [
+            contribution
+            for contribution in debate.contributions.values()
+            if not contribution.carried_from
+        ]
         print("every turn", len(team.replies(board)), words(seen_in(team.replies(board))))  # noqa: T201
         assert len(shares(team, board)) == len(spoken)
         assert not [

@@ -18,14 +18,14 @@ async def test_a_mention_and_a_command_are_answered_with_a_link_and_start_nothin
         await team.wait_for_end(board)
         calls = len(provider.requests)
         await team.say(f"@Moot {ASKED}", user="alex")
-        (told,) = await team.workspace.wait_for(lambda: team.told("alex"))
-        known = len(team.told())
+        (answer,) = await team.workspace.wait_for(lambda: team.told("alex"))
+        count = len(team.told())
         await team.type(ASKED)
-        await team.workspace.wait_for(lambda: len(team.told()) > known)
+        await team.workspace.wait_for(lambda: len(team.told()) > count)
         typed = team.told()[-1]
         assert len(await team.moot.store.find(DebateFilter(limit=10))) == 1
         assert len(provider.requests) == calls
-    for text in (told, typed):
+    for text in (answer, typed):
         assert "No debate was started. To have it debated, ask it as a choice" in text
         assert (
             "What the agents recommended; your team has not decided yet" in text
@@ -52,18 +52,18 @@ class Alike:
 
 
 async def test_who_asks_is_told_whether_a_model_gets_the_question() -> None:
-    embedder, told = Alike(), dict[bool, str]()
+    embedder, texts = Alike(), dict[bool, str]()
     for by_meaning in (False, True):
         spec = BotSpec(rounds=1, embedder=embedder if by_meaning else None)
         async with team_at_work(spec=spec) as team:
             await team.wait_for_end(await team.debate(QUESTION))
             await team.type(ASKED)
-            shown = team.workspace.ephemeral(team.user, team.channel)[-1]
-            told[by_meaning] = str(shown["blocks"])
-    assert "found by their words; no model was asked" in told[False]
+            message = team.workspace.ephemeral(team.user, team.channel)[-1]
+            texts[by_meaning] = str(message["blocks"])
+    assert "found by their words; no model was asked" in texts[False]
     assert ASKED in embedder.sent
-    assert "go to the embeddings model that is set up" in told[True]
-    assert "no model was asked" not in told[True]
+    assert "go to the embeddings model that is set up" in texts[True]
+    assert "no model was asked" not in texts[True]
 
 
 async def test_nobody_is_told_of_a_channel_they_are_not_in() -> None:
@@ -71,9 +71,9 @@ async def test_nobody_is_told_of_a_channel_they_are_not_in() -> None:
         secret = await in_private(team)
         await secret.wait_for_end(await secret.debate("Shall we sell the company to Globex?"))
         await team.say("@Moot What did we decide about selling the company?", user="alex")
-        (told,) = await team.workspace.wait_for(lambda: team.told("alex"))
+        (answer,) = await team.workspace.wait_for(lambda: team.told("alex"))
         await team.say("@Moot What did we decide about selling the company?", user="dana")
         (mine,) = await team.workspace.wait_for(lambda: team.told("dana"))
-    assert "I know of no decision" in told
-    assert "Globex" not in told
+    assert "I know of no decision" in answer
+    assert "Globex" not in answer
     assert "Globex" in mine

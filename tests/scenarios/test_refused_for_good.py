@@ -39,11 +39,11 @@ async def test_where_no_message_may_be_posted_any_more_the_debate_ends_and_its_a
         team.workspace.faults.refuse("chat.postMessage", code, containing="thread_ts")
         models.let_go()
         models.hold(Act.SYNTHESIS)
-        (told,) = await team.workspace.wait_for(lambda: direct_messages(team), timeout=60)
+        (message,) = await team.workspace.wait_for(lambda: direct_messages(team), timeout=60)
         await team.workspace.wait_for(
             lambda: "ended without a decision" in team.thread(board)[0]["text"], timeout=60
         )
-        assert "cannot go on" in told["text"]
+        assert "cannot go on" in message["text"]
         assert ActionId.STOP.value not in str(team.thread(board)[0])
         assert await team.status(board) is Status.FAILED
 
@@ -56,13 +56,13 @@ async def test_in_a_thread_that_takes_no_replies_who_asked_learns_where_the_deba
             "chat.postMessage", "cannot_reply_to_message", containing=str(root["ts"])
         )
         await team.say(f"@Moot {QUESTION}", str(root["ts"]))
-        told = await team.workspace.wait_for(
+        texts = await team.workspace.wait_for(
             lambda: [text for text in team.told() if "verdict" in text and "Read it" in text],
             timeout=60,
         )
         boards = [message for message in team.workspace.messages(team.channel) if key_of(message)]
         assert any("the agents debate this now" in text for text in team.told())
-        assert str(boards[0]["ts"]) in told[0]
+        assert str(boards[0]["ts"]) in texts[0]
 
 
 async def test_a_board_whose_blocks_slack_refuses_comes_bare_and_the_debate_goes_on() -> None:

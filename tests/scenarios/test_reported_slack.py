@@ -43,8 +43,8 @@ def test_typed_text_is_read_with_the_signs_that_phones_and_copies_put_in(
         assert reading.subcommand.form == result
     else:
         assert isinstance(reading, TypedQuestion)
-        chosen = f"{reading.format}: " if reading.format else ""
-        assert f"{chosen}{reading.text}" == result
+        prefix = f"{reading.format}: " if reading.format else ""
+        assert f"{prefix}{reading.text}" == result
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_words_behind_a_mention_are_the_question(sent: str, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
+    ("text", "output"),
     [
         pytest.param("if a < b && b > c:", "if a &lt; b &amp;&amp; b &gt; c:",
                      id="deer-flow 4197: comparisons are escaped"),
@@ -77,8 +77,8 @@ def test_the_words_behind_a_mention_are_the_question(sent: str, text: str) -> No
                      id="posthog 95054: the query of an address stays whole"),
     ],
 )  # fmt: skip
-def test_what_a_model_writes_is_shown_as_it_stands(written: str, shown: str) -> None:
-    assert mrkdwn(written) == shown
+def test_what_a_model_writes_is_shown_as_it_stands(text: str, output: str) -> None:
+    assert mrkdwn(text) == output
 
 
 def test_a_text_of_any_length_fits_blocks() -> None:

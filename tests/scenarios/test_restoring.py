@@ -96,8 +96,8 @@ async def test_a_damaged_debate_in_a_backup_keeps_neither_the_bot_nor_the_others
             assert connection.execute(cut, ids[:1]).rowcount
         assert await asyncio.to_thread(restore, str(database), copy)
         async with running_bot(workspace, database=database, spec=spec) as team:
-            held = boards[1]
-            await workspace.wait_for(lambda: "Debate held" in team.thread(held)[0]["text"])
+            other = boards[1]
+            await workspace.wait_for(lambda: "Debate held" in team.thread(other)[0]["text"])
             assert (await team.moot.health.report()).healthy
 
 

@@ -22,27 +22,27 @@ AFTER = "def run(queue):\n    queue.clear()\n    for job in queue:\n        work
 MENDED = "def run(queue):\n    for job in queue:\n        work(job)\n    queue.clear()\n"
 
 
-def reviewing(asked: Asked) -> Say:
+def reviewing(request: Asked) -> Say:
     """Everybody finds that the queue is emptied, and one thing that stands nowhere."""
-    prompt = json.dumps(asked.body)
+    prompt = json.dumps(request.body)
     if '"looks"' in prompt:
         mended = "changes HEAD" in prompt and "We call it late" in prompt
         status = "resolved" if mended else "open"
         words = "work(job) queue.clear()"
         look = {"finding": "f1", "why": "It is cleared at the end.", "status": status}
         looks = [look | {"words": words}]
-        said = {"looks": looks, "new": [], "summary": "It keeps its jobs.", "verdict": "o1"}
-        return Say(text=json.dumps(said))
+        reply = {"looks": looks, "new": [], "summary": "It keeps its jobs.", "verdict": "o1"}
+        return Say(text=json.dumps(reply))
     if '"same_as"' in prompt:
         return Say(text=json.dumps({"same_as": [1, 1]}))
     if '"findings"' in prompt and '"severity"' in prompt:
         lost = a_finding_reply("queue.clear()", severity="blocker", wrong="No job @team runs.")
         nowhere = a_finding_reply("import pickle", severity="major", wrong="It is unsafe.")
-        said = {"findings": [lost, nowhere], "summary": "It runs nothing.", "verdict": "o3"}
-        return Say(text=json.dumps(said))
+        reply = {"findings": [lost, nowhere], "summary": "It runs nothing.", "verdict": "o3"}
+        return Say(text=json.dumps(reply))
     if '"solution"' in prompt:
         return Say(text=json.dumps(a_verdict_reply(option="o1", decision="It can go.")))
-    return good_reply(asked)
+    return good_reply(request)
 
 
 @pytest.fixture
@@ -64,13 +64,13 @@ def folder(tmp_path: Path) -> Path:
 
 async def started(folder: Path, url: str, *words: str) -> asyncio.subprocess.Process:
     """A process of the terminal's program."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", "from bot.cli import main; main()"),
         *words,
         cwd=folder,
         env={
-            **kept,
+            **base,
             "PYTHONPATH": str(ROOT),
             "MOOT_DATABASE": "moot.db",
             "OPENAI_API_KEY": "sk-proj-ACCEPTED1111",
@@ -89,17 +89,17 @@ async def moot(
     process = await started(folder, url, *words)
     assert process.stdin
     assert process.stderr
-    said = b""
+    output = b""
     for question, line in (typed or {}).items():
-        async for shown in process.stderr:
-            said += shown
-            if question.encode() in shown:
+        async for chunk in process.stderr:
+            output += chunk
+            if question.encode() in chunk:
                 break
         (folder / "work.py").write_text(MENDED, encoding="utf-8")
         process.stdin.write(line.encode() + b"\n")
     process.stdin.close()  # nobody types any more
     out, err = await process.communicate()
-    return process.returncode, out.decode(), (said + err).decode()
+    return process.returncode, out.decode(), (output + err).decode()
 
 
 @pytest.mark.slow
@@ -110,13 +110,13 @@ async def test_a_review_that_was_left_goes_on_with_the_changed_file(folder: Path
         command = ("debate", "--format", "review", "--source", "plan.md", "--agents")
         process = await started(folder, vendor.url, *command, "architect,security", "--yes")
         assert process.stderr
-        async for shown in process.stderr:
-            if b"Enter alone: no" in shown:
+        async for chunk in process.stderr:
+            if b"Enter alone: no" in chunk:
                 break
         process.terminate()
-        left = (await process.communicate())[1].decode()
-        match = re.search(r"--resume (d\w{7})", left)
-        assert match, left
+        output = (await process.communicate())[1].decode()
+        match = re.search(r"--resume (d\w{7})", output)
+        assert match, output
         plan.write_text("We call it once all jobs are done.\n", encoding="utf-8")
         _, _, refused = await moot(folder, vendor.url, "review", match[1], "--revised", "no.md")
         code, out, err = await moot(folder, vendor.url, "review", match[1], "--revised", "plan.md")

@@ -17,12 +17,12 @@ LOST = "Jobs that are in it are lost"
 def reviewing(request: ModelRequest) -> str:
     """The architect finds a blocker and invents a quote; the changed text settles it."""
     if request.act is Act.REVIEW and request.role == "architect":
-        found = [
+        findings = [
             a_finding_reply(LOST, severity="blocker", wrong="Orders <!channel> vanish."),
             a_finding_reply("Root runs it", severity="major", wrong="Root may do all."),
             a_finding_reply("One queue", severity="minor", wrong="Which one?"),
         ]
-        return json.dumps({"findings": found, "summary": "It loses jobs.", "verdict": "o3"})
+        return json.dumps({"findings": findings, "summary": "It loses jobs.", "verdict": "o3"})
     if request.act is Act.REVIEW:
         return json.dumps({"findings": [], "summary": "Fine by me.", "verdict": "o1"})
     if request.act is Act.SECOND_LOOK:
@@ -30,11 +30,11 @@ def reviewing(request: ModelRequest) -> str:
         is_mended = "once it is drained" in text and "moved by hand" in text
         status = "resolved" if is_mended else "open"
         looks = [{"finding": "f1", "why": "It is drained first.", "status": status}]
-        said = {"looks": looks, "new": [], "summary": "It can go.", "verdict": "o2"}
-        return json.dumps(said)
+        reply = {"looks": looks, "new": [], "summary": "It can go.", "verdict": "o2"}
+        return json.dumps(reply)
     if request.act is Act.SYNTHESIS:
-        said = a_verdict_reply(option="o2", decision="It goes once the name is clear.")
-        return json.dumps(said | {"reasons": ["No job is lost any more."]})
+        reply = a_verdict_reply(option="o2", decision="It goes once the name is clear.")
+        return json.dumps(reply | {"reasons": ["No job is lost any more."]})
     return plausible_reply(request)
 
 
@@ -60,7 +60,7 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
         )
         board = await board_in(team)
         card = await card_of(team, board)
-        asked = "\n".join(seen_in([card], opened=True))
+        card_text = "\n".join(seen_in([card], opened=True))
         await team.workspace.share_file("dana", team.channel, "plan-2.md", CHANGED, thread_ts=board)
         await team.workspace.wait_for(lambda: "plan-2.md" in str(team.replies(board)))
         await team.say("1: They are moved by hand on Sunday.", board)
@@ -69,11 +69,11 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
         top = "\n".join(seen_in([team.thread(board)[0]], opened=True))
         posts = len(team.replies(board))
 
-    assert "1 finding from the agents" in asked
-    assert f"blocker: “{LOST}” (e1, line 3)" in asked
-    assert "attach it to a reply" in asked
-    assert "Root may do all" not in asked
-    assert "<!channel>" not in asked
+    assert "1 finding from the agents" in card_text
+    assert f"blocker: “{LOST}” (e1, line 3)" in card_text
+    assert "attach it to a reply" in card_text
+    assert "Root may do all" not in card_text
+    assert "<!channel>" not in card_text
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict

@@ -73,28 +73,28 @@ class Sealed:
     async def surfaces(self) -> dict[str, str]:
         """What each surface shows, as text."""
         team, debate_id = self.team, self.debate_id
-        shown = {"page": (await fetched(team, await shared(team, self.board))).text}
+        texts = {"page": (await fetched(team, await shared(team, self.board))).text}
         for typed in ("list", f"show {debate_id}", f"search {PLANTED}", f"export {debate_id}"):
             await team.type(typed)
-            shown[f"/debate {typed}"] = team.told()[-1]
+            texts[f"/debate {typed}"] = team.told()[-1]
         await team.wait_until_sent()
         state = team.workspace.state
-        shown["thread and board"] = json.dumps([team.thread(self.board), team.told()])
-        shown["channel"] = json.dumps(team.workspace.messages(team.channel))
-        shown["files"] = "\n".join(str(file.content) for file in state.files.values())
-        shown["home"] = await home_of(team, "dana", "Kafka")
+        texts["thread and board"] = json.dumps([team.thread(self.board), team.told()])
+        texts["channel"] = json.dumps(team.workspace.messages(team.channel))
+        texts["files"] = "\n".join(str(file.content) for file in state.files.values())
+        texts["home"] = await home_of(team, "dana", "Kafka")
         async with self.bot.program(self.bot.lets_in("dana")) as dana:
             for tool in ("debate_status", "get_verdict"):
-                shown[tool] = json.dumps(await dana.calls(tool, debate_id=debate_id))
-            shown["list_debates"] = json.dumps(await dana.calls("list_debates"))
-            found = await dana.calls("search_decisions", query=QUESTION)
-            shown["search_decisions"] = json.dumps(found)
+                texts[tool] = json.dumps(await dana.calls(tool, debate_id=debate_id))
+            texts["list_debates"] = json.dumps(await dana.calls("list_debates"))
+            answer = await dana.calls("search_decisions", query=QUESTION)
+            texts["search_decisions"] = json.dumps(answer)
             for document in DOCUMENTS:
-                shown[document] = await dana.reads(f"moot://debates/{debate_id}/{document}")
+                texts[document] = await dana.reads(f"moot://debates/{debate_id}/{document}")
         log = await team.moot.store.events(debate_id)
-        shown["record"], shown["report file"] = record_json(log), report(fold(log))
-        shown["explain"] = "\n".join(map(str, timeline(log))) + explanation(log)
-        return shown
+        texts["record"], texts["report file"] = record_json(log), report(fold(log))
+        texts["explain"] = "\n".join(map(str, timeline(log))) + explanation(log)
+        return texts
 
 
 @asynccontextmanager
@@ -108,18 +108,18 @@ async def sealed() -> AsyncGenerator[Sealed]:
             workspace=team.workspace.state.team_id,
             channel=team.workspace.channel(team.channel).id,
         )
-        chosen = ChannelChoices(choices=Choices(sealed=True))
-        await team.moot.context.channels.put(place, chosen)
+        choices = ChannelChoices(choices=Choices(sealed=True))
+        await team.moot.context.channels.put(place, choices)
         provider.hold(Act.REFINEMENT)
-        found = Sealed(bot, await team.debate(QUESTION))
+        case = Sealed(bot, await team.debate(QUESTION))
         await provider.until_asked(Act.REFINEMENT)
-        await board_saying(team, found.board, "Sealed ballot")
-        assert leaks(await found.surfaces()) == {}, "while it runs"
+        await board_saying(team, case.board, "Sealed ballot")
+        assert leaks(await case.surfaces()) == {}, "while it runs"
         provider.let_go()
-        await team.wait_for_log(found.board, lambda debate: debate.status is Status.CONCLUDED)
-        await board_saying(team, found.board, "The agents' verdict is there")
+        await team.wait_for_log(case.board, lambda debate: debate.status is Status.CONCLUDED)
+        await board_saying(team, case.board, "The agents' verdict is there")
         await team.wait_until_sent()
-        yield found
+        yield case
 
 
 def _bare(text: str) -> str:
@@ -127,22 +127,22 @@ def _bare(text: str) -> str:
     return re.sub(rf"search {PLANTED}|“{PLANTED}”|\\u201c{PLANTED}\\u201d|\(\d+%\)", "", text)
 
 
-def leaks(shown: dict[str, str]) -> dict[str, str]:
+def leaks(texts: dict[str, str]) -> dict[str, str]:
     """What tells a stance, by surface."""
     # How cheap or how full something is are shares of other things.
-    found = {name: TELLING.search(_bare(text)) for name, text in shown.items()}
+    matches = {name: TELLING.search(_bare(text)) for name, text in texts.items()}
     return {
-        name: shown[name][max(0, match.start() - 60) : match.end() + 60]
-        for name, match in found.items()
+        name: texts[name][max(0, match.start() - 60) : match.end() + 60]
+        for name, match in matches.items()
         if match
     }
 
 
 @pytest.mark.slow
 async def test_no_surface_shows_stances_before_the_reveal_and_all_do_afterwards() -> None:
-    async with sealed() as found:
-        team, board = found.team, found.board
-        assert leaks(await found.surfaces()) == {}, "with the verdict there"
+    async with sealed() as case:
+        team, board = case.team, case.board
+        assert leaks(await case.surfaces()) == {}, "with the verdict there"
         # People vote: it is seen who, not what.
         assert buttons(team, board) == ["Cast your ballot", "Reveal"]
         await team.click(board, ActionId.BALLOT.value, user="alex")
@@ -150,19 +150,19 @@ async def test_no_surface_shows_stances_before_the_reveal_and_all_do_afterwards(
         await team.workspace.submit("alex", view["id"], ranking("o2", "o1"))
         root = await board_saying(team, board, "Voted so far")
         assert team.workspace.user("alex").id in root["text"]
-        assert leaks(await found.surfaces()) == {}, "with a ballot"
+        assert leaks(await case.surfaces()) == {}, "with a ballot"
         # Only who may steer reveals it.
         await team.click(board, ActionId.REVEAL.value, user="alex")
         assert "Only" in (await team.workspace.wait_for(lambda: team.told("alex")))[-1]
         await team.click(board, ActionId.REVEAL.value)
         await team.wait_for_end(board)
         posts = [key for reply in team.replies(board) if (key := key_of(reply))]
-        assert headline_key(found.debate_id, 1) in posts
+        assert headline_key(case.debate_id, 1) in posts
         assert len(posts) == len(set(posts)), "nothing is posted twice"
-        shown = await found.surfaces()
-        told = {name for name, text in shown.items() if PLANTED in _bare(text)}
-        assert told >= {"page", "thread and board", "channel", "files", "get_verdict", "record"}
-        debate = fold(await team.moot.store.events(found.debate_id))
+        texts = await case.surfaces()
+        names = {name for name, text in texts.items() if PLANTED in _bare(text)}
+        assert names >= {"page", "thread and board", "channel", "files", "get_verdict", "record"}
+        debate = fold(await team.moot.store.events(case.debate_id))
         assert debate.people_ballots[team.workspace.user("alex").id].options == ("o2", "o1")
         # A ballot from now on counts apart.
         await team.workspace.click("sam", team.channel, team.verdict(board), ActionId.BALLOT.value)
@@ -204,9 +204,9 @@ async def test_a_log_is_read_whole_only_by_the_engine_and_with_the_same_numbers(
         (entry.seq, entry.at, entry.event.key) for entry in read
     ]
     assert await bench.store.events(DEBATE, after=5) == read[5:]
-    shown = fold(read)
-    assert (shown.status, shown.verdict, shown.tally) == (Status.CONCLUDED, None, None)
-    assert shown.usage == debate.usage, "what it cost is told"
+    view = fold(read)
+    assert (view.status, view.verdict, view.tally) == (Status.CONCLUDED, None, None)
+    assert view.usage == debate.usage, "what it cost is told"
     assert PLANTED not in "".join(map(str, bench.sink.events)), "and so are those who listen"
     await bench.add(BallotsRevealed(by=setup.asked_by))
     await bench.engine.run(DEBATE)

@@ -33,11 +33,11 @@ def statuses(team: Team) -> list[str]:
 
 
 async def status_is(team: Team, board: str, status: str) -> None:
-    def found() -> bool:
+    def match() -> bool:
         session = team.workspace.session(team.channel, board)
         return session is not None and session.status == status
 
-    await team.workspace.wait_for(found)
+    await team.workspace.wait_for(match)
 
 
 async def test_a_debate_has_a_title_and_a_status_as_long_as_it_is_worked_on():
@@ -89,8 +89,8 @@ async def test_a_stop_that_is_delivered_twice_is_one():
         team.workspace.faults.double_next_events()
         await team.workspace.stop_session("dana", team.channel, board)
         await team.wait_for_end(board)
-        said = [reply for reply in team.replies(board) if "stopped" in reply["text"].casefold()]
-        assert len([message for message in said if "Partial" not in message["text"]]) == 1
+        replies = [reply for reply in team.replies(board) if "stopped" in reply["text"].casefold()]
+        assert len([message for message in replies if "Partial" not in message["text"]]) == 1
 
 
 async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Path):

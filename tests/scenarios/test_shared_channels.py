@@ -64,9 +64,9 @@ async def test_a_strangers_words_reach_no_model_and_answer_nothing():
         assert debate.status is Status.CONCLUDED
         assert [answer.text for answer in debate.answers.values()] == ["Ten a second."]
         assert not debate.notes
-        asked = "".join(str(request) for request in models.requests)
-        assert "CUCKOO" not in asked
-        assert "A thousand a second" not in asked
+        requests = "".join(str(request) for request in models.requests)
+        assert "CUCKOO" not in requests
+        assert "A thousand a second" not in requests
 
 
 async def test_a_stranger_asks_nothing_about_a_decision():

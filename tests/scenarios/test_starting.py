@@ -17,8 +17,8 @@ QUESTION = "Kafka or PostgreSQL for our jobs?"
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work() as found:
-        yield found
+    async with team_at_work() as team:
+        yield team
 
 
 def chosen(**values: str | Sequence[str]) -> dict[str, Any]:
@@ -44,11 +44,11 @@ async def form_of(team: Team, user: str = "dana") -> Mapping[str, Any]:
 
 
 async def estimated(team: Team, words: str = "Estimated:") -> Mapping[str, Any]:
-    def found() -> Any:
+    def match() -> Any:
         view = team.workspace.views("dana")[-1]
         return view if words in json.dumps(view) else None
 
-    return await team.workspace.wait_for(found)
+    return await team.workspace.wait_for(match)
 
 
 async def boards(team: Team) -> Sequence[Message]:
@@ -128,7 +128,7 @@ async def test_the_form_starts_the_debate_that_was_chosen_once_however_often_it_
 
 
 @pytest.mark.parametrize(
-    ("values", "field", "said"),
+    ("values", "field", "words"),
     [
         ({"question": QUESTION, "cost_cap": "a lot"}, "cost_cap", "for example 2.50"),
         ({"question": QUESTION, "cost_cap": "-3"}, "cost_cap", "from 0.01 to 1000"),
@@ -136,13 +136,13 @@ async def test_the_form_starts_the_debate_that_was_chosen_once_however_often_it_
     ],
 )
 async def test_what_cannot_be_used_is_said_at_its_field_and_nothing_starts(
-    team: Team, values: dict[str, Any], field: str, said: str
+    team: Team, values: dict[str, Any], field: str, words: str
 ):
     await team.type("")
     view = await estimated(team)
     answer = await team.workspace.submit("dana", view["id"], chosen(**values))
     assert answer["response_action"] == "errors"
-    assert said in answer["errors"][field]
+    assert words in answer["errors"][field]
     assert await team.moot.store.find(DebateFilter()) == []
 
 
@@ -158,11 +158,11 @@ async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
 
 
 @pytest.mark.parametrize(
-    ("rounds", "told"),
+    ("rounds", "notices"),
     [("5", ("You asked for 5 rounds; a council has one round.",)), ("2", ())],
 )
 async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose_them(
-    team: Team, rounds: str, told: Sequence[str]
+    team: Team, rounds: str, notices: Sequence[str]
 ):
     await team.type("")
     view = await estimated(team)
@@ -170,7 +170,7 @@ async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose
     await team.workspace.submit("dana", view["id"], values)
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     texts = [warning for warning in debate.setup.warnings if "rounds" in warning]
-    assert (debate.setup.rounds, texts) == (1, list(told))
+    assert (debate.setup.rounds, texts) == (1, list(notices))
 
 
 def typed_in(view: Mapping[str, Any], field: str) -> str:
@@ -294,8 +294,8 @@ async def test_a_channels_settings_hold_for_its_debates_and_the_channel_is_told(
         format="panel", rounds="1", agents=["finance", "product"], stewards=[alex], cost_cap="5"
     )
     await team.workspace.submit("dana", view["id"], values)
-    told = await boards(team)
-    assert "changed what holds for debates in this channel: format panel" in told[0]["text"]
+    notices = await boards(team)
+    assert "changed what holds for debates in this channel: format panel" in notices[0]["text"]
     board = await team.debate(QUESTION)
     debate = await team.wait_for_end(board)
     assert (debate.setup.format, debate.setup.rounds) == ("panel", 1)

@@ -30,9 +30,9 @@ class Shell:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+        base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
         self.program: Sequence[str] = MOOT
-        self.environment = {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
+        self.environment = {**base, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db"}
         self._started: list[subprocess.Popen[str]] = []
 
     def run(self, *words: str, **variables: str) -> Ended:
@@ -93,7 +93,7 @@ def until(process: subprocess.Popen[str], words: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "phrase"),
     [
         (["debate", QUESTION, "--rounds", "1"], 0, "Show it again with: moot show d"),
         (["debate"], 2, "There is no question."),
@@ -119,45 +119,45 @@ def until(process: subprocess.Popen[str], words: str) -> list[str]:
     ],
 )
 def test_every_way_to_end_has_its_exit_code_and_words(
-    shell: Shell, words: Sequence[str], code: int, said: str
+    shell: Shell, words: Sequence[str], code: int, phrase: str
 ) -> None:
-    done = shell.run(*words, OLLAMA_HOST="http://127.0.0.1:9")
+    process = shell.run(*words, OLLAMA_HOST="http://127.0.0.1:9")
 
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr
-    assert code in {0, 3} or done.stdout == ""
+    assert (process.returncode, phrase in process.stderr) == (code, True), process.stderr
+    assert "Traceback" not in process.stderr
+    assert code in {0, 3} or process.stdout == ""
 
 
 def test_what_is_no_text_is_refused_in_words(shell: Shell) -> None:
     odd = os.fsdecode(b"Rust or \xff Go?")
 
-    refused = shell.run("debate", odd)
+    attempt = shell.run("debate", odd)
 
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == "Error: 'Rust or \\udcff Go?' is no UTF-8 text.\n"
+    assert (attempt.returncode, attempt.stdout) == (2, "")
+    assert attempt.stderr == "Error: 'Rust or \\udcff Go?' is no UTF-8 text.\n"
 
 
 def test_a_missing_key_is_a_matter_of_configuration(shell: Shell) -> None:
     (shell.folder / "key.yaml").write_text("default_model: {provider: openai}", encoding="utf-8")
-    done = shell.run("debate", "x", "--config", "key.yaml")
+    process = shell.run("debate", "x", "--config", "key.yaml")
 
-    assert done.returncode == 4
-    assert "OPENAI_API_KEY is not set" in done.stderr
+    assert process.returncode == 4
+    assert "OPENAI_API_KEY is not set" in process.stderr
 
 
 def test_a_database_somebody_uses_can_be_read_and_is_said_in_words_to_others(shell: Shell) -> None:
     process = shell.start(*LONG)
     until(process, "Round 1 of 5")
     process.send_signal(signal.SIGSTOP)  # so that it cannot end meanwhile
-    done = shell.run("debate", "Kafka or SQS?")
+    attempt = shell.run("debate", "Kafka or SQS?")
     listed = shell.run("list")
     process.kill()
     process.communicate()
 
     assert listed.stdout.count("Kafka") == 1
-    assert done.returncode == 1
-    assert "Another process" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert attempt.returncode == 1
+    assert "Another process" in attempt.stderr
+    assert "Traceback" not in attempt.stderr
 
 
 @pytest.mark.slow
@@ -168,15 +168,15 @@ def test_a_debate_killed_at_any_point_can_be_taken_up(shell: Shell) -> None:
     process.kill()
     process.communicate()
     before = shell.record(debate_id)["events"]
-    done = shell.run("debate", "--resume", debate_id)
+    second_run = shell.run("debate", "--resume", debate_id)
     after = shell.record(debate_id)
 
-    assert done.returncode == 0, done.stderr
+    assert second_run.returncode == 0, second_run.stderr
     assert before == after["events"][: len(before)]
     assert len(before) < len(after["events"])
     keys = [event["key"] for event in after["events"]]
     assert len(keys) == len(set(keys))
-    assert done.stdout.strip()
+    assert second_run.stdout.strip()
     assert keys[-1] == "end"
 
 
@@ -199,11 +199,11 @@ def test_help_needs_nothing_heavy() -> None:
         "print([name for name in sys.modules if name.split('.')[0] in "
         "{'pydantic', 'sqlalchemy', 'openai', 'anthropic', 'slack_bolt', 'jinja2', 'yaml'}])"
     )
-    done = subprocess.run(  # noqa: S603 - our own program
+    process = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True
     )
 
-    assert done.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"
 
 
 #: What nobody needs before the first model is asked: each costs 10 to 120 ms of CPU.
@@ -236,14 +236,14 @@ async def test_the_first_model_is_asked_without_a_migration(shell: Shell) -> Non
     async with Vendor() as vendor:
         shell.environment |= {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{vendor.url}/v1"}
         process = shell.start("debate", QUESTION, "--rounds", "1", "--yes")
-        text, told = await asyncio.to_thread(process.communicate, timeout=300)
+        text, errors = await asyncio.to_thread(process.communicate, timeout=300)
 
-    assert process.returncode == 0, told
+    assert process.returncode == 0, errors
     assert "# Reasoning and solution" in text
-    found = json.loads((shell.folder / "seen.json").read_text())
-    addresses = {item["to"] for item in found["seen"]}
+    record = json.loads((shell.folder / "seen.json").read_text())
+    addresses = {item["to"] for item in record["seen"]}
     assert addresses == {f"('127.0.0.1', {vendor.port})"}
-    assert [item["loaded"] for item in found["seen"]] == [[]] * len(found["seen"])
+    assert [item["loaded"] for item in record["seen"]] == [[]] * len(record["seen"])
 
 
 def test_the_database_is_only_for_whoever_made_it(shell: Shell) -> None:
@@ -260,6 +260,6 @@ def test_it_waits_for_answers_only_as_long_as_it_says_and_then_ends(shell: Shell
     process = shell.start(*words, stdin=subprocess.PIPE)  # open, and nobody types
 
     assert process.wait(timeout=300) == 0
-    text, told = process.communicate()
+    text, errors = process.communicate()
     assert "Nobody answered; assumed: " in text.partition("# Assumptions")[2]
-    assert "The time to answer is over; the assumptions hold." in told
+    assert "The time to answer is over; the assumptions hold." in errors

@@ -24,8 +24,8 @@ TOKEN = re.compile(r"moot_[0-9a-f]{16}_[0-9a-f]{64}")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work(spec=SPEC) as found:
-        yield found
+    async with team_at_work(spec=SPEC) as team:
+        yield team
 
 
 def callers(team: Team, day_cost: Decimal | None = None) -> TokenCallers:
@@ -90,9 +90,9 @@ async def test_a_slip_is_told_and_a_question_about_tokens_is_a_question(team: Te
 async def test_a_mention_makes_no_token_because_what_it_is_told_is_kept(team: Team) -> None:
     before = len(team.told())
     await team.say("@Moot token")
-    told = await team.workspace.wait_for(lambda: team.told()[before:])
-    assert "A mention cannot do that" in told[0]
-    assert not TOKEN.search(str(told))
+    answers = await team.workspace.wait_for(lambda: team.told()[before:])
+    assert "A mention cannot do that" in answers[0]
+    assert not TOKEN.search(str(answers))
 
 
 async def test_money_that_is_left_today_comes_with_the_caller(team: Team) -> None:
@@ -158,13 +158,13 @@ class Spent:
         return self._amount
 
 
-@pytest.mark.parametrize(("spent", "left"), [("1.25", "0.75"), ("2.50", "0.00")])
+@pytest.mark.parametrize(("spent", "remainder"), [("1.25", "0.75"), ("2.50", "0.00")])
 async def test_what_was_spent_with_a_token_today_is_not_left(
-    team: Team, spent: str, left: str
+    team: Team, spent: str, remainder: str
 ) -> None:
     await typed(team, "token revoke all", "dana")
     token = await a_token(team, "dana")
     caller = await replace(callers(team, Decimal("2.00")), spending=Spent(spent)).caller(token)
 
     assert caller
-    assert caller.cap == Decimal(left)
+    assert caller.cap == Decimal(remainder)

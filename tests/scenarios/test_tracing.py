@@ -66,8 +66,11 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
     turns = [span for span in collector.spans if span is not whole]
     assert {span.trace_id for span in turns} == {whole.trace_id}
     assert {span.parent_span_id for span in turns} == {whole.span_id}
-    made = [*debate.contributions.values(), *debate.ballots.values()]
-    acts = [outcome.turn.act.value for outcome in made] + [Act.OPTIONS.value, Act.SYNTHESIS.value]
+    outcomes = [*debate.contributions.values(), *debate.ballots.values()]
+    acts = [outcome.turn.act.value for outcome in outcomes] + [
+        Act.OPTIONS.value,
+        Act.SYNTHESIS.value,
+    ]
     acts += [Act.SUMMARY.value for _ in debate.summaries]
     assert sorted(span.name for span in turns) == sorted(acts)
     assert all(
@@ -84,7 +87,7 @@ async def test_what_people_and_models_wrote_is_in_no_span():
         board = await team.debate(QUESTION)
         await team.say("We are only quokkas.", board)
         debate = await team.wait_for_end(board)
-    texts = [made.text for made in debate.contributions.values()]
+    texts = [contribution.text for contribution in debate.contributions.values()]
     sent = "".join(str(span) for span in collector.spans)
     assert not [text for text in (QUESTION, "quokka", *texts) if text in sent]
 

@@ -28,8 +28,8 @@ def models() -> ScriptedProvider:
 
 @pytest.fixture
 async def team(models: ScriptedProvider) -> AsyncGenerator[Team]:
-    async with team_at_work(spec=BotSpec(provider=models)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        yield team
 
 
 async def debate_at_leisure(team: Team, models: ScriptedProvider) -> str:
@@ -42,15 +42,15 @@ async def debate_at_leisure(team: Team, models: ScriptedProvider) -> str:
 
 async def say_in_time(team: Team, models: ScriptedProvider, text: str, board: str) -> str:
     """Reply, and let the debate go on once the reply is taken; return its timestamp."""
-    said = str((await team.say(text, board, user="alex"))["ts"])
-    await team.workspace.wait_for(lambda: is_taken(team, board, said))
+    ts = str((await team.say(text, board, user="alex"))["ts"])
+    await team.workspace.wait_for(lambda: is_taken(team, board, ts))
     models.let_go()
-    return said
+    return ts
 
 
 def is_taken(team: Team, board: str, ts: str) -> bool:
-    found = next(message for message in team.thread(board) if message["ts"] == ts)
-    return any(reaction["name"] == "eyes" for reaction in found.get("reactions", []))
+    message = next(message for message in team.thread(board) if message["ts"] == ts)
+    return any(reaction["name"] == "eyes" for reaction in message.get("reactions", []))
 
 
 async def test_a_mention_delivered_twice_starts_one_debate(team: Team):

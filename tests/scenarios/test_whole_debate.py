@@ -13,8 +13,8 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep eve
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with team_at_work() as found:
-        yield found
+    async with team_at_work() as team:
+        yield team
 
 
 async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(team: Team):
@@ -66,7 +66,11 @@ async def test_rounds_arrive_in_reading_order(team: Team):
     await team.wait_for_end(board)
     words = ("Round 1", "Round 2", "*Vote*")
     first = [
-        next(i for i, one in enumerate(team.replies(board)) if word.lower() in one["text"].lower())
+        next(
+            i
+            for i, reply in enumerate(team.replies(board))
+            if word.lower() in reply["text"].lower()
+        )
         for word in words
     ]
     assert first == sorted(first)
@@ -97,30 +101,30 @@ async def test_a_reply_becomes_a_note_that_later_turns_see():
     models.hold(Act.CRITIQUE)
     async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
-        said = await team.say("We have only two people for this.", board, user="alex")
+        note = await team.say("We have only two people for this.", board, user="alex")
         await team.wait_for_log(board, lambda debate: debate.notes)
         models.let_go()
         debate = await team.wait_for_end(board)
         assert [note.text for note in debate.notes] == ["We have only two people for this."]
-        reactions = next(message for message in team.thread(board) if message["ts"] == said["ts"])[
+        reactions = next(message for message in team.thread(board) if message["ts"] == note["ts"])[
             "reactions"
         ]
-        assert [(found["name"], found["count"]) for found in reactions] == [("eyes", 1)]
+        assert [(reaction["name"], reaction["count"]) for reaction in reactions] == [("eyes", 1)]
 
 
 async def test_a_mention_with_a_question_starts_a_debate(team: Team):
     await team.say("@moot should we split the billing service?")
-    found = await team.workspace.wait_for(
+    boards = await team.workspace.wait_for(
         lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
     )
-    assert "split the billing service" in found[0]["text"]
+    assert "split the billing service" in boards[0]["text"]
 
 
 async def test_two_debates_in_two_channels_do_not_mix(team: Team):
-    one = await team.debate("Kafka or PostgreSQL for our jobs?")
+    board = await team.debate("Kafka or PostgreSQL for our jobs?")
     other = Team(workspace=team.workspace, moot=team.moot, user="sam", channel="general")
     two = await other.debate("Monorepo or many repositories?")
-    first, second = await team.wait_for_end(one), await other.wait_for_end(two)
+    first, second = await team.wait_for_end(board), await other.wait_for_end(two)
     assert first.id != second.id
-    assert {key_of(reply).partition("/")[0] for reply in posted(team, one)} == {first.id}
+    assert {key_of(reply).partition("/")[0] for reply in posted(team, board)} == {first.id}
     assert {key_of(reply).partition("/")[0] for reply in posted(other, two)} == {second.id}

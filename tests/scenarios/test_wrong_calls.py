@@ -71,14 +71,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "file").write_text("", encoding="utf-8")
     (folder / "latin.yaml").write_bytes(b"caf\xe9")
     (folder / "playbook.yaml").write_text("name: x\ntitle: X\n", encoding="utf-8")
-    done = called(folder, "debate", QUESTION, "--rounds", "1")
-    (folder / "id").write_text(done.stderr.split()[-1], encoding="utf-8")
+    process = called(folder, "debate", QUESTION, "--rounds", "1")
+    (folder / "id").write_text(process.stderr.split()[-1], encoding="utf-8")
     return folder
 
 
 def environment(**variables: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
-    return {**kept, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db", **variables}
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - a child process needs them
+    return {**base, "PYTHONPATH": str(ROOT), "MOOT_DATABASE": "moot.db", **variables}
 
 
 def called(folder: Path, *words: str, **variables: str) -> Ended:
@@ -100,18 +100,18 @@ def shell(folder: Path, line: str, **variables: str) -> subprocess.CompletedProc
     )
 
 
-@pytest.mark.parametrize(("line", "code", "told"), IN_WORDS, ids=[row[0] for row in IN_WORDS])
-def test_a_wrong_call_is_told_in_words(folder: Path, line: str, code: int, told: str) -> None:
-    known = (folder / "id").read_text("utf-8")
-    done = called(folder, *line.format(id=known).split())
+@pytest.mark.parametrize(("line", "code", "words"), IN_WORDS, ids=[row[0] for row in IN_WORDS])
+def test_a_wrong_call_is_told_in_words(folder: Path, line: str, code: int, words: str) -> None:
+    debate_id = (folder / "id").read_text("utf-8")
+    process = called(folder, *line.format(id=debate_id).split())
 
-    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    assert (process.returncode, words in process.stderr) == (code, True), process.stderr
+    assert "Traceback" not in process.stderr
+    assert process.stdout == ""
 
 
 @pytest.mark.parametrize(
-    ("database", "code", "told"),
+    ("database", "code", "words"),
     [
         ("none/moot.db", 1, "none for the database does not exist."),
         ("/proc/none/moot.db", 1, "/proc/none for the database does not exist"),
@@ -122,12 +122,12 @@ def test_a_wrong_call_is_told_in_words(folder: Path, line: str, code: int, told:
     ],
 )
 def test_a_database_that_cannot_be_used_is_told_in_words(
-    folder: Path, database: str, code: int, told: str
+    folder: Path, database: str, code: int, words: str
 ) -> None:
-    done = called(folder, "debate", QUESTION, MOOT_DATABASE=database)
+    process = called(folder, "debate", QUESTION, MOOT_DATABASE=database)
 
-    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr
+    assert (process.returncode, words in process.stderr) == (code, True), process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_a_newer_database_is_told_and_left_alone(folder: Path) -> None:
@@ -140,12 +140,14 @@ def test_a_newer_database_is_told_and_left_alone(folder: Path) -> None:
             newer.execute(f"UPDATE {table} SET version_num = '9999'")  # noqa: S608 - its own name
     newer.close()
     for words in (("list",), ("debate", QUESTION)):
-        done = called(folder, *words, MOOT_DATABASE="newer.db")
-        assert (done.returncode, "newer version of Moot" in done.stderr) == (1, True), done.stderr
+        process = called(folder, *words, MOOT_DATABASE="newer.db")
+        assert (process.returncode, "newer version of Moot" in process.stderr) == (1, True), (
+            process.stderr
+        )
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "told"),
+    ("line", "code", "words"),
     [
         ("moot show {id} >/dev/full", 1, "standard output cannot be written: no space left"),
         ("moot --help >/dev/full", 1, "standard output cannot be written: no space left"),
@@ -159,22 +161,22 @@ def test_a_newer_database_is_told_and_left_alone(folder: Path) -> None:
     ],
 )
 def test_streams_that_are_full_or_closed_are_told_in_words(
-    folder: Path, line: str, code: int, told: str
+    folder: Path, line: str, code: int, words: str
 ) -> None:
-    done = shell(folder, line)
+    process = shell(folder, line)
 
-    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr
-    assert "Exception ignored" not in done.stderr
+    assert (process.returncode, words in process.stderr) == (code, True), process.stderr
+    assert "Traceback" not in process.stderr
+    assert "Exception ignored" not in process.stderr
 
 
 def test_a_link_stays_and_the_file_behind_it_is_written(folder: Path) -> None:
-    known = (folder / "id").read_text("utf-8")
+    debate_id = (folder / "id").read_text("utf-8")
     (folder / "behind").mkdir()
     (folder / "link.json").symlink_to("behind/record.json")
-    done = called(folder, "export", known, "--output", "link.json")
+    process = called(folder, "export", debate_id, "--output", "link.json")
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert (folder / "link.json").is_symlink()
     assert (folder / "behind" / "record.json").read_text("utf-8").startswith("{")
     assert Path("/dev/full").is_char_device()

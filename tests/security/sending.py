@@ -57,9 +57,9 @@ def encoded(name: str, body: Any) -> tuple[str, str]:
 @asynccontextmanager
 async def http_team(spec: BotSpec | None = None) -> AsyncGenerator[Team]:
     """A workspace without Socket Mode, and a bot that it sends signed requests to."""
-    wanted = manifest()
-    wanted = {**wanted, "settings": {**wanted["settings"], "socket_mode_enabled": False}}
-    config = WorkspaceConfig(pace=PATIENT_PACE, manifest=wanted)
+    settings = manifest()
+    settings = {**settings, "settings": {**settings["settings"], "socket_mode_enabled": False}}
+    config = WorkspaceConfig(pace=PATIENT_PACE, manifest=settings)
     async with team_at_work(config=config, spec=spec or BotSpec(http=True)) as team:
         yield team
 
@@ -120,10 +120,10 @@ async def fuzz(
         database=None,
         max_examples=tries or settings().max_examples,
     )
-    def one(found: Any) -> None:
-        asyncio.run_coroutine_threadsafe(attempt(found), loop).result(30)
+    def attempt_in_loop(value: Any) -> None:
+        asyncio.run_coroutine_threadsafe(attempt(value), loop).result(30)
 
-    await asyncio.to_thread(one)
+    await asyncio.to_thread(attempt_in_loop)
 
 
 def a_command(team: Team, words: str, **changes: str) -> dict[str, str]:

@@ -56,14 +56,14 @@ class Intruder:
         body["channel"] = {"id": self.team.workspace.channel(self.team.channel).id}
         return (await send(self.team, "block_actions", body))[1] + self._said_since()
 
-    async def submits(self, callback: str, kept: dict[str, str], sources: str = "") -> str:
+    async def submits(self, callback: str, metadata: dict[str, str], sources: str = "") -> str:
         field = FieldId.SOURCES.value
         body = example("view_submission") | self._who()
         body["view"] |= {
             # A form starts one debate, so each is another form.
             "id": f"V{secrets.token_hex(4)}",
             "callback_id": callback,
-            "private_metadata": json.dumps(kept),
+            "private_metadata": json.dumps(metadata),
             "state": {"values": {**FILLED, field: {field: {"value": sources}}}},
         }
         return (await send(self.team, "view_submission", body))[1]
@@ -111,8 +111,8 @@ FILLED: dict[str, Any] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
-    async with http_team(BotSpec(http=True, pages=PAGES, token_holds=timedelta(days=1))) as found:
-        yield found
+    async with http_team(BotSpec(http=True, pages=PAGES, token_holds=timedelta(days=1))) as team:
+        yield team
 
 
 @asynccontextmanager
@@ -205,8 +205,8 @@ async def try_forms(who: Intruder) -> None:
     before = await who.events()
     for callback in CallbackId:
         for kind in ("accept", "reject", "revisit", "supersede", "nonsense"):
-            kept = {"debate": who.debate_id, "kind": kind, "channel": who.private}
-            assert SECRET not in await who.submits(callback.value, kept)
+            metadata = {"debate": who.debate_id, "kind": kind, "channel": who.private}
+            assert SECRET not in await who.submits(callback.value, metadata)
     assert await who.events() == before
     stored = await who.team.moot.store.unfinished()
     assert not stored
@@ -335,7 +335,7 @@ async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
     }.get(kind, [QUESTION])
     by = {"id": outsider.user, "name": "alex"}
     evidence = [{"kind": kind.value, "title": "x", "fetch": fetch, "by": by} for fetch in fetches]
-    kept = {
+    metadata = {
         "channel": public,
         "evidence": json.dumps(evidence),
         "message": outsider.thread,
@@ -343,7 +343,7 @@ async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
         "long": "9000",
     }
     before = len(await team.moot.store.find(DebateFilter(limit=100)))
-    answer = await outsider.submits(CallbackId.START_FORM.value, kept)
+    answer = await outsider.submits(CallbackId.START_FORM.value, metadata)
     assert SECRET not in answer
     if len(await team.moot.store.find(DebateFilter(limit=100))) > before:
         _, record = await newest_record(team)
@@ -360,11 +360,11 @@ async def test_no_link_typed_into_the_form_brings_evidence_of_another_channel(
     message = f"{url}/archives/{outsider.private}/p{stamp}"
     moved = f"{url}/archives/{public}/p{stamp}?thread_ts={outsider.thread}&cid={outsider.private}"
     file = f"{url}/files/U1/{outsider.file}/plan.txt"
-    kept = {"channel": public}
+    metadata = {"channel": public}
 
-    refused = await outsider.submits(CallbackId.START_FORM.value, kept, message)
+    refused = await outsider.submits(CallbackId.START_FORM.value, metadata, message)
     before = len(await team.moot.store.find(DebateFilter(limit=100)))
-    await outsider.submits(CallbackId.START_FORM.value, kept, f"{moved}\n{file}")
+    await outsider.submits(CallbackId.START_FORM.value, metadata, f"{moved}\n{file}")
 
     assert "message of another channel" in refused
     assert len(await team.moot.store.find(DebateFilter(limit=100))) == before + 1

@@ -157,16 +157,16 @@ def test_loopback_may_be_listened_to(host: str) -> None:
 def test_a_public_address_needs_a_word_about_tls(host: str) -> None:
     with pytest.raises(ConfigurationBroken, match="MOOT_BEHIND_TLS=true"):
         check_listening(BotSettings.model_validate({"moot_host": host}), Mode.HTTP)
-    said = {"moot_host": host, "moot_behind_tls": True}
-    check_listening(BotSettings.model_validate(said), Mode.HTTP)
+    settings = {"moot_host": host, "moot_behind_tls": True}
+    check_listening(BotSettings.model_validate(settings), Mode.HTTP)
 
 
 def test_pages_beyond_this_machine_need_a_word_about_tls() -> None:
-    said = {"moot_host": ANYWHERE, "moot_pages_url": "https://moot.example.com"}
+    settings = {"moot_host": ANYWHERE, "moot_pages_url": "https://moot.example.com"}
     with pytest.raises(ConfigurationBroken, match="MOOT_BEHIND_TLS=true"):
-        check_listening(BotSettings.model_validate(said), Mode.SOCKET)
-    check_listening(BotSettings.model_validate({**said, "moot_behind_tls": True}), Mode.SOCKET)
-    check_listening(BotSettings.model_validate({**said, "moot_host": "127.0.0.1"}), Mode.SOCKET)
+        check_listening(BotSettings.model_validate(settings), Mode.SOCKET)
+    check_listening(BotSettings.model_validate({**settings, "moot_behind_tls": True}), Mode.SOCKET)
+    check_listening(BotSettings.model_validate({**settings, "moot_host": "127.0.0.1"}), Mode.SOCKET)
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_pages_are_found_at_an_address_with_tls(
     with pytest.raises(ConfigurationBroken, match="MOOT_PAGES_URL cannot be used"):
         read_settings(None)
     monkeypatch.setenv("MOOT_PAGES_URL", "https://intranet.example.com/moot/")
-    found = read_settings(None).pages
-    assert found
-    assert found.base == "https://intranet.example.com/moot"
+    pages = read_settings(None).pages
+    assert pages
+    assert pages.base == "https://intranet.example.com/moot"
 
 
 @pytest.mark.parametrize("host", [ANYWHERE, "::", "127.0.0.1"])
@@ -198,13 +198,13 @@ def test_in_socket_mode_only_health_is_served_and_any_address_will_do(host: str)
 
 @pytest.mark.parametrize("secret", ["", " ", "secret", "0" * 32, SECRET[:31], SECRET + "0"])
 def test_http_mode_does_not_start_on_a_secret_that_is_none(secret: str) -> None:
-    found = {"slack_bot_token": "xoxb-1-abc", "slack_signing_secret": secret}
+    settings = {"slack_bot_token": "xoxb-1-abc", "slack_signing_secret": secret}
     with pytest.raises(ConfigurationBroken, match="SLACK_SIGNING_SECRET"):
-        slack_access(BotSettings.model_validate(found), Mode.HTTP)
+        slack_access(BotSettings.model_validate(settings), Mode.HTTP)
 
 
 @pytest.mark.parametrize(
-    ("variables", "said"),
+    ("variables", "words"),
     [
         ({"SLACK_SIGNING_SECRET": ""}, "SLACK_SIGNING_SECRET"),
         ({"SLACK_BOT_TOKEN": "xoxp-1-abc"}, "SLACK_BOT_TOKEN"),
@@ -220,11 +220,11 @@ def test_http_mode_does_not_start_on_a_secret_that_is_none(secret: str) -> None:
     ids=str,
 )
 def test_a_misconfigured_bot_exits_with_four_and_words(
-    tmp_path: Path, variables: dict[str, str], said: str
+    tmp_path: Path, variables: dict[str, str], words: str
 ) -> None:
     good = {"SLACK_BOT_TOKEN": "xoxb-1-abc", "SLACK_SIGNING_SECRET": SECRET}
-    done = moot("run", "--mode", "http", folder=tmp_path, env={**good, **variables})
-    assert done.returncode == 4
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert SECRET not in done.stderr
+    process = moot("run", "--mode", "http", folder=tmp_path, env={**good, **variables})
+    assert process.returncode == 4
+    assert words in process.stderr
+    assert "Traceback" not in process.stderr
+    assert SECRET not in process.stderr

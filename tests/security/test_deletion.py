@@ -53,7 +53,7 @@ def script(request: ModelRequest) -> str:
 
 def holding(folder: Path, words: tuple[str, ...] = CANARIES) -> dict[str, list[str]]:
     """File → the words that stand in it, whatever their case or encoding."""
-    found = dict[str, list[str]]()
+    words_by_file = dict[str, list[str]]()
     for path in folder.iterdir():
         content = path.read_bytes().lower()
         there = [
@@ -62,8 +62,8 @@ def holding(folder: Path, words: tuple[str, ...] = CANARIES) -> dict[str, list[s
             if any(word.encode(code) in content for code in ("utf-8", "utf-16-le"))
         ]
         if there:
-            found[path.name] = there
-    return found
+            words_by_file[path.name] = there
+    return words_by_file
 
 
 @pytest.fixture
@@ -84,12 +84,12 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await team.say(f"@Moot Kafka or PostgreSQL as our {QUESTION} queue?", root["ts"])
     board = await newest_board(team, 1)
     await card_of(team, board)
-    for said in (f"1: {ANSWER} people", f"2: a {ANSWER}", f"3: some {ANSWER}", f"Ask {NOTE}."):
-        await team.say(said, board)
+    for reply in (f"1: {ANSWER} people", f"2: a {ANSWER}", f"3: some {ANSWER}", f"Ask {NOTE}."):
+        await team.say(reply, board)
     await team.wait_for_log(board, lambda debate: debate.notes)
     models.let_go()
     debate = await team.wait_for_end(board)
-    cited = [citation for said in debate.contributions.values() for citation in said.citations]
+    cited = [citation for reply in debate.contributions.values() for citation in reply.citations]
     assert {citation.status.value for citation in cited} == {"verified"}
     await team.type(f"search {QUESTION}")
     assert debate.id in team.told()[-1]
@@ -100,9 +100,9 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await team.wait_until_sent()
     await team.type(f"outcome {debate.id}")
     form = team.workspace.views(team.user)[-1]
-    held = {"outcome": {"outcome": {"selected_option": {"value": "held"}}}}
-    said = {**held, "why": {"why": {"value": OUTCOME}}}
-    await team.workspace.submit(team.user, form["id"], said)
+    outcome = {"outcome": {"outcome": {"selected_option": {"value": "held"}}}}
+    reply = {**outcome, "why": {"why": {"value": OUTCOME}}}
+    await team.workspace.submit(team.user, form["id"], reply)
     await team.wait_until_sent()
 
     await team.type(f"token new {TOKEN}")
@@ -171,9 +171,9 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
                         for event in workspace.deliveries
                     )
                 )
-        gone = {TOKEN} if removed else set[str]()  # with the app
-        assert list(found := holding(folder)) == ["moot.db"]  # never in the log
-        assert {*found["moot.db"], *gone} == set(CANARIES)
+        removal = {TOKEN} if removed else set[str]()  # with the app
+        assert list(words_by_file := holding(folder)) == ["moot.db"]  # never in the log
+        assert {*words_by_file["moot.db"], *removal} == set(CANARIES)
 
         workspace.faults.clear()
         purge = ("purge", "--workspace", workspace.state.team_id, "--yes")

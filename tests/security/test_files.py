@@ -88,8 +88,8 @@ def test_a_prompt_reaches_nothing_of_python(text: str) -> None:
         update={"prompts": {"proposal": PromptText(text=text, source="evil.md")}}
     )
     try:
-        shown = render.task(Act.PROPOSAL, agent, words=350)
+        prompt = render.task(Act.PROPOSAL, agent, words=350)
     except (SecurityError, TemplateError, TypeError, OverflowError, LookupError):
         return
-    assert "class" not in shown
-    assert os.sep not in shown
+    assert "class" not in prompt
+    assert os.sep not in prompt

@@ -168,9 +168,9 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
     if sum(signs) > 1:
         # A fence far to the right is one to people, and to some readers, where another closes it.
         assume("code_block" not in {token.type for token in tokens})
-        said = "\n".join(token.content for token in tokens if token.type in {"inline", "fence"})
-        assume("```" not in said)
-        assume("~~~" not in said)
+        content = "\n".join(token.content for token in tokens if token.type in {"inline", "fence"})
+        assume("```" not in content)
+        assume("~~~" not in content)
     for begin, end in (token.map for token in tokens if token.type == "fence" and token.map):
         # Where its own fence comes after the end of the item, people mean one block.
         is_closed = end - begin > 1 and signs[end - 1]
@@ -181,7 +181,7 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "output"),
     [
         ("1. ```sh\n   a\n   ```\n2. b", "1. ```sh\n   a\n   ```\n2. b"),
         ("1. ```sh\n   a\n2. b", "1. ```sh\n   a\n   ```\n2. b"),
@@ -192,12 +192,12 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
         ("a\n- ~~~\n  b", "a\n\n- ~~~\n  b\n  ~~~"),
     ],
 )
-def test_a_fence_in_a_list_stands_in_its_item_and_is_closed_there(text: str, shown: str) -> None:
-    assert inert(text) == shown
+def test_a_fence_in_a_list_stands_in_its_item_and_is_closed_there(text: str, output: str) -> None:
+    assert inert(text) == output
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "blocks"),
     [
         ("- a\n  ```py\nx = 1\n  ```\nb\n\nc", ["x = 1"]),
         ("- a\n  ```py\nx = 1\n```\nb\n\nc", ["x = 1"]),
@@ -211,16 +211,16 @@ def test_a_fence_in_a_list_stands_in_its_item_and_is_closed_there(text: str, sho
     ],
 )
 def test_code_goes_on_to_its_own_fence_wherever_its_lines_begin(
-    text: str, shown: Sequence[str]
+    text: str, blocks: Sequence[str]
 ) -> None:
-    assert code(inert(text)) == shown
+    assert code(inert(text)) == blocks
 
 
 def test_an_item_after_text_that_left_its_list_stays_an_item() -> None:
-    shown = inert("1. a\n   ```\n   x\n   ```\n   b\n2. c\n3. d")
+    output = inert("1. a\n   ```\n   x\n   ```\n   b\n2. c\n3. d")
 
-    said = [token.content for token in PARSER.parse(shown) if token.type == "inline"]
-    assert said == ["a", "b", "c", "d"]
+    lines = [token.content for token in PARSER.parse(output) if token.type == "inline"]
+    assert lines == ["a", "b", "c", "d"]
 
 
 def test_headings_after_a_fence_that_is_none_lie_below_the_documents() -> None:
@@ -235,9 +235,11 @@ def test_headings_after_a_fence_that_is_none_lie_below_the_documents() -> None:
     ],
 )
 def test_no_line_is_hidden_as_the_name_of_a_language(text: str) -> None:
-    (shown,) = (token.content for token in PARSER.parse(bullets([text])) if token.type == "inline")
+    (content,) = (
+        token.content for token in PARSER.parse(bullets([text])) if token.type == "inline"
+    )
 
-    assert unescape(shown) == text.lstrip("->1. ")
+    assert unescape(content) == text.lstrip("->1. ")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ def test_what_is_harmless_stays_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "output"),
     [
         ("[b.example](https://c.example/)", "b.example (<https://c.example/>)"),
         ("[a](/b)", "[a]&#40;/b)"),
@@ -272,10 +274,10 @@ def test_what_is_harmless_stays_as_it_is(text: str) -> None:
         ("a\n    ===", "a\n\\==="),
     ],
 )
-def test_what_is_active_becomes_text(text: str, shown: str) -> None:
-    assert inert(text) == shown
+def test_what_is_active_becomes_text(text: str, output: str) -> None:
+    assert inert(text) == output
     if "\n" not in text:
-        assert inert_line(text) == shown
+        assert inert_line(text) == output
 
 
 @pytest.mark.parametrize("text", ["> " * 25 + "a", "- " * 30 + "a", "*a* " * 4000])
@@ -283,8 +285,10 @@ def test_what_is_too_much_to_be_formatting_is_shown_as_it_is(text: str) -> None:
     (fence,) = PARSER.parse(inert(text))
     assert (fence.type, fence.content.rstrip()) == ("fence", text.rstrip())
     check(inert_line(text))
-    said = "".join(token.content for token in all_tokens(inert_line(text)) if token.type == "text")
-    assert said.count("a") == text.count("a")
+    content = "".join(
+        token.content for token in all_tokens(inert_line(text)) if token.type == "text"
+    )
+    assert content.count("a") == text.count("a")
 
 
 BAD = (
@@ -297,7 +301,7 @@ def a_log() -> Sequence[Recorded]:
     """A debate in which everybody writes what documents must not obey."""
     setup = a_setup(rounds=1).model_copy(update={"question": BAD, "context": BAD})
     setup = setup.model_copy(update={"warnings": (BAD,)})
-    said: list[Event] = [
+    events: list[Event] = [
         ContributionMade(
             contribution=Contribution(
                 turn=Turn(act=Act.PROPOSAL, round=1, agent=agent.id), text=BAD, warnings=(BAD,)
@@ -309,7 +313,7 @@ def a_log() -> Sequence[Recorded]:
         turn=Turn(act=Act.CRITIQUE, round=1, agent=setup.agents[0].id, target=setup.agents[1].id),
         reason=BAD,
     )
-    return recorded([DebateStarted(setup=setup), *said, TurnFailed(failure=failed)])
+    return recorded([DebateStarted(setup=setup), *events, TurnFailed(failure=failed)])
 
 
 def test_report_and_decision_record_hold_every_contribution_and_nothing_active() -> None:
@@ -340,11 +344,11 @@ def test_the_terminal_gets_no_escape_sequence(capsys: pytest.CaptureFixture[str]
         screen.show(BAD)
         screen.close()
     tell(BAD)
-    shown = out.getvalue() + capsys.readouterr().err + explanation(log)
-    assert "owned" in shown
-    assert "\x1b[2J" not in shown
-    assert "\x1b]0" not in shown
-    assert "\x07" not in shown
+    output = out.getvalue() + capsys.readouterr().err + explanation(log)
+    assert "owned" in output
+    assert "\x1b[2J" not in output
+    assert "\x1b]0" not in output
+    assert "\x07" not in output
 
 
 @pytest.mark.parametrize("text", ["~~~ ~~~x\ncode\n~~~", "~~~ ~\ncode\n~~~", "``` x\n~~~\n```"])

@@ -49,7 +49,7 @@ def entry(number: int, person: str, channel: str) -> DebateEntry:
 
 
 @pytest.mark.parametrize(
-    ("running", "said"),
+    ("running", "words"),
     [
         ([("U1", "C2"), ("U1", "C3")], "You have 2 debates running"),
         ([("U2", "C1"), ("U3", "C1"), ("U4", "C1")], "3 debates run in this channel"),
@@ -57,11 +57,11 @@ def entry(number: int, person: str, channel: str) -> DebateEntry:
     ],
 )
 def test_too_many_debates_are_refused_with_whose_and_what_to_do(
-    running: list[tuple[str, str]], said: str
+    running: list[tuple[str, str]], words: str
 ) -> None:
-    entries = [entry(number, *one) for number, one in enumerate(running, start=2)]
+    entries = [entry(number, *debate) for number, debate in enumerate(running, start=2)]
     check_room(ASKER, PLACE, entries[:-1], BOUNDS)
-    with pytest.raises(BadInput, match=said) as caught:
+    with pytest.raises(BadInput, match=words) as caught:
         check_room(ASKER, PLACE, entries, BOUNDS)
     assert "again" in str(caught.value)
 
@@ -87,15 +87,15 @@ def test_sizes_are_bounded_to_the_character() -> None:
 
 def test_every_bound_is_a_setting() -> None:
     changed = {f"moot_{name}": value + 1 for name, value in vars(Bounds()).items()}
-    found = BotSettings.model_validate(changed)
-    assert vars(found.bounds) == {name: value + 1 for name, value in vars(Bounds()).items()}
+    settings = BotSettings.model_validate(changed)
+    assert vars(settings.bounds) == {name: value + 1 for name, value in vars(Bounds()).items()}
 
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
     slow = ScriptedProvider(latency=3600)  # what was started runs to the end of the test
-    async with team_at_work(spec=BotSpec(provider=slow, bounds=BOUNDS)) as found:
-        yield found
+    async with team_at_work(spec=BotSpec(provider=slow, bounds=BOUNDS)) as team:
+        yield team
 
 
 async def running(team: Team) -> int:
@@ -134,17 +134,19 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
         workspace=team.workspace.state.team_id,
         channel=team.workspace.channel(team.channel).id,
     )
-    asked = [
+    requests = [
         DebateRequest(question=f"{QUESTION} {number}", asked_by=ASKER, place=place)
         for number in range(3)
     ]
     start = team.moot.context.start.start
-    first = [await start(request, origin=f"o{number}") for number, request in enumerate(asked[:2])]
-    again = await start(asked[0], origin="o0")
+    first = [
+        await start(request, origin=f"o{number}") for number, request in enumerate(requests[:2])
+    ]
+    again = await start(requests[0], origin="o0")
 
     assert (again.debate_id, again.fresh) == (first[0].debate_id, False)
     with pytest.raises(BadInput):
-        await start(asked[2], origin="o2")
+        await start(requests[2], origin="o2")
 
 
 async def test_a_question_that_is_too_long_by_the_setting_is_refused(team: Team) -> None:
@@ -169,8 +171,8 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
     await team.workspace.wait_for(lambda: team.told("alex"))
     await team.say("Note.", board, user="priya")
     await team.workspace.wait_for(lambda: team.told("priya"))
-    [found] = await team.moot.store.find(DebateFilter())
-    debate = await team.moot.context.answer.facts.debate(found.debate_id)
+    [entry] = await team.moot.store.find(DebateFilter())
+    debate = await team.moot.context.answer.facts.debate(entry.debate_id)
 
     assert "as many as one can take" in team.told("priya")[-1]
     assert len(debate.notes) == 2
@@ -192,14 +194,17 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
         typed = [team.type(f"Choice {number}: tabs or spaces?") for number in range(22)]
         await asyncio.gather(*typed)
         await team.type("Rust or Go?", user="alex")
-        made = team.workspace.deliveries
+        deliveries_so_far = team.workspace.deliveries
         await team.workspace.wait_for(
-            lambda: sum(attempt.acked for attempt in made[deliveries:]) >= EVENTS_AT_ONCE * 3 + 23
+            lambda: (
+                sum(attempt.acked for attempt in deliveries_so_far[deliveries:])
+                >= EVENTS_AT_ONCE * 3 + 23
+            )
         )
         await team.workspace.wait_for(lambda: any("write faster" in text for text in team.told()))
 
         texts = [text for text in team.told()[before:] if "begins" not in text]
-        assert [attempt for attempt in made[deliveries:] if not attempt.acked] == []
+        assert [attempt for attempt in deliveries_so_far[deliveries:] if not attempt.acked] == []
         assert "begins" in team.told("alex")[-1]
         assert sum("do not read" in text for text in texts) == 1
         assert (
@@ -214,10 +219,10 @@ async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: T
     answer = replace(context.answer, note=note)
     board = await team.debate(QUESTION)
     await team.workspace.wait_for(team.told)
-    [found] = await team.moot.store.find(DebateFilter())
-    await context.answer.facts.record(found.debate_id, DebateFailed(reason="over"))
+    [entry] = await team.moot.store.find(DebateFilter())
+    await context.answer.facts.record(entry.debate_id, DebateFailed(reason="over"))
     replies = [
-        PersonsReply(debate_id=found.debate_id, by=ASKER, text="Why?", origin=f"{board}{number}")
+        PersonsReply(debate_id=entry.debate_id, by=ASKER, text="Why?", origin=f"{board}{number}")
         for number in range(3)
     ]
     assert [await answer.reply(reply) for reply in replies[:2]] == [ReplyOutcome.AFTER_END] * 2

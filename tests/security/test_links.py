@@ -29,9 +29,9 @@ async def fetched(fetch: FetchLinks, url: str, most: int = 1000) -> FetchedFile:
     reference = SourceReference(
         kind=SourceKind.LINK, title=url, address=url, fetch=url, by=Person(id="U1")
     )
-    found = await fetch(reference, PLACE, most)
-    assert isinstance(found, FetchedFile)
-    return found
+    answer = await fetch(reference, PLACE, most)
+    assert isinstance(answer, FetchedFile)
+    return answer
 
 
 async def refusal(fetch: FetchLinks, url: str, most: int = 1000) -> str:
@@ -41,11 +41,11 @@ async def refusal(fetch: FetchLinks, url: str, most: int = 1000) -> str:
 
 
 @asynccontextmanager
-async def a_site(seen: list[str]) -> AsyncGenerator[str]:
+async def a_site(paths: list[str]) -> AsyncGenerator[str]:
     """A site with a page, redirects, an endless page and an error."""
 
     async def page(request: web.Request) -> web.StreamResponse:
-        seen.append(request.path)
+        paths.append(request.path)
         match request.path:
             case "/page":
                 assert "Cookie" not in request.headers
@@ -87,8 +87,8 @@ async def a_site(seen: list[str]) -> AsyncGenerator[str]:
 
 
 async def test_a_page_of_an_allowed_host_is_fetched_and_redirects_are_followed() -> None:
-    seen = list[str]()
-    async with a_site(seen) as url:
+    paths = list[str]()
+    async with a_site(paths) as url:
         fetch = FetchLinks(["localhost"], may_call=loopback)
         for path in ("/page", "/moved"):
             file = await fetched(fetch, url + path)
@@ -101,15 +101,15 @@ async def test_a_page_of_an_allowed_host_is_fetched_and_redirects_are_followed()
 
 
 async def test_only_allowed_hosts_are_called() -> None:
-    seen = list[str]()
-    async with a_site(seen) as url:
+    paths = list[str]()
+    async with a_site(paths) as url:
         assert "pages of localhost are not read" in await refusal(
             FetchLinks([], may_call=loopback), url + "/page"
         )
         fetch = FetchLinks(["localhost"], may_call=loopback)
         for path in ("/elsewhere", "/inside", "/file"):
             assert "not read" in await refusal(fetch, url + path) or path == "/file"
-    assert seen == ["/elsewhere", "/inside", "/file"]
+    assert paths == ["/elsewhere", "/inside", "/file"]
     below = FetchLinks(["*.example.com"])
     for host in ("example.com", "evil-example.com", "example.com.evil.test"):
         assert f"pages of {host} are not read" in await refusal(below, f"https://{host}/")
@@ -172,14 +172,16 @@ async def test_a_name_is_checked_each_time_it_is_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answers = [["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1", "169.254.169.254"], ["::ffff:10.0.0.1"]]
-    looked_up, seen = list[str](), list[str]()
+    looked_up, paths = list[str](), list[str]()
 
     async def getaddrinfo(host: str, port: int, **_: object) -> Sequence[object]:
         looked_up.append(host)
-        found = answers[len(looked_up) - 1]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+        addresses = answers[len(looked_up) - 1]
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses
+        ]
 
-    async with a_site(seen) as url:
+    async with a_site(paths) as url:
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
         page = url.replace("localhost", "changes.test") + "/page"
         fetch = FetchLinks(["changes.test"], may_call=loopback)
@@ -189,7 +191,7 @@ async def test_a_name_is_checked_each_time_it_is_looked_up(
         monkeypatch.undo()
 
     # What was looked up is what is called: nobody looks the name up a second time in between.
-    assert (looked_up, seen) == (["changes.test"] * len(answers), ["/page"])
+    assert (looked_up, paths) == (["changes.test"] * len(answers), ["/page"])
 
 
 @pytest.mark.parametrize(

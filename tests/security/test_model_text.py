@@ -78,15 +78,15 @@ def host(url: str) -> str:
     return re.sub(r"^(?:https?://|mailto:[^@]*@)(?:www\.)?", "", url.casefold()).split("/")[0]
 
 
-def check(shown: str) -> None:
+def check(text: str) -> None:
     """Make sure that nothing in it is active but links, and that those say where they lead."""
-    assert not ACTIVE.search(shown), shown
-    for inside in LINK.findall(shown):
+    assert not ACTIVE.search(text), text
+    for inside in LINK.findall(text):
         url, _, label = inside.partition("|")
-        assert re.match(r"(?:https?://|mailto:)", url), shown
+        assert re.match(r"(?:https?://|mailto:)", url), text
         claimed = re.findall(r"(?:https?://)?((?:[\w-]+\.)+[a-z]{2,})", label.casefold())
-        assert all(link.removeprefix("www.") == host(url).split(":")[0] for link in claimed), shown
-    assert "<" not in LINK.sub("", shown), shown
+        assert all(link.removeprefix("www.") == host(url).split(":")[0] for link in claimed), text
+    assert "<" not in LINK.sub("", text), text
 
 
 @given(texts)

@@ -20,9 +20,9 @@ from core.errors import BadInput
 from tests.security.test_requests import anything, mutated
 
 READERS = [
-    found
-    for found in vars(payloads).values()
-    if isinstance(found, type) and issubclass(found, Payload) and found is not Payload
+    kind
+    for kind in vars(payloads).values()
+    if isinstance(kind, type) and issubclass(kind, Payload) and kind is not Payload
 ]
 
 
@@ -43,10 +43,10 @@ def test_anything_is_a_value_or_refused(reader: type[Payload], data: st.DataObje
     fields = st.sampled_from(
         [str(info.validation_alias or name) for name, info in reader.model_fields.items()]
     )
-    known = st.sampled_from(
+    names = st.sampled_from(
         ["view", "event", "user", "team", "channel", "message", "actions", "id"]
     )
-    body = data.draw(st.dictionaries(fields | known, anything, max_size=8) | anything)
+    body = data.draw(st.dictionaries(fields | names, anything, max_size=8) | anything)
     value = read_or_refused(reader, body)
     if value:
         ask_everything(value)
@@ -63,9 +63,9 @@ def read_or_refused(reader: type[Payload], body: object) -> Payload | None:
 
 @given(mutated(), st.sampled_from(READERS))
 def test_what_is_nearly_slacks_is_a_value_or_refused(
-    found: tuple[str, Any], reader: type[Payload]
+    payload: tuple[str, Any], reader: type[Payload]
 ) -> None:
-    value = read_or_refused(reader, found[1])
+    value = read_or_refused(reader, payload[1])
     if value:
         ask_everything(value)
 

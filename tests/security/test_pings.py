@@ -67,8 +67,8 @@ async def test_no_post_of_a_debate_pings_anybody(tmp_path: Path) -> None:
         sent = team.replies(board)
 
     # Slack looks for mentions in messages, not in files.
-    said = [dict[str, Any](message, files=[]) for message in sent]
-    texts = [text for message in said for text in words(message)]
+    posts = [dict[str, Any](message, files=[]) for message in sent]
+    texts = [text for message in posts for text in words(message)]
     assert any("subteam" in text for text in texts)
     asker = workspace.user("dana").id
     assert not [text for text in texts if ACTIVE.search(text.replace(f"<@{asker}>", ""))]

@@ -49,8 +49,8 @@ def planted(value: T, text: str) -> T:
                 return {key: plant(item) for key, item in parts.items()}
             case list() | tuple():
                 items = cast("Collection[object]", part)
-                made = [plant(item) for item in items]
-                return tuple(made) if isinstance(part, tuple) else made
+                copies = [plant(item) for item in items]
+                return tuple(copies) if isinstance(part, tuple) else copies
             case _:
                 return part
 
@@ -133,8 +133,8 @@ async def test_the_log_and_the_queue_and_settings_hold_no_kind_of_it(
         note = Note(id="n", author=Person(id="U1", name=text), text=text)
         await store.append(f"d{number}", NoteAdded(note=note), at=NOON)
         await posts.enqueue([a_post(number, {"text": text, "blocks": [{"text": {"text": text}}]})])
-        chosen = await ChannelSettings(database).get(place)
-        await ChannelSettings(database).put(place, planted(chosen, text))
+        settings = await ChannelSettings(database).get(place)
+        await ChannelSettings(database).put(place, planted(settings, text))
 
     stored = content(tmp_path / "moot.db")
     assert b"[redacted]" in stored

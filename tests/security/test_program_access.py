@@ -66,11 +66,11 @@ class Premises:
 
     async def done_by_people(self) -> Mapping[str, object]:
         """What people told each debate so far, by its id."""
-        store, found = self.hall.moot.store, dict[str, object]()
+        store, facts = self.hall.moot.store, dict[str, object]()
         for entry in await store.find(DebateFilter(limit=100)):
             debate = fold(await store.events(entry.debate_id))
-            found[debate.id] = (debate.stop, debate.notes, debate.clarifications)
-        return found
+            facts[debate.id] = (debate.stop, debate.notes, debate.clarifications)
+        return facts
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -167,9 +167,11 @@ async def test_no_debate_is_started_in_a_hidden_channel_nor_is_it_told_from_none
             (f"#{ROOM}", f"#{NO_ROOM}"),
             (premises.private, NO_CHANNEL),
         ):
-            wanted = {"question": "Sell the house?"}
-            forbidden = await program.is_refused("start_debate", channel=named, **wanted)
-            assert forbidden == await program.is_refused("start_debate", channel=unknown, **wanted)
+            arguments = {"question": "Sell the house?"}
+            forbidden = await program.is_refused("start_debate", channel=named, **arguments)
+            assert forbidden == await program.is_refused(
+                "start_debate", channel=unknown, **arguments
+            )
         assert await premises.done_by_people() == before
 
 
@@ -180,8 +182,8 @@ async def test_who_is_in_the_channel_does_see_it(premises: Premises) -> None:
             assert SECRET in await dana.reads(address_of(premises.decided, kind))
         listed = str(await dana.calls("list_debates", limit=50))
         assert all(text in listed for text in premises.hidden_from("stranger"))
-        found = await dana.calls("search_decisions", query=QUESTION)
-        assert premises.decided in str(found)
+        answer = await dana.calls("search_decisions", query=QUESTION)
+        assert premises.decided in str(answer)
         assert premises.decided in str((await dana.client.list_resources()).resources)
 
 

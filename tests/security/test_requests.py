@@ -36,14 +36,14 @@ MARK = "quokka"
 
 @pytest.fixture
 async def team() -> AsyncGenerator[Team]:
-    async with http_team() as found:
-        yield found
+    async with http_team() as team:
+        yield team
 
 
 @pytest.fixture
 def log() -> Generator[Log]:
-    with logged() as found:
-        yield found
+    with logged() as lines:
+        yield lines
 
 
 async def debates(team: Team) -> int:
@@ -166,8 +166,8 @@ content_types = st.sampled_from(
 
 
 async def test_fuzzed_bodies_without_a_signature_are_refused(log: Log, team: Team) -> None:
-    async def attempt(found: tuple[bytes, str]) -> None:
-        status, _ = await post(team, found[0], {"Content-Type": found[1]})
+    async def attempt(body: tuple[bytes, str]) -> None:
+        status, _ = await post(team, body[0], {"Content-Type": body[1]})
         assert status in {401, 400}  # malformed, which is seen before anything else
 
     await fuzz(st.tuples(broken_bodies, content_types), attempt)
@@ -175,8 +175,8 @@ async def test_fuzzed_bodies_without_a_signature_are_refused(log: Log, team: Tea
 
 
 async def test_fuzzed_bodies_with_a_signature_are_refused_or_ignored(log: Log, team: Team) -> None:
-    async def attempt(found: tuple[bytes, str]) -> None:
-        body, form = found[0].decode("utf-8", "replace"), found[1]
+    async def attempt(content: tuple[bytes, str]) -> None:
+        body, form = content[0].decode("utf-8", "replace"), content[1]
         status, _ = await post(team, body, signed(team, body, form))
         assert status < 500
 
@@ -246,8 +246,8 @@ def test_every_mutation_differs_from_what_slack_sends() -> None:
 async def test_fuzzed_payloads_of_slack_are_handled_refused_or_ignored(
     log: Log, team: Team
 ) -> None:
-    async def attempt(found: tuple[str, Any]) -> None:
-        name, body = found
+    async def attempt(payload: tuple[str, Any]) -> None:
+        name, body = payload
         text, form = encoded(name, body)
         status, answer = await post(team, text, signed(team, text, form))
         assert status < 500, answer

@@ -28,14 +28,14 @@ QUESTION, CONTEXT, NOTE, ANSWER, REFUSED = (
 
 @pytest.fixture
 def log() -> Generator[Log]:
-    with logged() as found:
-        yield found
+    with logged() as lines:
+        yield lines
 
 
 @pytest.fixture
 async def workspace() -> AsyncGenerator[Workspace]:
-    async with run_workspace(quick_workspace()) as found:
-        yield found
+    async with run_workspace(quick_workspace()) as slack:
+        yield slack
 
 
 def content(database: Path) -> bytes:
@@ -168,5 +168,5 @@ def test_the_tables_have_no_column_for_a_token() -> None:
         for column in table.columns
     }
     # What names a person's token opens nothing; of the token itself there is a hash.
-    found = {name for name in columns if "token" in name or "secret" in name}
-    assert found == {"token_id"}
+    columns_of_tokens = {name for name in columns if "token" in name or "secret" in name}
+    assert columns_of_tokens == {"token_id"}

@@ -106,9 +106,9 @@ OURS = {
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_where_text_of_others_comes_in_the_time_grows_with_its_length(name: str) -> None:
-    found = grows(FUNCTIONS[name], FUNCTION_SIZE)
+    curve = grows(FUNCTIONS[name], FUNCTION_SIZE)
 
-    assert found is None, f"it grows with power {found.exponent:.1f}: {found.text}"
+    assert curve is None, f"it grows with power {curve.exponent:.1f}: {curve.text}"
 
 
 @pytest.mark.slow
@@ -125,11 +125,11 @@ def test_no_pattern_takes_long_for_a_very_long_text(part: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_function_is_slower_than_a_very_long_text_is_long(name: str) -> None:
-    found = worst_of_function(name, VERY_LONG)
+    worst = worst_of_function(name, VERY_LONG)
 
-    curved = found.curved and found.seconds > FEWEST_SECONDS
-    assert not curved, f"it grows with power {found.exponent:.1f}: {found.text}"
-    assert found.seconds < MOST_SECONDS, found
+    curved = worst.curved and worst.seconds > FEWEST_SECONDS
+    assert not curved, f"it grows with power {worst.exponent:.1f}: {worst.text}"
+    assert worst.seconds < MOST_SECONDS, worst
 
 
 @pytest.mark.slow
@@ -145,14 +145,14 @@ def test_a_quadratic_pattern_and_function_are_found() -> None:
 
 @pytest.mark.slow
 def test_no_pattern_is_made_while_running_unseen() -> None:
-    made = {pattern.partition(":")[0] for pattern in made_while_running()}
+    modules = {pattern.partition(":")[0] for pattern in made_while_running()}
 
-    assert made == MADE_WHILE_RUNNING
+    assert modules == MADE_WHILE_RUNNING
 
 
 def test_every_function_that_takes_text_is_tried() -> None:
-    known = {*FUNCTIONS, *OURS}
-    missing = [name for name, _ in text_functions() if name not in known]
+    names = {*FUNCTIONS, *OURS}
+    missing = [name for name, _ in text_functions() if name not in names]
 
     assert missing == []
 

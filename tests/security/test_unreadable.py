@@ -87,9 +87,9 @@ class AllWords:
     """Finds both by whatever words."""
 
     async def find(
-        self, workspace: str, channels: Sequence[str], wanted: str, limit: int
+        self, workspace: str, channels: Sequence[str], text: str, limit: int
     ) -> Sequence[SearchHit]:
-        del workspace, channels, wanted, limit
+        del workspace, channels, text, limit
         return [SearchHit(BAD, ""), SearchHit(GOOD, "")]
 
 
@@ -112,26 +112,26 @@ class Both:
     ids=["damaged", "too deep", "no words", "a number"],
 )
 async def store(request: pytest.FixtureRequest) -> HalfBroken:
-    made, clock = HalfBroken(request.param), ManualClock()
+    store, clock = HalfBroken(request.param), ManualClock()
     for debate_id in (GOOD, BAD):
         start, *rest = play(a_setup())
         assert isinstance(start.event, DebateStarted)
-        await made.create(debate_id, start.event, origin=debate_id, at=clock.now())
+        await store.create(debate_id, start.event, origin=debate_id, at=clock.now())
         for entry in rest:
-            await made.append(debate_id, entry.event, at=clock.now())
-    return made
+            await store.append(debate_id, entry.event, at=clock.now())
+    return store
 
 
 @pytest.fixture
-def told() -> list[str]:
+def notices() -> list[str]:
     """Ids of what was left out."""
     return []
 
 
 @pytest.fixture
-def find(store: HalfBroken, told: list[str]) -> FindDebates:
+def find(store: HalfBroken, notices: list[str]) -> FindDebates:
     def on_unreadable(debate_id: str, _error: StoreError) -> None:
-        told.append(debate_id)
+        notices.append(debate_id)
 
     return FindDebates(
         store=store,
@@ -148,7 +148,7 @@ def recall(store: HalfBroken, find: FindDebates) -> RecallDecisions:
 
 
 async def test_lists_search_and_home_show_the_others(
-    find: FindDebates, told: list[str], tmp_path: Path
+    find: FindDebates, notices: list[str], tmp_path: Path
 ) -> None:
     here = Place(surface="slack", workspace="T1", channel="C1")
     async with await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'moot.db'}") as database:
@@ -159,17 +159,17 @@ async def test_lists_search_and_home_show_the_others(
             await find.everywhere("T1", "U1", MOST_AT_HOME),
             await find.search("T1", "U1", "postgres", 10),
         ]
-        rows = [await lists.rows(found) for found in looks]
+        rows = [await lists.rows(look) for look in looks]
 
-    assert [[row.debate.id for row in found] for found in rows] == [[GOOD]] * len(looks)
+    assert [[row.debate.id for row in listing] for listing in rows] == [[GOOD]] * len(looks)
     assert GOOD in str(home(rows[1]))
-    assert told == [BAD] * len(looks)
+    assert notices == [BAD] * len(looks)
 
 
-async def test_recall_finds_the_others(recall: RecallDecisions, told: list[str]) -> None:
+async def test_recall_finds_the_others(recall: RecallDecisions, notices: list[str]) -> None:
     for _ in range(2):
         assert [decision.debate.id for decision in await recall.anywhere(ASKED)] == [GOOD]
-    assert set(told) == {BAD}
+    assert set(notices) == {BAD}
 
 
 async def test_an_editor_is_shown_the_others(find: FindDebates, recall: RecallDecisions) -> None:
@@ -180,9 +180,9 @@ async def test_an_editor_is_shown_the_others(find: FindDebates, recall: RecallDe
         raise AssertionError
 
     listed, _ = await by_name["list_debates"](debates, ListArguments(), tell)
-    found, _ = await by_name["search_decisions"](debates, SearchArguments(query=ASKED), tell)
+    results, _ = await by_name["search_decisions"](debates, SearchArguments(query=ASKED), tell)
     assert [item["debate_id"] for item in listed.model_dump()["debates"]] == [GOOD]
-    assert [item["debate_id"] for item in found.model_dump()["found"]] == [GOOD]
+    assert [item["debate_id"] for item in results.model_dump()["found"]] == [GOOD]
 
 
 async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: FindDebates) -> None:
@@ -215,5 +215,5 @@ async def test_old_debates_go_whether_they_can_be_read_or_not(tmp_path: Path) ->
 
         await EndedDebates(database).purge(NOW - timedelta(days=30))
 
-        left = await SqlDebateStore(database).find(DebateFilter())
-    assert {entry.debate_id for entry in left} == {"new", "run"}
+        entries = await SqlDebateStore(database).find(DebateFilter())
+    assert {entry.debate_id for entry in entries} == {"new", "run"}

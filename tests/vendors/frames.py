@@ -267,8 +267,8 @@ def _ollama(say: Say, model: str) -> list[bytes]:
 
 def _whole_of_ollama(say: Say, model: str) -> Body:
     """The same in one piece."""
-    found = _last_of_ollama(say, model, say.text)
-    return found | {"done": False, "done_reason": None} if say.fault is Fault.EARLY else found
+    message = _last_of_ollama(say, model, say.text)
+    return message | {"done": False, "done_reason": None} if say.fault is Fault.EARLY else message
 
 
 def _last_of_ollama(say: Say, model: str, text: str) -> Body:

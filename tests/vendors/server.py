@@ -21,8 +21,8 @@ def always(answer: Say | Reject) -> Script:
 
 def in_turn(*answers: Say | Reject) -> Script:
     """One answer after the other; the last one again and again."""
-    left = list(answers)
-    return lambda _asked: left.pop(0) if len(left) > 1 else left[0]
+    remaining = list(answers)
+    return lambda _asked: remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
 
 _REQUEST_IDS = ("x-request-id: req_42", "request-id: req_42")
@@ -132,43 +132,45 @@ class Vendor:
                 await writer.wait_closed()  # else it could outlive the test's loop
             self._writers.discard(writer)
 
-    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, request: Asked, writer: asyncio.StreamWriter) -> None:
         """Answer as the script says."""
-        if asked.path == "/api/show" and self.context_tokens is not None:
+        if request.path == "/api/show" and self.context_tokens is not None:
             # What Ollama tells of a model; it is no request of a debate.
             facts = {"model_info": {"llama.context_length": self.context_tokens}}
             body = json.dumps(facts if self.context_tokens else {"error": "no such model"})
             await _reject(writer, Reject(status=200 if self.context_tokens else 404, body=body))
             return
         async with self._arrival:
-            self.asked.append(asked)
+            self.asked.append(request)
             self._arrival.notify_all()
-        while self._is_held(asked):
+        while self._is_held(request):
             await self._rearranged.wait()
-        answer = self.script(asked)
+        answer = self.script(request)
         if isinstance(answer, Reject):
             await _reject(writer, answer)
             return
         self.busy += 1
         self.busiest = max(self.busiest, self.busy)
-        wanted = asked.body.get("stream", asked.path == "/api/chat")  # by default Ollama does
+        is_stream = request.body.get(
+            "stream", request.path == "/api/chat"
+        )  # by default Ollama does
         try:
-            if wanted if answer.streamed is None else answer.streamed:
-                await self._stream(writer, asked, answer)
+            if is_stream if answer.streamed is None else answer.streamed:
+                await self._stream(writer, request, answer)
             else:
-                await self._send_whole(writer, asked, answer)
+                await self._send_whole(writer, request, answer)
         finally:
             self.busy -= 1
 
-    async def _stream(self, writer: asyncio.StreamWriter, asked: Asked, say: Say) -> None:
+    async def _stream(self, writer: asyncio.StreamWriter, request: Asked, say: Say) -> None:
         """Send a reply piece by piece, up to its fault."""
         await self._pause(say.wait)
-        kind = "application/x-ndjson" if asked.path == "/api/chat" else "text/event-stream"
+        kind = "application/x-ndjson" if request.path == "/api/chat" else "text/event-stream"
         lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
         lines += [*_REQUEST_IDS, "connection: close", "", ""]
         writer.write("\r\n".join(lines).encode())
         await writer.drain()
-        pieces = frames(asked.path, say, str(asked.body.get("model", "")))
+        pieces = frames(request.path, say, str(request.body.get("model", "")))
         if say.fault is Fault.DRIP:
             for byte in b"".join(pieces):
                 await _chunk(writer, bytes([byte]))
@@ -187,19 +189,19 @@ class Vendor:
                 await self._closing.wait()
                 return
             case Fault.GARBAGE:
-                await _chunk(writer, broken_frame(asked.path))
+                await _chunk(writer, broken_frame(request.path))
             case Fault.OVERLOAD:
-                await _chunk(writer, overload_frame(asked.path))
+                await _chunk(writer, overload_frame(request.path))
             case Fault.NOT_UTF8:
                 await _chunk(writer, b'data: "\xff\xfe\xc3("\n\n')
             case Fault.NONE | Fault.EARLY:
                 pass
         await _chunk(writer, b"")
 
-    async def _send_whole(self, writer: asyncio.StreamWriter, asked: Asked, say: Say) -> None:
+    async def _send_whole(self, writer: asyncio.StreamWriter, request: Asked, say: Say) -> None:
         """Send a reply in one piece, or what its fault leaves of it."""
         await self._pause(say.wait + say.pace * say.pieces)
-        body = whole(asked.path, say, str(asked.body.get("model", "")))
+        body = whole(request.path, say, str(request.body.get("model", "")))
         lines = ["HTTP/1.1 200 OK", "content-type: application/json; charset=utf-8"]
         lines += [*_REQUEST_IDS, f"content-length: {len(body)}", "connection: close", "", ""]
         writer.write("\r\n".join(lines).encode())
@@ -228,8 +230,8 @@ class Vendor:
             waiting.cancel()
 
 
-def _not_held(asked: Asked) -> bool:
-    del asked
+def _not_held(request: Asked) -> bool:
+    del request
     return False
 
 
