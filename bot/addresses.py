@@ -39,8 +39,8 @@ _OLD_FORM = re.compile(r"[0-9a-fx]+(?:\.[0-9a-fx]+){0,3}", re.IGNORECASE)
 
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach the host."""
-    found = _ip(host)
-    return found.is_loopback if found else _plain(host) == "localhost"
+    address = _ip(host)
+    return address.is_loopback if address else _plain(host) == "localhost"
 
 
 def is_public(address: Ip) -> bool:
@@ -59,7 +59,7 @@ def is_public(address: Ip) -> bool:
 def fault_of(url: str, *, link_local: bool = False) -> str:
     """Return why an address cannot be used for calls; empty if it can.
 
-    Names are not looked up: a name that leads to a forbidden address is its owner's doing.
+    Names are not resolved: a name of a forbidden address is accepted.
 
     Args:
         url: As written in the settings.
@@ -77,9 +77,9 @@ def fault_of(url: str, *, link_local: bool = False) -> str:
         return "signs of a host are not written with %"
     if "@" in parts.netloc:
         return "a name or password does not belong in it"
-    found = _ip(host)
+    address = _ip(host)
     if not link_local and (
-        {_plain(host), str(found)} & _METADATA or (found and found.is_link_local)
+        {_plain(host), str(address)} & _METADATA or (address and address.is_link_local)
     ):
         return (
             f"{host} is where machines get their own credentials, no model server. "
@@ -111,10 +111,10 @@ def _unwrapped(address: Ip) -> Ip:
 
 
 def _ip(host: str) -> Ip | None:
-    """The address that a host spells, in every way that the system's resolver reads."""
+    """The address that a host spells, in any notation that the system's resolver reads."""
     plain = _plain(host).partition("%")[0].strip("[]")
     try:
-        found = ipaddress.ip_address(plain)
+        address = ipaddress.ip_address(plain)
     except ValueError:
         # 169.254.43518, 2852039166, 0xa9fea9fe: numbers that resolvers take as well.
         if not _OLD_FORM.fullmatch(plain):
@@ -123,4 +123,4 @@ def _ip(host: str) -> Ip | None:
             return ipaddress.IPv4Address(socket.inet_aton(plain))
         except OSError:
             return None
-    return _unwrapped(found)
+    return _unwrapped(address)

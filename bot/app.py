@@ -188,8 +188,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         MootError: Slack or the database cannot be reached.
     """
     async with AsyncExitStack() as stack:
-        for asked in filter(None, (parts.calls, parts.embedder)):
-            stack.push_async_callback(asked.close)
+        for client in filter(None, (parts.calls, parts.embedder)):
+            stack.push_async_callback(client.close)
         database = await Database.open(database_url(parts.database))
         stack.push_async_callback(database.close)
         await core.store.tables.prepare(database)
@@ -267,7 +267,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
         if gateway:
             gateway.on_connected = catch_up.look
-        # What was started is stopped in the opposite order.
+        # Stopped in the opposite order of the start.
         stopped = (sharing, context.outbox, runner, context.home)
         for part in (*stopped, catch_up, bursts):
             stack.push_async_callback(part.close)
@@ -279,9 +279,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             RestoredIds(database), context.answer.facts
         )
         await context.outbox.start()
-        # Before debates go on: the time of a question may be over that was answered meanwhile.
+        # Before debates go on, so that answers given during downtime count before time limits.
         await catch_up.start()
-        # Else the first reply would hold everybody up, and be lost if the process died meanwhile.
+        # Loaded now, so that the first call blocks nothing.
         await parts.calls.load(parts.settings.providers)
         await runner.start()
         stack.push_async_callback(reminders.close)

@@ -114,24 +114,24 @@ def build_providers(
         servers: Those that settings name.
         stall: How long models may be silent.
     """
-    known = tuple(records)
-    build = partial(factory.build, records=known, stall=stall)
+    all_records = tuple(records)
+    build = partial(factory.build, records=all_records, stall=stall)
     urls = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
     keyed = {
         name: build(name, key, urls.get(name) or None)
         for name, key in api_keys(environment).items()
     }
     ollama = build("ollama", base_url=environment.ollama_host or None)
-    found = {**keyed, "ollama": ollama, "offline": build("offline")}
+    providers = {**keyed, "ollama": ollama, "offline": build("offline")}
     if environment.openai_base_url:
         key = environment.openai_api_key.get_secret_value()
         address = environment.openai_base_url
-        found[factory.COMPATIBLE] = build(factory.COMPATIBLE, key, address)
+        providers[factory.COMPATIBLE] = build(factory.COMPATIBLE, key, address)
     for server in servers:
         key = environment.key_in(server.key_variable)
         if key or not server.key_variable:
-            found[server.name] = factory.build_server(server, key, known, stall=stall)
-    return found
+            providers[server.name] = factory.build_server(server, key, all_records, stall=stall)
+    return providers
 
 
 def build_calls(
@@ -232,25 +232,24 @@ def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
 def model_sets(
     environment: BotSettings, settings: Settings, plugins: Plugins = NO_PLUGINS
 ) -> Sequence[ModelSet]:
-    """Return the models people can choose among.
+    """Return the model sets on offer.
 
-    Those of every provider with a key, those of each named server that settings name, those that
-    plugins serve, and none.
+    Of every provider with a key, of named servers, of plugins, and the offline engine.
 
     Args:
         environment: Keys and addresses.
-        settings: The servers, and who has which model.
-        plugins: What installed packages bring.
+        settings: The servers, and the models of agents.
+        plugins: Of installed packages.
     """
     names = [*api_keys(environment), "offline"]
-    found = list[ModelSet]()
+    sets = list[ModelSet]()
     for name in names:
         if models := factory.DEFAULT_MODELS.get(name):
             is_offline = name == "offline"
             words = "No model: the offline engine" if is_offline else f"{name}: {models.agent}"
             agent = ModelChoice(provider=name, model=models.agent)
             judge = ModelChoice(provider=name, model=models.judge)
-            found.append(ModelSet(id=name, words=words, agent=agent, judge=judge))
+            sets.append(ModelSet(id=name, words=words, agent=agent, judge=judge))
     named: tuple[ModelChoice | Agent, ...] = (
         *(settings.agent_model, settings.judge_model, *settings.mixed_models),
         *(*settings.judge_models, *settings.fallbacks, *settings.agents),
@@ -270,7 +269,7 @@ def model_sets(
             words = f"{provider}: {model}"
             served.append(ModelSet(id=choice.full_name, words=words, agent=choice, judge=choice))
     # No model at all is the last choice; a menu has room for 100.
-    return [*found[:-1], *served[:_MOST_SERVED], *found[-1:]]
+    return [*sets[:-1], *served[:_MOST_SERVED], *sets[-1:]]
 
 
 def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
@@ -280,18 +279,18 @@ def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
 
 
 def find_plugins(environment: BotSettings) -> Plugins:
-    """Return what installed packages bring; to be called once, where a program begins.
+    """Return the plugins of installed packages; call it once, at the start of a program.
 
     Raises:
         ConfigurationBroken: The environment allows a package that is not there.
     """
-    taken = {
+    reserved = {
         PluginKind.ROLE: {*ROLES, *ROLE_ALIASES, *RESERVED_IDS},
         PluginKind.FORMAT: FORMATS,
         PluginKind.PROVIDER: {*factory.PROVIDER_NAMES, EXAMPLE},
         PluginKind.SINK: (),
     }
-    return discover(installed(), environment.moot_plugins, environment.plugin_variable, taken)
+    return discover(installed(), environment.moot_plugins, environment.plugin_variable, reserved)
 
 
 async def load_settings(
@@ -304,20 +303,20 @@ async def load_settings(
     """Return the settings in force: built in, then the file's.
 
     Args:
-        environment: Its keys decide which models serve when nothing is said.
+        environment: Its keys decide the default models.
         file: A configuration file; None: the one the environment names, if it names one.
-        clarify: Whether agents may ask people first when the file does not say.
-        plugins: What installed packages bring.
+        clarify: Whether agents may ask people first; the file overrides it.
+        plugins: Of installed packages.
 
     Raises:
         ConfigurationBroken: The file cannot be used; names the plugins that were left out, too.
     """
     check_proxies()
-    found = await factory.choose(api_keys(environment), environment.ollama_host or None)
+    choice = await factory.choose(api_keys(environment), environment.ollama_host or None)
     keyed = [name for name in factory.KEYED if name in api_keys(environment)]
     mixed = strongest(keyed)
-    agent = ModelChoice(provider=found.provider, model=found.models.agent)
-    judge = ModelChoice(provider=found.provider, model=found.models.judge)
+    agent = ModelChoice(provider=choice.provider, model=choice.models.agent)
+    judge = ModelChoice(provider=choice.provider, model=choice.models.judge)
     built_in = Settings(
         agent_model=mixed[0] if mixed else agent,
         judge_model=mixed[0] if mixed else judge,
@@ -327,13 +326,13 @@ async def load_settings(
         background_models=tuple(cheapest(keyed)),
         clarifying=Clarifying(enabled=clarify, correct_seconds=_CORRECT_SECONDS),
     )
-    known, chosen = known_with(plugins, built_in), file or environment.moot_config
+    defaults, path = known_with(plugins, built_in), file or environment.moot_config
     try:
-        loaded = load_file(chosen, known) if chosen else LoadedFile(settings=known.settings)
+        loaded = load_file(path, defaults) if path else LoadedFile(settings=defaults.settings)
     except ConfigurationBroken as error:
         raise ConfigurationBroken("\n".join((str(error), *plugins.left_out))) from None
     check_addresses(loaded.settings, link_local=environment.moot_allow_link_local)
-    playbooks = find_playbooks(chosen.parent if chosen else None, loaded.settings)
+    playbooks = find_playbooks(path.parent if path else None, loaded.settings)
     own = {
         "playbooks": playbooks.playbooks,
         "playbook_faults": tuple(playbooks.faults),

@@ -67,8 +67,8 @@ moot run                                         the bot in your Slack
 moot --help lists all commands, moot debate --help the options of one."""
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
-    if wanted:
+def _print_version(is_wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
+    if is_wanted:
         from bot.operations.health import moot_version  # noqa: PLC0415 - help must not wait for it
 
         typer.echo(f"moot {moot_version()}")
@@ -178,7 +178,7 @@ def demo(  # noqa: PLR0913 - one per option
         )
     from bot.demo import DemoOptions, show  # noqa: PLC0415 - help must not wait for it
 
-    wanted = DemoOptions(
+    options = DemoOptions(
         question=question,
         once=once,
         port=port,
@@ -190,7 +190,7 @@ def demo(  # noqa: PLR0913 - one per option
         format=form or "",
         folder=data,
     )
-    raise typer.Exit(asyncio.run(show(wanted)))
+    raise typer.Exit(asyncio.run(show(options)))
 
 
 @app.command()

@@ -177,11 +177,11 @@ class Stage:
         """Type the question as a person of the workspace; return the debate's id.
 
         Raises:
-            BadInput: The bot did not take it; says what it answered.
+            BadInput: The bot refused it, with the bot's answer as message.
         """
         before = set(await self._debates())
         await self.workspace.command(USER, CHANNEL, "/debate", question)
-        fresh = [found for found in await self._debates() if found not in before]
+        fresh = [debate_id for debate_id in await self._debates() if debate_id not in before]
         if not fresh:
             answers = self.workspace.ephemeral(USER, CHANNEL)
             raise BadInput(plain(str(answers[-1]["text"])) if answers else "Nothing was started.")
@@ -253,15 +253,15 @@ class Stage:
                     pass
 
     async def _guide(self, debate_id: str, playback: Playback) -> None:
-        """Say on the page what happens in a debate, open its thread, and obey the buttons."""
-        told = None
+        """Show the debate's progress on the page, open its thread, and obey the buttons."""
+        last_line = None
         while True:
             debate = fold(await self.moot.store.events(debate_id))
             thread = await self._place_of(board_key(debate_id))
             line = playing_line(debate, thread, playback)
-            if line != told:
+            if line != last_line:
                 self.workspace.show_guide(line)
-                told = line
+                last_line = line
             with suppress(TimeoutError):
                 async with asyncio.timeout(_GLANCE_SECONDS):
                     playback.press(await self.workspace.guide_pressed())
@@ -276,16 +276,16 @@ class Stage:
         return bool(await self._debates())
 
     async def follow(self, debate_id: str, say: Say) -> Debate:
-        """Print what happens; return the debate when all is posted, too."""
-        shown = 0
+        """Print events; return the debate when it has ended and everything is posted."""
+        offset = 0
         while True:
             log = await self.moot.store.events(debate_id)
-            for count in range(shown + 1, len(log) + 1):
+            for count in range(offset + 1, len(log) + 1):
                 for line in news(fold(log[:count]), log[count - 1].event, verbose=True):
                     say(visible(line))
-            shown = len(log)
+            offset = len(log)
             debate = fold(log)
-            # It has ended, and everything about it is in the workspace.
+            # Ended, and everything is in the workspace.
             over = (
                 debate.status is not Status.RUNNING
                 and debate_id not in await self.moot.store.unfinished()
@@ -317,7 +317,7 @@ class DemoOptions:
     folder: Path | None
 
 
-async def show(wanted: DemoOptions) -> int:
+async def show(options: DemoOptions) -> int:
     """Run the demonstration; return the exit code.
 
     Raises:
@@ -328,34 +328,34 @@ async def show(wanted: DemoOptions) -> int:
     loaded = await load_settings(settings)
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)
-    has_wishes = bool(wanted.question or wanted.rounds or wanted.agents or wanted.format)
-    plays_only = wanted.once and not has_wishes
-    # Nothing is asked, and so nothing spent, where only an example is played.
-    chosen = loaded.settings if plays_only else _agreed(loaded.settings, yes=wanted.yes)
-    debating = demo_settings(chosen, wanted.rounds, wanted.agents, wanted.format)
+    has_wishes = bool(options.question or options.rounds or options.agents or options.format)
+    plays_only = options.once and not has_wishes
+    # Playing an example only costs nothing, so no confirmation is needed.
+    base_settings = loaded.settings if plays_only else _agreed(loaded.settings, yes=options.yes)
+    debating = demo_settings(base_settings, options.rounds, options.agents, options.format)
 
     playback = Playback()
-    speed = 0.0 if wanted.fast or wanted.once else wanted.speed
+    speed = 0.0 if options.fast or options.once else options.speed
 
     def at_a_models_pace(engine: ModelProvider) -> ModelProvider:
         return PacedProvider(engine, SystemClock())
 
     demo = Demo(
-        settings=debating if wanted.once else asking(debating),
+        settings=debating if options.once else asking(debating),
         calls=build_calls(
             settings,
-            chosen,
-            None if wanted.fast else at_a_models_pace,
+            base_settings,
+            None if options.fast else at_a_models_pace,
             more=[example_provider(speed=speed, read=playback.read)],
         ),
         models=model_sets(settings, loaded.settings),
-        question=wanted.question,
+        question=options.question,
         examples=not has_wishes,
-        port=wanted.port,
-        fast=wanted.fast,
-        speed=wanted.speed,
-        once=wanted.once,
-        folder=wanted.folder,
+        port=options.port,
+        fast=options.fast,
+        speed=options.speed,
+        once=options.once,
+        folder=options.folder,
         environment=settings,
     )
     async with demo.stage() as stage:
@@ -377,7 +377,7 @@ async def show(wanted: DemoOptions) -> int:
             )
         if demo.settings.clarifying.enabled:
             wait = duration(demo.settings.clarifying.wait_seconds)
-            usual = duration(chosen.clarifying.wait_seconds)
+            usual = duration(base_settings.clarifying.wait_seconds)
             typer.echo(f"The agents ask you first and wait {wait} (on Slack: {usual}).")
         typer.echo()
         return await _play(demo, stage, stopped, playback)
@@ -420,12 +420,12 @@ async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event, playback: Play
     return 0 if debate.status is Status.CONCLUDED else 1
 
 
-def _agreed(chosen: Settings, *, yes: bool) -> Settings:
-    """Ask before money is spent; where nobody can be asked, go offline."""
-    if yes or not costs_money(chosen):
-        return chosen
+def _agreed(settings: Settings, *, yes: bool) -> Settings:
+    """The settings if the person agrees to spend money; else, or without a terminal, offline."""
+    if yes or not costs_money(settings):
+        return settings
     if not sys.stdin.isatty():
         typer.echo("Nobody can be asked about spending money, so this runs offline. See --yes.")
-        return offline(chosen)
-    wanted = typer.confirm(f"{models_in_words(chosen)} This spends money. Go on?")
-    return chosen if wanted else offline(chosen)
+        return offline(settings)
+    is_confirmed = typer.confirm(f"{models_in_words(settings)} This spends money. Go on?")
+    return settings if is_confirmed else offline(settings)

@@ -15,9 +15,9 @@ WAIT_SECONDS = 60.0
 
 
 def demo_settings(
-    chosen: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
+    settings: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
 ) -> Settings:
-    """Return the settings with what was asked for on the command line.
+    """Return the settings with the options of the command line.
 
     Raises:
         BadInput: There is no such role.
@@ -26,13 +26,13 @@ def demo_settings(
     if rounds is not None:
         changes["rounds"] = rounds
     if agents:
-        roster, dealt = list[Agent](), cycle(chosen.mixed_models or (chosen.agent_model,))
+        roster, dealt = list[Agent](), cycle(settings.mixed_models or (settings.agent_model,))
         for name in agents:
             if (role := role_id(name)) is None:
                 raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
             roster.append(agent_for(role, next(dealt)))
         changes["agents"] = tuple(roster)
-    return chosen.model_copy(update=changes)
+    return settings.model_copy(update=changes)
 
 
 def offline(settings: Settings) -> Settings:

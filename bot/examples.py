@@ -64,22 +64,22 @@ class ExamplePlayer:
     read: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def begin(self, name: str) -> str:
-        """Start the example, or find it where it was started before; return the debate's id.
+        """Start the example, unless it was started before; return the debate's id.
 
         Raises:
             BadInput: Too many debates run.
             StoreDown: The database failed.
         """
-        written, origin = examples()[name], f"example/{name}"
-        # Where it was started before its files are there already.
-        brought = written.sources if await self.moot.store.begun(origin) is None else ()
+        example, origin = examples()[name], f"example/{name}"
+        # If it was started before, its files are shared already.
+        brought = example.sources if await self.moot.store.begun(origin) is None else ()
         references = list[SourceReference]()
         for source in brought:
             shared = await self.share(source.by, source.name, source.text.encode())
             references += file_references([shared], self.person(source.by))
         request = DebateRequest(
-            question=written.question,
-            asked_by=self.person(written.asked_by),
+            question=example.question,
+            asked_by=self.person(example.asked_by),
             place=self.place,
             references=references,
         )
@@ -91,15 +91,15 @@ class ExamplePlayer:
         return started.debate_id
 
     async def answer(self, name: str, debate_id: str) -> None:
-        """Answer what the agents ask, unless somebody else has meanwhile."""
+        """Answer the agents' questions, unless somebody else has."""
         thread, card = "", ""
         while not (thread and card):
             debate = await self._debate(debate_id)
             if debate.status is not Status.RUNNING or debate.contributions:
                 return
             thread = await self._sent(board_key(debate_id))
-            asked = next(iter(debate.clarifications), "")
-            card = await self._sent(card_key(debate_id, asked)) if asked else ""
+            turn_key = next(iter(debate.clarifications), "")
+            card = await self._sent(card_key(debate_id, turn_key)) if turn_key else ""
             await asyncio.sleep(_GLANCE_SECONDS)
         answers = {answer.question: answer for answer in examples()[name].answers}
         for question in open_questions(await self._debate(debate_id)):

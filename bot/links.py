@@ -169,11 +169,15 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """The addresses of a host; all of them must be callable."""
-        found = await asyncio.get_running_loop().getaddrinfo(
+        """The addresses of a host.
+
+        Raises:
+            BadInput: One of them is not public.
+        """
+        entries = await asyncio.get_running_loop().getaddrinfo(
             host, port, type=socket.SOCK_STREAM, family=family
         )
-        addresses = {str(sockaddr[0]): kind for kind, _, _, _, sockaddr in found}
+        addresses = {str(sockaddr[0]): kind for kind, _, _, _, sockaddr in entries}
         if not all(
             self._may_call(ipaddress.ip_address(address.partition("%")[0])) for address in addresses
         ):

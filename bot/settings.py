@@ -213,8 +213,8 @@ class BotSettings(Bounds, BaseSettings):
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every secret that is set, so that logs can be freed of them."""
-        found = (getattr(self, name) for name in type(self).model_fields)
-        values = [value.get_secret_value() for value in found if isinstance(value, SecretStr)]
+        fields = (getattr(self, name) for name in type(self).model_fields)
+        values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
         keys = [*self.moot_token_keys.get_secret_value().split(","), *self._keys.values()]
         return tuple(value for value in (*values, *map(str.strip, keys)) if value)
 
@@ -232,23 +232,23 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
         ConfigurationBroken: A variable has a value that cannot be used; names each of them.
     """
     try:
-        found = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
+        settings = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        lines = [complaint(str(problem["loc"][0]).upper(), problem) for problem in found]
+        problems = error.errors(include_url=False)
+        lines = [complaint(str(problem["loc"][0]).upper(), problem) for problem in problems]
         raise ConfigurationBroken("\n".join(lines)) from None
     except UnicodeDecodeError:
         raise ConfigurationBroken(f"{env_file} is not UTF-8 text") from None
-    if faults := _wrong_addresses(found):
+    if faults := _wrong_addresses(settings):
         raise ConfigurationBroken("\n".join(faults))
-    written = dotenv_values(env_file) if env_file else {}
-    for name, value in written.items():
+    variables = dotenv_values(env_file) if env_file else {}
+    for name, value in variables.items():
         if "\0" in (value or ""):  # the environment itself cannot have one
             raise ConfigurationBroken(
                 f"{name} in {env_file} has a NUL character, which no program takes."
             )
-    found.take_variables({**written, **os.environ})  # noqa: TID251 - this is bot/settings.py
-    return found
+    settings.take_variables({**variables, **os.environ})  # noqa: TID251 - this is bot/settings.py
+    return settings
 
 
 #: Shorter values are no secrets, and would be struck out of every log line they occur in.
@@ -434,10 +434,10 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
     bot, app = _plain(settings.slack_bot_token), _plain(settings.slack_app_token)
     signing = _plain(settings.slack_signing_secret)
     second = (_APP_TOKEN, app) if mode is Mode.SOCKET else (_SIGNING_SECRET, signing)
-    found = [wanted.problem(value) for wanted, value in ((_BOT_TOKEN, bot), second)]
+    results = [credential.problem(value) for credential, value in ((_BOT_TOKEN, bot), second)]
     if not _API_URL.fullmatch(settings.slack_api_url):
-        found.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
-    problems = [problem for problem in found if problem]
+        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    problems = [problem for problem in results if problem]
     if problems:
         raise ConfigurationBroken("\n".join(problems))
     if mode is Mode.SOCKET:
@@ -450,23 +450,23 @@ def _oauth_access(settings: BotSettings, mode: Mode) -> SlackAccess:
     signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
     client_id = settings.slack_client_id.strip()
     public_url = settings.moot_public_url.strip().rstrip("/")
-    asked = ((_CLIENT_ID, client_id), (_CLIENT_SECRET, secret), (_SIGNING_SECRET, signing))
-    found = [wanted.problem(value) for wanted, value in asked]
+    pairs = ((_CLIENT_ID, client_id), (_CLIENT_SECRET, secret), (_SIGNING_SECRET, signing))
+    results = [credential.problem(value) for credential, value in pairs]
     if mode is not Mode.HTTP or _plain(settings.slack_app_token):
-        found.append("OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty.")
+        results.append("OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty.")
     if _plain(settings.slack_bot_token):
-        found.append(
+        results.append(
             "SLACK_BOT_TOKEN is one workspace's; with SLACK_CLIENT_ID every workspace that "
             "installs Moot has its own. Leave one of the two empty."
         )
     if not _PUBLIC_URL.fullmatch(public_url):
-        found.append(
+        results.append(
             "MOOT_PUBLIC_URL is missing or has the wrong form: it is where browsers find Moot, "
             'like "https://moot.example.com".'
         )
     if not _API_URL.fullmatch(settings.slack_api_url):
-        found.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
-    problems = [problem for problem in found if problem]
+        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    problems = [problem for problem in results if problem]
     if problems:
         raise ConfigurationBroken("\n".join(problems))
     keys = [key.strip() for key in _plain(settings.moot_token_keys).split(",")]

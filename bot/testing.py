@@ -67,9 +67,9 @@ class Team:
 
     async def debate(self, question: str, *, user: str = "") -> str:
         """Type `/debate <question>`; return the board's timestamp once it is there."""
-        known = {entry.debate_id for entry in await self._entries()}
+        ids = {entry.debate_id for entry in await self._entries()}
         await self.type(question, user=user)
-        fresh = [entry for entry in await self._entries() if entry.debate_id not in known]
+        fresh = [entry for entry in await self._entries() if entry.debate_id not in ids]
         if len(fresh) != 1:
             raise AssertionError(f"{len(fresh)} debates were started: {self.told(user)}")
         return await self.board_of(fresh[0].debate_id)
@@ -94,9 +94,9 @@ class Team:
         return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
     def told(self, user: str = "") -> Sequence[str]:
-        """Return what only this person was told, oldest first."""
-        found = self.workspace.ephemeral(user or self.user, self.channel)
-        return [str(message["text"]) for message in found]
+        """Return the texts of ephemeral messages to this person, oldest first."""
+        messages = self.workspace.ephemeral(user or self.user, self.channel)
+        return [str(message["text"]) for message in messages]
 
     def thread(self, board: str) -> Sequence[Message]:
         """Return a board and its replies."""
@@ -109,7 +109,7 @@ class Team:
     async def board_of(self, debate_id: str) -> str:
         """Wait for a debate's board; return its timestamp."""
         key = board_key(debate_id)
-        found = await self.workspace.wait_for(
+        messages = await self.workspace.wait_for(
             lambda: [
                 message
                 for message in self.workspace.messages(self.channel)
@@ -117,7 +117,7 @@ class Team:
             ],
             timeout=WAIT_SECONDS,
         )
-        return str(found[0]["ts"])
+        return str(messages[0]["ts"])
 
     async def wait_for_posts(self, count: int, board: str) -> Sequence[Message]:
         """Wait until the bot has posted so many replies; return them."""
@@ -298,14 +298,14 @@ async def running_bot(
 
     Args:
         workspace: Where it connects to.
-        database: Its SQLite file or database URL; None: a file that goes with the block.
-        spec: What it is made from; by default scripted models and no waiting.
+        database: Its SQLite file or database URL; None: a file deleted after the block.
+        spec: Its parts; by default scripted models and no waiting.
     """
-    chosen = spec or BotSpec()
+    spec = spec or BotSpec()
     with TemporaryDirectory(prefix="moot-test-") as folder:
-        parts = chosen.parts(workspace, database or Path(folder) / "moot.db")
+        parts = spec.parts(workspace, database or Path(folder) / "moot.db")
         async with running(parts) as moot:
-            if chosen.http:
+            if spec.http:
                 await workspace.use_http(f"{moot.http.address}/slack/events")
             yield Team(workspace=workspace, moot=moot)
 

@@ -144,7 +144,7 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
     debate = await context.debate(debate.id, form)
     newer_ones = [context.decide.stand_in(debate, instead)] if instead else ()
     today = await _today(context, form)
-    return decision_form(debate, kind, today=today, newer=newer_ones, chosen=decision)
+    return decision_form(debate, kind, today=today, newer=newer_ones, draft=decision)
 
 
 def _turned_out(kind: OutcomeKind) -> OnClick:

@@ -127,8 +127,8 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        if known := self._remembered(person):
-            return known
+        if names := self._remembered(person):
+            return names
         try:
             async with asyncio.timeout(self.timeouts.call):
                 return await self._ask_channels(person)
@@ -142,7 +142,7 @@ class Access:
         return channels if until > time.monotonic() else {}
 
     async def _ask_channels(self, person: str) -> Mapping[str, str]:
-        found, cursor = dict[str, str](), ""
+        names, cursor = dict[str, str](), ""
         while True:
             answer = await (await self._client()).users_conversations(
                 user=person,
@@ -152,14 +152,14 @@ class Access:
                 cursor=cursor or None,
             )
             page = ChannelsPage.model_validate(answer.data)
-            found |= {channel.id: channel.name for channel in page.channels}
+            names |= {channel.id: channel.name for channel in page.channels}
             if not (cursor := page.next_cursor):
                 break
         now = time.monotonic()
         for other in [item for item, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
-        self._channels[person] = (now + CACHE_SECONDS, found)
-        return found
+        self._channels[person] = (now + CACHE_SECONDS, names)
+        return names
 
     async def name_of(self, person: str) -> str:
         """Return what people call somebody; empty when Slack does not say in time."""
@@ -182,14 +182,14 @@ class Access:
     async def active(self, person: str) -> UserFound | None:
         """Return who somebody is as long as they are in the workspace; None once they are not.
 
-        That they are is cached for 15 s; that they are not is not.
+        Presence is cached for 15 s; absence is not cached.
 
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        until, known = self._active.get(person, (0.0, UserFound()))
+        until, earlier = self._active.get(person, (0.0, UserFound()))
         if until > time.monotonic():
-            return known
+            return earlier
         try:
             async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).users_info(user=person)
@@ -241,16 +241,16 @@ class Access:
         return (await self._who(person)).zone
 
     async def _who(self, person: str) -> UserFound:
-        """What Slack knows of somebody; nothing when it does not say in time."""
-        until, known = self._people.get(person, (0.0, UserFound()))
+        """A person's profile; the earlier or an empty one when Slack does not answer in time."""
+        until, earlier = self._people.get(person, (0.0, UserFound()))
         if until > time.monotonic():
-            return known
+            return earlier
         try:
             async with asyncio.timeout(self.timeouts.call):
                 answer = await (await self._client()).users_info(user=person)
         except _UNANSWERED as error:
             _log.warning("cannot ask who somebody is", reason=type(error).__name__)
-            return known  # an old name is better than none
+            return earlier  # an old name is better than none
         user = UserFound.model_validate(answer.data)
         self._people[person] = (time.monotonic() + _NAMES_SECONDS, user)
         return user
@@ -321,9 +321,9 @@ class Accesses:
         return await self.of(workspace).zone_of(person)
 
     async def has_place(self, place: Place) -> bool:
-        """Return whether the bot can still write in a channel; True when Slack does not say."""
-        standing = await self.of(place.workspace).standing(place.channel)
-        return standing in {Standing.MEMBER, Standing.UNKNOWN}
+        """Return whether the bot can write in a channel; True when Slack does not answer."""
+        membership = await self.of(place.workspace).standing(place.channel)
+        return membership in {Standing.MEMBER, Standing.UNKNOWN}
 
 
 def _standing_after(error: SlackApiError) -> Standing:

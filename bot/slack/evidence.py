@@ -154,7 +154,7 @@ def written_links(
     by: Person,
     thread: str = "",
 ) -> WrittenLinks:
-    """Return what somebody's words link to, within the bounds of links that are given.
+    """Return the sources that a text links to, within the bounds of links given as sources.
 
     Args:
         text: As Slack sent it.
@@ -173,7 +173,7 @@ def written_links(
         except ValueError:
             continue  # it only begins like an address
         try:
-            given = linked_references(
+            targets = linked_references(
                 link, channel, workspace_url=workspace_url, hosts=hosts, by=by
             )
         except BadInput as refusal:
@@ -181,7 +181,7 @@ def written_links(
             continue
         references |= {
             reference.fetch: reference.model_copy(update={"in_words": True})
-            for reference in given
+            for reference in targets
             if not (
                 thread and reference.kind is SourceKind.THREAD and f"/{thread}/" in reference.fetch
             )
@@ -258,20 +258,20 @@ class SlackSources:
         """
         workspace = await self._workspace(place)
         answer = await _asked(lambda: workspace.client.files_info(file=reference.fetch))
-        found = FileLookedUp.model_validate(answer.data).file
-        if place.channel not in found.shared_in:
+        file = FileLookedUp.model_validate(answer.data).file
+        if place.channel not in file.shared_in:
             raise BadInput("it was not shared in this channel")
-        if found.is_external or not found.url:
+        if file.is_external or not file.url:
             raise BadInput("it is kept outside Slack")
-        if found.size > most_bytes:
-            raise BadInput(f"it has {size(found.size)}, and the most is {size(most_bytes)}")
-        content = await _download(workspace.client, found.url, most_bytes)
-        return FetchedFile(content=content, name=found.name, media_type=found.mimetype)
+        if file.size > most_bytes:
+            raise BadInput(f"it has {size(file.size)}, and the most is {size(most_bytes)}")
+        content = await _download(workspace.client, file.url, most_bytes)
+        return FetchedFile(content=content, name=file.name, media_type=file.mimetype)
 
     async def fetch_thread(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> FetchedFile | SourceText:
-        """What people wrote in a thread of the channel, message by message.
+        """The messages of a thread of the channel, one section each.
 
         Raises:
             BadInput: It cannot be had.
@@ -288,21 +288,21 @@ class SlackSources:
                 await self._tell(place, reference.by, words)
 
         messages = await _thread(workspace.client, channel, thread_ts, is_slow)
-        said = [
+        posts = [
             message
             for message in messages
             if message.ts != without and (message.words or message.files)
         ]
         people = [
-            *(message.user for message in said if message.user),
-            *mentioned_in(message.all_text for message in said),
+            *(message.user for message in posts if message.user),
+            *mentioned_in(message.all_text for message in posts),
         ]
         access, names = self._accesses.of(place.workspace), dict[str, str]()
-        for person in dict.fromkeys(people):  # one by one: a long thread may have hundreds
+        for person in dict.fromkeys(people):  # sequentially: a long thread may have hundreds
             if name := await access.name_of(person):
                 names[person] = name
         sections = list[tuple[str, str, str, str]]()
-        for post in said[:_MOST_MESSAGES]:
+        for post in posts[:_MOST_MESSAGES]:
             who = names.get(post.user, post.user) or post.username or "an app"
             at = when(datetime.fromtimestamp(float(post.ts), UTC))
             link = f"{workspace.identity.url}archives/{channel}/p{post.ts.replace('.', '')}"
@@ -311,19 +311,19 @@ class SlackSources:
             text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")
             sections.append((f"{who}, {at}", link, f"{who}: {text}", ""))
         cut = f"only the first {_MOST_MESSAGES} messages were read"
-        warnings = (cut,) if len(said) > _MOST_MESSAGES else ()
-        found = await asyncio.to_thread(joined, sections, warnings=warnings)
+        warnings = (cut,) if len(posts) > _MOST_MESSAGES else ()
+        whole = await asyncio.to_thread(joined, sections, warnings=warnings)
         if not sections:
             raise BadInput("nobody has written anything in it")
         files = [
             reference
-            for message in said
+            for message in posts
             if message.user
             for reference in file_references(
                 message.files, Person(id=message.user, name=names.get(message.user, ""))
             )
         ]
-        return found.model_copy(update={"references": tuple(files)})
+        return whole.model_copy(update={"references": tuple(files)})
 
     async def link_to(self, place: Place, ts: str) -> str:
         """Return the address of a message; empty where it cannot be known."""
@@ -354,24 +354,24 @@ async def _thread(
         thread_ts: Its first message.
         is_slow: Is told once of a long wait: messages in a page, seconds until all are read.
     """
-    messages, told = list[PostedMessage](), False
-    wanted = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
+    messages, is_told = list[PostedMessage](), False
+    arguments = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
 
     async def waits(seconds: float) -> None:
-        nonlocal told
-        if messages and not told:
+        nonlocal is_told
+        if messages and not is_told:
             left = min(messages[0].reply_count + 1, _MOST_MESSAGES) - len(messages)
             seconds *= math.ceil(left / len(page.messages))
-            if told := seconds >= _LONG_WAIT:
+            if is_told := seconds >= _LONG_WAIT:
                 await is_slow(len(page.messages), seconds)
 
     while True:
-        answer = await _asked(lambda: client.conversations_replies(**wanted), waits)
+        answer = await _asked(lambda: client.conversations_replies(**arguments), waits)
         page = ThreadPage.model_validate(answer.data)
         messages += page.messages
         if not page.next_cursor or len(messages) > _MOST_MESSAGES:
             return messages
-        wanted["cursor"] = page.next_cursor
+        arguments["cursor"] = page.next_cursor
 
 
 async def _no_matter(_: float) -> None:

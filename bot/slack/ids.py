@@ -178,9 +178,9 @@ def report_key(debate_id: str, edition: int = 1) -> str:
     return _of_edition(f"{debate_id}/report", edition)
 
 
-def card_key(debate_id: str, asked: str) -> str:
+def card_key(debate_id: str, turn_key: str) -> str:
     """The key of the card that puts the questions of this turn to people."""
-    return f"{debate_id}/{asked}/card"
+    return f"{debate_id}/{turn_key}/card"
 
 
 def turn_key(debate_id: str, turn: str, part: int = 0) -> str:

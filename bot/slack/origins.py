@@ -124,12 +124,12 @@ class MessageWords(NamedTuple):
 
 
 def installation_of(body: Mapping[str, Any]) -> Origin:
-    """Return whose installation a payload was sent to; empty where it says none.
+    """Return the installation that a payload was sent to; empty where it names none.
 
     Ids of workspaces begin with T; an organisation's, which may stand in their place, with E.
     """
-    found = [name for path in _WORKSPACES if (name := _at(body, *path))]
-    workspaces = [name for name in found if name.startswith("T")]
+    names = [name for path in _WORKSPACES if (name := _at(body, *path))]
+    workspaces = [name for name in names if name.startswith("T")]
     # `is_enterprise_install` of an event's authorization counts before the payload's own.
     is_everywhere = _value(body, "authorizations", 0, "is_enterprise_install")
     if is_everywhere is None:
@@ -137,7 +137,7 @@ def installation_of(body: Mapping[str, Any]) -> Origin:
     is_shown_to = _value(body, "authorizations", 0) is not None
     organisations = _ORGANISATIONS_OF_EVENT if is_shown_to else _ORGANISATIONS
     return Origin(
-        workspace=next(iter([*workspaces, *found]), ""),
+        workspace=next(iter([*workspaces, *names]), ""),
         organisation=_first(body, organisations) or None,
         is_everywhere=is_everywhere in (True, "true"),
     )
@@ -198,9 +198,9 @@ def _attachment_words(attachment: Mapping[str, Any]) -> str:
 
 
 def _with(parts: Sequence[str], more: str) -> list[str]:
-    """The parts and one more, without those that say nothing beside the others."""
-    known, new = _said_in("\n".join(parts)), _said_in(more)
-    if new <= known:
+    """The parts and one more, without parts whose words are all in another."""
+    words, new = _said_in("\n".join(parts)), _said_in(more)
+    if new <= words:
         return list(parts)
     return [*(part for part in parts if not _said_in(part) <= new), more]
 

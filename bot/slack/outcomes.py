@@ -113,10 +113,10 @@ _WORDS: Mapping[str, str] = {
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """Return what an exception of the SDK means.
+    """Return the outcome of a call from an exception of the SDK.
 
-    A call that timed out or lost its connection may have been carried out; one whose connection
-    was never made was not. Anything else is a fault of ours that no repeating mends.
+    After a timeout or a lost connection it is unknown; without a connection the call was not made
+    and is retried. Any other exception is a fault of Moot, which is not retried.
     """
     if isinstance(error, SlackApiError):
         # The SDK passes its own response, or aiohttp's when the body was not JSON.
@@ -124,8 +124,8 @@ def outcome_of(error: BaseException) -> Outcome:
         refusal = refusal_of(answer)
         status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
         if status == TOO_MANY or refusal.error in _PASSING:
-            asked = answer.headers.get("Retry-After") or ""
-            after = float(asked) if asked.replace(".", "", 1).isdecimal() else None
+            header = answer.headers.get("Retry-After") or ""
+            after = float(header) if header.replace(".", "", 1).isdecimal() else None
             return Retry("Slack asks for a slower pace", after)
         if status >= SERVER_ERROR or not refusal.error or refusal.error in _DOUBTFUL:
             return Unknown(f"Slack failed ({refusal.error or status})")

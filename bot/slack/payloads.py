@@ -75,9 +75,9 @@ class Delivery(Payload):
     def _read_installation(cls, body: Any) -> Any:
         if not is_object(body) or "is_everywhere" in body:
             return body
-        found = installation_of(body)
-        named = {"team_id": found.workspace} if found.workspace else {}
-        rest = {"enterprise_id": found.organisation, "is_everywhere": found.is_everywhere}
+        origin = installation_of(body)
+        named = {"team_id": origin.workspace} if origin.workspace else {}
+        rest = {"enterprise_id": origin.organisation, "is_everywhere": origin.is_everywhere}
         return {**body, **rest, **named}
 
     @property
@@ -97,8 +97,8 @@ class Interaction(Delivery):
     def _read_person(cls, body: Any) -> Any:
         if not is_object(body) or "user_id" in body:
             return body
-        found = person_of(body)
-        return {**body, **({"user_id": found.id} if found.id else {}), "user_name": found.name}
+        person = person_of(body)
+        return {**body, **({"user_id": person.id} if person.id else {}), "user_name": person.name}
 
 
 class Command(Interaction):
@@ -347,8 +347,8 @@ class FormValues(Interaction):
 
     def chosen(self, field: str) -> str:
         """The value chosen in a menu; empty if none."""
-        found = self._state(field).selected_option
-        return found.value if found else ""
+        option = self._state(field).selected_option
+        return option.value if option else ""
 
     def all_chosen(self, field: str) -> tuple[str, ...]:
         """The values chosen in a menu of several, or the boxes ticked."""

@@ -37,7 +37,7 @@ def links_in(text: str) -> Sequence[str]:
 
     Names such as "socket.io", which Slack makes links of by itself, are none; with a path they are.
     """
-    found = list[str]()
+    addresses = list[str]()
     for link in _LINK.finditer(text):
         marked, label = link["marked"], link["label"] or ""
         if marked is None:
@@ -47,26 +47,26 @@ def links_in(text: str) -> Sequence[str]:
             while address.endswith(_AFTER_LINK) or (unopened > 0 and address.endswith(")")):
                 unopened -= address.endswith(")")
                 address = address[:-1]
-            found.append(address)
+            addresses.append(address)
         elif marked.partition("://")[2] != label or "/" in label.rstrip("/"):
-            found.append(plain(marked))
-    return list(dict.fromkeys(found))
+            addresses.append(plain(marked))
+    return list(dict.fromkeys(addresses))
 
 
 async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
-    """What people are called, as far as Slack says so in time; of forty at most."""
-    known: dict[str, str] = {}
+    """Names of people by id, as far as Slack answers in time; of forty at most."""
+    names: dict[str, str] = {}
 
     async def ask(person: str) -> None:
-        known[person] = await access.name_of(person)
+        names[person] = await access.name_of(person)
 
-    wanted = list(dict.fromkeys(people))[:_MOST_NAMES]
-    asking = [asyncio.create_task(ask(person)) for person in wanted]
+    ids = list(dict.fromkeys(people))[:_MOST_NAMES]
+    asking = [asyncio.create_task(ask(person)) for person in ids]
     if asking:
         _, late = await asyncio.wait(asking, timeout=access.timeouts.names)
         for task in late:
             task.cancel()
-    return {person: name for person, name in known.items() if name}
+    return {person: name for person, name in names.items() if name}
 
 
 def readable(text: str, names: Mapping[str, str]) -> str:
@@ -96,17 +96,17 @@ def readable(text: str, names: Mapping[str, str]) -> str:
 
 
 def told_bot(text: str, bot: str) -> str:
-    """Return what the bot was told: without the mention that calls it, before or after the words.
+    """Return a message to the bot without the bot's mention before or after the words.
 
-    Whoever is mentioned after it belongs to what is said: "@Moot should @alex own this?"
+    Other mentions belong to the words: "@Moot should @alex own this?"
     """
-    told = begun = text.strip()
+    words = begun = text.strip()
     while match := _MENTION.match(begun):
         parted = _AFTER_MENTION.match(begun, match.end())
         begun = begun[parted.end() if parted else match.end() :]
-        told = begun if match["who"] == bot else told
-    last = _MENTION.fullmatch(told, max(0, told.rfind("<@")))
-    return told[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else told
+        words = begun if match["who"] == bot else words
+    last = _MENTION.fullmatch(words, max(0, words.rfind("<@")))
+    return words[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else words
 
 
 def addressed(text: str) -> tuple[str, str]:

@@ -88,42 +88,47 @@ def findings_counted(debate: Debate) -> str:
     """How many findings are open, resolved and struck out; empty before there are reviews."""
     if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
         return ""
-    found = standing(debate)
-    resolved = sum(finding.status is FindingStatus.RESOLVED for finding in found)
-    texts = [counted_words(found) or "none open"]
+    findings = standing(debate)
+    resolved = sum(finding.status is FindingStatus.RESOLVED for finding in findings)
+    texts = [counted_words(findings) or "none open"]
     texts += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
-    texts += [words] if (words := answered_words(found)) else []
+    texts += [words] if (words := answered_words(findings)) else []
     texts += [f"{lost} struck out"] if (lost := struck(debate)) else []
     return f"*Findings*: {'; '.join(texts)}"
 
 
-def findings_in_short(debate: Debate, found: Sequence[ReviewFinding], most: int) -> str:
+def findings_in_short(debate: Debate, findings: Sequence[ReviewFinding], most: int) -> str:
     """So many of the open findings, the gravest first; the rest is counted."""
-    left = [finding for finding in found if finding.is_open]
-    lines = [f"• {finding_line(debate, finding)}" for finding in left]
+    open_findings = [finding for finding in findings if finding.is_open]
+    lines = [f"• {finding_line(debate, finding)}" for finding in open_findings]
     texts = [listed(lines[:most], _LINES_LIMIT)]
-    more = len(left) - most
+    more = len(open_findings) - most
     texts += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
     texts += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
     return "\n".join(filter(None, texts))
 
 
-def finding_line(debate: Debate, one: ReviewFinding, *, whole: bool = False) -> str:
+def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False) -> str:
     """A finding: how much it weighs, where, what is wrong; in whole, the words it is about."""
-    about = one.citation
+    about = finding.citation
     limit = 10 * _WRONG_LIMIT if whole else _WRONG_LIMIT
     place = ", ".join(filter(None, (about.source, about.place)))
     where = link(about.address, place) if about.address.startswith("https://") else gist(place, 200)
-    number = f" {one.number}" if one.number else ""
+    number = f" {finding.number}" if finding.number else ""
     words = gist(about.words, _WORDS_LIMIT)
-    name, wrong = f"*{one.severity.value.capitalize()}{number}*", gist(cited(one.wrong, ()), limit)
+    name, wrong = (
+        f"*{finding.severity.value.capitalize()}{number}*",
+        gist(cited(finding.wrong, ()), limit),
+    )
     if not whole:
         return f"{name} ({where}): {wrong}"
     line = f"{name} “{words}” ({where}): {wrong}"
-    line += f" _To mend it_: {gist(cited(one.mend, ()), limit)}" if one.mend else ""
-    line += f" – *{one.status.value}*" + (f": {gist(cited(one.why, ()), limit)}" if one.why else "")
-    line += "".join(f"\n> {gist(change, limit)}" for change in one.changed)
-    by = ", ".join(name_of(debate, agent) for agent in one.raised_by)
+    line += f" _To mend it_: {gist(cited(finding.mend, ()), limit)}" if finding.mend else ""
+    line += f" – *{finding.status.value}*" + (
+        f": {gist(cited(finding.why, ()), limit)}" if finding.why else ""
+    )
+    line += "".join(f"\n> {gist(change, limit)}" for change in finding.changed)
+    by = ", ".join(name_of(debate, agent) for agent in finding.raised_by)
     return f"{line} _({by})_" if by else line
 
 

@@ -57,19 +57,19 @@ def preview(text: str, *, origin: str, ts: str) -> MessageView:
 
 
 def asked_already(
-    told: str, typed: str, *, origin: str, ts: str = "", thread: str = ""
+    words: str, typed: str, *, origin: str, ts: str = "", thread: str = ""
 ) -> MessageView:
     """Say that a debate runs on the same question, and offer one of its own.
 
     Args:
-        told: That it runs, where, and that nothing was started.
-        typed: What was typed, options included, in `MOST_ORDER_CHARS` characters.
+        words: That it runs, where, and that nothing was started.
+        typed: The typed text, options included, in `MOST_ORDER_CHARS` characters.
         origin: The command or message, as in `asked_back`.
         ts: The message; empty: it was a command.
         thread: The first message of the thread it is in; empty: in none.
     """
     button = _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True)
-    return _with_buttons(told, button)
+    return _with_buttons(words, button)
 
 
 def greeting() -> MessageView:
@@ -80,7 +80,7 @@ def greeting() -> MessageView:
 
 def typed_in(value: str) -> Mapping[str, str]:
     """The values of a button that starts a debate: `text`, `origin`, `ts`, `thread` and `anew`."""
-    return {key: str(kept) for key, kept in json.loads(value).items()}
+    return {key: str(item) for key, item in json.loads(value).items()}
 
 
 def _debate_it(text: str, *, origin: str, ts: str, thread: str, anew: bool = False) -> Block:

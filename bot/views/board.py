@@ -237,8 +237,8 @@ def _summary(debate: Debate) -> str:
         return ""
     newest = max(summaries, key=lambda summary: running.rank(debate, summary.turn))
     stage = newest.turn.target
-    known = ACTS.get(Act(stage)) if stage in set(Act) else None
-    upto = f"after {known.phase}" if known else f"up to round {newest.turn.round}"
+    spec = ACTS.get(Act(stage)) if stage in set(Act) else None
+    upto = f"after {spec.phase}" if spec else f"up to round {newest.turn.round}"
     text = gist(newest.text, _SUMMARY_LIMIT)
     who = letters(debate, newest.model_copy(update={"text": text}))
     return "\n".join(filter(None, (f"*Summary {upto}*", text, who)))
@@ -255,9 +255,9 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
         acts = ", ".join(f"{count} × {act}" for act, count in counts.items())
         return f"At work: {len(own)} agents ({acts})"
     lines = (
-        f"{name_of(debate, agent)} ({turn_noun(debate, taken[0])}"
-        f"{f' and {len(taken) - 1} more' if len(taken) > 1 else ''})"
-        for agent, taken in own.items()
+        f"{name_of(debate, agent)} ({turn_noun(debate, agent_turns[0])}"
+        f"{f' and {len(agent_turns) - 1} more' if len(agent_turns) > 1 else ''})"
+        for agent, agent_turns in own.items()
     )
     names = listed(lines, _WORKING_LIMIT, " · ")
     return f"At work: {names}" if names else ""
@@ -266,9 +266,9 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
 def _positions(debate: Debate) -> str:
     contributions = format_of(debate).positions(debate).values()
     lines = (
-        f"• *{name_of(debate, made.turn.agent)}*: "
-        f"{answer_of(debate.setup.agent(made.turn.agent), made, _POSITION_LIMIT)}"
-        for made in contributions
+        f"• *{name_of(debate, position.turn.agent)}*: "
+        f"{answer_of(debate.setup.agent(position.turn.agent), position, _POSITION_LIMIT)}"
+        for position in contributions
     )
     text = listed(lines, _POSITIONS_LIMIT)
     return f"*Positions so far*\n{text}" if text else ""
@@ -349,7 +349,9 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.REVEAL: debate.is_sealed,
     }
     texts = {BoardAction.ANSWER: f"Answer {counted(waiting, 'question')}"}
-    shown = (action for action in BoardAction if action in enabled and possible.get(action))
+    visible_actions = (
+        action for action in BoardAction if action in enabled and possible.get(action)
+    )
     buttons = (
         button(
             texts.get(action, action.value),
@@ -359,7 +361,7 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
             style=_STYLES.get(action, ""),
             confirm=_CONFIRMATIONS.get(action),
         )
-        for action in shown
+        for action in visible_actions
     )
     return row(BlockId.CONTROLS, [*filter(None, [anyway]), *buttons])
 

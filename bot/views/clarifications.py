@@ -32,45 +32,45 @@ _HINT_LIMIT = 300
 _WITHOUT_NUMBER = "Without the number it is a note, until you say which question it answers."
 
 
-def card(debate: Debate, asked: Clarifications) -> MessageView:
-    """Return the card: every question with who asks, what holds without an answer, and the answer.
+def card(debate: Debate, clarifications: Clarifications) -> MessageView:
+    """Return the card: every question with its askers, its assumption, and its answer.
 
     Args:
         debate: The debate as it is now.
-        asked: The questions put together.
+        clarifications: The questions of the card.
     """
     # Questions of the card that people can still answer.
     still_open = {item.number for item in schedule.open_questions(debate)}
-    waiting = [item for item in asked.items if item.number in still_open]
-    limit = min(_MOST_WORDS, _ROOM // (2 * max(len(asked.items), 1)))
-    head = _head(debate, asked, waiting)
+    waiting = [item for item in clarifications.items if item.number in still_open]
+    limit = min(_MOST_WORDS, _ROOM // (2 * max(len(clarifications.items), 1)))
+    head = _head(debate, clarifications, waiting)
     lines = [
         f"*{item.number}. {gist(item.question, limit)}*\n"
         f"_asked by {listed((name_of(debate, agent) for agent in item.asked_by), 300, ', ')}_\n"
         f"{_outcome(debate, item, limit, is_open=item in waiting)}"
-        for item in asked.items
+        for item in clarifications.items
     ]
-    who = _who_asks(asked)
-    what = "finding" if debate.findings and asked.turn.round else "question"
+    who = _who_asks(clarifications)
+    what = "finding" if debate.findings and clarifications.turn.round else "question"
     title = f"{what.capitalize()}s from {who}: closed"
-    if not waiting and _correctable_until(debate, asked):
+    if not waiting and _correctable_until(debate, clarifications):
         title = f"{what.capitalize()}s from {who}: answered"
     if waiting:
-        left = " still open" if len(waiting) < len(asked.items) else ""
-        title = f"{counted(len(waiting), what)} from {who}{left}"
+        suffix = " still open" if len(waiting) < len(clarifications.items) else ""
+        title = f"{counted(len(waiting), what)} from {who}{suffix}"
     blocks: list[Block] = [header(title), *sections(head)]
-    blocks += _listed(debate, asked, lines, waiting)
+    blocks += _listed(debate, clarifications, lines, waiting)
     if waiting:
         blocks += _buttons(debate)
     return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
-def _who_asks(asked: Clarifications) -> str:
-    """Whose questions these are: the playbook's, the agents', or both."""
-    by_playbook = [item for item in asked.items if PLAYBOOK in item.asked_by]
+def _who_asks(clarifications: Clarifications) -> str:
+    """Who asks these questions, in words: the playbook, the agents, or both."""
+    by_playbook = [item for item in clarifications.items if PLAYBOOK in item.asked_by]
     if not by_playbook:
         return "the agents"
-    alone = all(item.asked_by == (PLAYBOOK,) for item in asked.items)
+    alone = all(item.asked_by == (PLAYBOOK,) for item in clarifications.items)
     return _PLAYBOOK if alone else f"{_PLAYBOOK} and the agents"
 
 
@@ -87,8 +87,8 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
             optional=True,
         )
         fields.append(text_input(field, multiline=True))
-    left = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
-    rest = checkbox(left, "Skip it: what the form says is assumed")
+    skip_field = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
+    rest = checkbox(skip_field, "Skip it: what the form says is assumed")
     intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*"
     return form(
         CallbackId.ANSWER_FORM,
@@ -99,19 +99,19 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
     )
 
 
-def _correctable_until(debate: Debate, asked: Clarifications) -> datetime | None:
-    """When the answers of questions that are all answered stand; None: they do already."""
-    is_answered = all(item.number in debate.answers for item in asked.items)
-    if schedule.is_cut_short(debate) or not is_answered or asked not in debate.open_cards:
+def _correctable_until(debate: Debate, clarifications: Clarifications) -> datetime | None:
+    """Until when answers can be corrected, once all are given; None: no longer, or not all are."""
+    is_answered = all(item.number in debate.answers for item in clarifications.items)
+    if schedule.is_cut_short(debate) or not is_answered or clarifications not in debate.open_cards:
         return None
-    end = clarifying.end_of(debate, asked)
+    end = clarifying.end_of(debate, clarifications)
     return end if end > debate.now else None
 
 
-def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification]) -> str:
+def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clarification]) -> str:
     if debate.stop or debate.status is Status.FAILED:
         return "The debate was ended: the agents read no answers any more."
-    if not waiting and (until := _correctable_until(debate, asked)):
+    if not waiting and (until := _correctable_until(debate, clarifications)):
         return (
             f"The agents go on at {moment(until)}. Until then who answered in the thread can "
             "edit their message."
@@ -122,30 +122,33 @@ def _head(debate: Debate, asked: Clarifications, waiting: Sequence[Clarification
             "thread reaches them as a note."
         )
     number = waiting[0].number
-    wants = "wants" if _who_asks(asked) == _PLAYBOOK else "want"
+    wants = "wants" if _who_asks(clarifications) == _PLAYBOOK else "want"
     until = (
-        f"Waiting until {moment(asked.until)}. Where nobody has answered by then, what it says "
-        "under the question is assumed."
+        f"Waiting until {moment(clarifications.until)}. Where nobody has answered by then, what it "
+        "says under the question is assumed."
     )
     if debate.paused_by:
         until = "Paused: the time to answer stands still until somebody resumes the debate."
     until = f":hourglass_flowing_sand: {until}"
-    if debate.findings and asked.turn.round:
+    if debate.findings and clarifications.turn.round:
         return card_head(debate, person(debate.setup.asked_by), number, until)
     return (
-        f"{person(debate.setup.asked_by)}, {_who_asks(asked)} {wants} to know this before "
+        f"{person(debate.setup.asked_by)}, {_who_asks(clarifications)} {wants} to know this before "
         f"{'they' if wants == 'want' else 'the agents'} begin. "
         f"Reply in this thread: `{number}: your answer`. {_WITHOUT_NUMBER}\n{until}"
     )
 
 
 def _listed(
-    debate: Debate, asked: Clarifications, lines: Sequence[str], waiting: Sequence[Clarification]
+    debate: Debate,
+    clarifications: Clarifications,
+    lines: Sequence[str],
+    waiting: Sequence[Clarification],
 ) -> Iterator[Block]:
-    if len(asked.items) > _MOST_BUTTONS:
+    if len(clarifications.items) > _MOST_BUTTONS:
         yield from sections("\n\n".join(lines))
         return
-    for item, line in zip(asked.items, lines, strict=True):
+    for item, line in zip(clarifications.items, lines, strict=True):
         section: Block = {"expand": True, "text": verbatim(line), "type": "section"}
         if item in waiting:
             label = f"Skip question {item.number}: its assumption holds"
@@ -184,18 +187,18 @@ def _buttons(debate: Debate) -> list[Block]:
 
 
 def which_question(debate: Debate, note: str, words: str) -> MessageView:
-    """Return what asks somebody which question their reply answers, if any.
+    """Return a message that asks which question a reply answers, if any.
 
     Args:
         debate: The debate as it is now.
-        note: Id of the note that the reply is until somebody says so.
-        words: What they wrote.
+        note: Id of the note that the reply is meanwhile.
+        words: The reply's text.
     """
     items = schedule.open_questions(debate)
-    said = gist(words, _LABEL_LIMIT)
+    excerpt = gist(words, _LABEL_LIMIT)
     lines = "\n".join(f"*{item.number}.* {gist(item.question, _HINT_LIMIT)}" for item in items)
     text = (
-        f"Which question does this answer?\n> {' '.join(said.split())}\n{lines}\n"
+        f"Which question does this answer?\n> {' '.join(excerpt.split())}\n{lines}\n"
         "If none, leave it: the agents read it as a note."
     )
     buttons = (

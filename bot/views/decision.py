@@ -83,20 +83,20 @@ def turned_out(debate: Debate) -> str:
     return _words(debate, debate.outcome) if debate.outcome else ""
 
 
-def recorded(debate: Debate, given: DecisionOutcome) -> str:
+def recorded(debate: Debate, outcome: DecisionOutcome) -> str:
     """Return what only who clicked is told where the form to say why did not open."""
     return (
-        f"Recorded: {_CHOICES[given.kind].lower()}. To add a reason, type "
+        f"Recorded: {_CHOICES[outcome.kind].lower()}. To add a reason, type "
         f"`/debate outcome {debate.id}`."
     )
 
 
-def outcome_form(debate: Debate, given: DecisionOutcome | None, *, again_after: int) -> Form:
-    """Return the form to say how it turned out, and why; what was said before stands in it.
+def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after: int) -> Form:
+    """Return the form to say how it turned out, and why, filled with the recorded outcome.
 
     Args:
         debate: The debate.
-        given: What is recorded so far.
+        outcome: The recorded outcome; None: there is none.
         again_after: Days until people are asked again where it is too early; 0: never.
     """
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
@@ -112,7 +112,7 @@ def outcome_form(debate: Debate, given: DecisionOutcome | None, *, again_after: 
         hint="Recorded with your name, shown on the board, in the thread and to later debates.",
         optional=True,
     )
-    text = f"\n_Recorded: {_CHOICES[given.kind].lower()}._" if given else ""
+    text = f"\n_Recorded: {_CHOICES[outcome.kind].lower()}._" if outcome else ""
     return form(
         CallbackId.OUTCOME_FORM,
         title="How it turned out",
@@ -122,18 +122,18 @@ def outcome_form(debate: Debate, given: DecisionOutcome | None, *, again_after: 
             select(
                 how,
                 {kind.value: words for kind, words in _CHOICES.items()},
-                given.kind.value if given else "",
+                outcome.kind.value if outcome else "",
             ),
-            text_input(why, value=given.why if given else "", multiline=True, most=_WHY_LIMIT),
+            text_input(why, value=outcome.why if outcome else "", multiline=True, most=_WHY_LIMIT),
         ],
         metadata={"debate": debate.id},
     )
 
 
-def _words(debate: Debate, said: DecisionOutcome) -> str:
-    at = debate.times.get(f"outcome/{said.origin}", debate.now)
-    why = f"\nWhy: {gist(said.why, _WHY_LIMIT)}" if said.why.strip() else ""
-    return f"{_SAID[said.kind]}, says {person(said.by)}, {moment(at)}.{why}"
+def _words(debate: Debate, outcome: DecisionOutcome) -> str:
+    at = debate.times.get(f"outcome/{outcome.origin}", debate.now)
+    why = f"\nWhy: {gist(outcome.why, _WHY_LIMIT)}" if outcome.why.strip() else ""
+    return f"{_SAID[outcome.kind]}, says {person(outcome.by)}, {moment(at)}.{why}"
 
 
 def _buttons(debate: Debate) -> Block:
@@ -220,23 +220,23 @@ def decision_form(
     *,
     today: date,
     newer: Sequence[DebateEntry] = (),
-    chosen: Decision | None = None,
+    draft: Decision | None = None,
 ) -> Form:
     """Return the form that asks why, and on which date or by which debate.
 
-    It shows the decision that stands, and remembers which one that was.
+    It shows the current decision and holds its origin in the metadata.
 
     Args:
         debate: The debate with the verdict.
         kind: What is to be recorded.
-        today: The day from which on a date makes sense.
-        newer: Debates that may stand in its place; with `SUPERSEDE` at least one.
-        chosen: What this person sent when another one had just decided; None: nothing yet.
+        today: The earliest day to revisit.
+        newer: Debates that may supersede it; with `SUPERSEDE` at least one.
+        draft: This person's decision, sent just after another one was recorded; None: none.
     """
     title, submit = _FORMS[kind]
     stands = debate.decision
     now = [standing(debate)] if stands else []
-    if chosen:
+    if draft:
         submit = "Replace it"
         now.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
@@ -253,8 +253,8 @@ def decision_form(
         blocks=[
             *sections(f"*The agents' verdict*\n{gist(verdict, _DECISION_LIMIT)}"),
             *sections("\n".join(now)),
-            *_more(kind, today, newer, chosen.revisit_on if chosen else None),
-            text_input(why, multiline=True, most=_WHY_LIMIT, value=chosen.why if chosen else ""),
+            *_more(kind, today, newer, draft.revisit_on if draft else None),
+            text_input(why, multiline=True, most=_WHY_LIMIT, value=draft.why if draft else ""),
         ],
         metadata={
             "debate": debate.id,
@@ -264,9 +264,9 @@ def decision_form(
     )
 
 
-def already_decided(standing: Decision, why: str) -> str:
-    """Return that a decision stands already, with the reason that was not recorded."""
-    text = f"{_decided(standing)} already: nothing more was recorded.{_why(standing)}"
+def already_decided(decision: Decision, why: str) -> str:
+    """Return that a decision is recorded already, with the person's unrecorded reason."""
+    text = f"{_decided(decision)} already: nothing more was recorded.{_why(decision)}"
     wrote = f"\nYou wrote:\n>>> {plain(redact(why))}" if why.strip() else ""
     return text + wrote
 
@@ -318,7 +318,7 @@ def _why(decision: Decision) -> str:
 
 
 def _more(
-    kind: DecisionKind, today: date, newer: Sequence[DebateEntry], chosen: date | None
+    kind: DecisionKind, today: date, newer: Sequence[DebateEntry], initial: date | None
 ) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
         field = Field(
@@ -326,7 +326,7 @@ def _more(
             label="On which day?",
             hint="A reminder comes to the thread at 8 that morning, in your time zone.",
         )
-        day_shown = chosen or today + timedelta(days=30)
+        day_shown = initial or today + timedelta(days=30)
         return [labelled(field, "datepicker", initial_date=day_shown.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {

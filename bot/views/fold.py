@@ -36,9 +36,9 @@ class FoldedBlock:
 
 
 def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = ()) -> list[Block]:
-    """Return a message's blocks with something folded away between them.
+    """Return a message's blocks with a collapsed block between them.
 
-    What does not fit into a message is behind a button, with all the rest.
+    Where it does not fit, a button opens all of it.
 
     Args:
         fold: What is folded away.
@@ -46,11 +46,11 @@ def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = (
         below: Blocks that are shown after it.
     """
     button = read_all_button(fold.value)
-    left = _MESSAGE_LIMIT - _size([*above, *below, button])
+    space = _MESSAGE_LIMIT - _size([*above, *below, button])
     inside, fits = list[Block](), True
     for part in _packed(fold.parts):
         blocks = sections(part)
-        room = len(inside) + len(blocks) <= _MOST_INSIDE and _size([*inside, *blocks]) <= left
+        room = len(inside) + len(blocks) <= _MOST_INSIDE and _size([*inside, *blocks]) <= space
         if not room:
             fits = False
             break

@@ -56,23 +56,23 @@ def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
 
 
 def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
-    """Return what offers to put to the judge what somebody wrote in a decided thread.
+    """Return the offer to put a message of a decided thread to the judge.
 
     Args:
         debate: The debate that was decided.
-        message: Id of the message: it is asked once, however often the button is pressed.
+        message: Id of the message; each is asked once only.
         text: The question, at most `MOST_OFFERED` characters.
     """
-    # What only one person sees is stored as well: no secret may be in it.
-    said = redact(text)
+    # Ephemeral messages are stored as well: without secrets.
+    clean = redact(text)
     words = (
         f"Debate `{debate.id}` has ended: its agents do not read this. Shall its judge answer, "
-        f"from what was said in the debate?\n> {plain(' '.join(said.split()))}"
+        f"from what was said in the debate?\n> {plain(' '.join(clean.split()))}"
     )
     asking = button(
         "Ask about it",
         ActionId.ASK_THIS,
-        json.dumps({"debate": debate.id, "message": message, "text": said}),
+        json.dumps({"debate": debate.id, "message": message, "text": clean}),
         label="Put what you wrote to the judge of this debate",
     )
     return MessageView(text=words, blocks=[*sections(words), actions(BlockId.ASK_THIS, asking)])
@@ -80,7 +80,7 @@ def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
 
 def offered(value: str) -> Mapping[str, str]:
     """The values of that button: `debate`, `message` and `text`."""
-    return {key: str(kept) for key, kept in json.loads(value).items()}
+    return {key: str(item) for key, item in json.loads(value).items()}
 
 
 def ask_form(debate: Debate) -> Form:
@@ -114,7 +114,7 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
     judge = debate.setup.judge
     quoted = dict[str, str]()
     for name, key in answer.entries.items():
-        # The post in which people read that entry of the record.
+        # The post that shows that entry of the record.
         if key in {VERDICT_ENTRY, DECISION_ENTRY}:
             post = headline_key(debate.id, debate.edition)
             entry = "the verdict" if key == VERDICT_ENTRY else "the team's decision"
@@ -123,30 +123,30 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
             post, who = post_key(debate, turn), debate.setup.agent(turn.agent).name
             entry = f"{who}'s {ACTS[turn.act].noun}, round {turn.round}"
         quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
-    # Quotes of the debate's sources, to which the foot does not lead, tell their place themselves.
+    # The foot has no links for quotes of the debate's sources: these carry their place.
     places = {
         (citation.source, citation.words): where(citation)
         for citation in answer.citations
         if citation.source not in answer.entries
     }
 
-    def show(found: Mention, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+    def show(mention: Mention, is_verified: bool) -> str:  # noqa: FBT001 - the port's
         if not is_verified:
-            return f"~~“{found.words}”~~ (not found)"
-        return f"“{found.words}” ({places.get((found.source, found.words), found.source)})"
+            return f"~~“{mention.words}”~~ (not found)"
+        return f"“{mention.words}” ({places.get((mention.source, mention.words), mention.source)})"
 
     text = rendered(answer.text, show, of_record=True)
-    shown = mrkdwn(text)
+    body = mrkdwn(text)
     head = f"{person(question.by)} asked: “{gist(question.text, _QUESTION_LIMIT)}”"
     if answer.fault:
         head += f"\n:warning: {gist(answer.fault, _FAULT_LIMIT)}"
     foot = [", ".join(f"{name}: {link}" for name, link in quoted.items())] if quoted else []
     # Where no model answers, the text is passages of the record, or says that there are none.
     is_answered = bool(answer.entries) if answer.fault else bool(answer.text)
-    told = f"Answered from the record of this debate. {_NO_VERDICT}" if is_answered else _NOT_FOUND
+    basis = f"Answered from the record of this debate. {_NO_VERDICT}" if is_answered else _NOT_FOUND
     spent = f" · Cost: {cost(answer.usage)}" if answer.call or answer.lost.attempts else ""
-    foot.append(f"{told}{spent}")
-    pages = in_pages(f"{head}\n\n{shown}")
+    foot.append(f"{basis}{spent}")
+    pages = in_pages(f"{head}\n\n{body}")
     return [
         MessageView(
             text=page,
@@ -192,24 +192,24 @@ def feedback_buttons(debate: Debate) -> list[Block]:
     return [{"block_id": block_id, "elements": [element], "type": "context_actions"}]
 
 
-def thanks(debate: Debate, given: Feedback) -> MessageView:
-    """Return what only who gave feedback is told, with a button to say why."""
-    words = _THANKS[given.helpful]
+def thanks(debate: Debate, feedback: Feedback) -> MessageView:
+    """Return the ephemeral thanks for feedback, with a button to say why."""
+    words = _THANKS[feedback.helpful]
     why = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
     return MessageView(text=words, blocks=[*sections(words), actions(BlockId.FEEDBACK, why)])
 
 
-def comment_form(debate: Debate, given: Feedback) -> Form:
-    """Return the form that asks for the reason; what was said earlier stands in it."""
+def comment_form(debate: Debate, feedback: Feedback) -> Form:
+    """Return the form that asks for the reason, filled with the earlier comment."""
     verdict = debate.verdict.decision if debate.verdict else debate.setup.question
-    field = Field(id=FieldId.WHY.value, label=_ASKED[given.helpful], hint=_HINT, optional=True)
+    field = Field(id=FieldId.WHY.value, label=_ASKED[feedback.helpful], hint=_HINT, optional=True)
     return form(
         CallbackId.COMMENT_FORM,
         title="Say why",
         submit="Send",
         blocks=[
-            *sections(f"*{_FOUND[given.helpful]}*\n{gist(verdict, _VERDICT_LIMIT)}"),
-            text_input(field, value=given.comment, multiline=True, most=_COMMENT_LIMIT),
+            *sections(f"*{_FOUND[feedback.helpful]}*\n{gist(verdict, _VERDICT_LIMIT)}"),
+            text_input(field, value=feedback.comment, multiline=True, most=_COMMENT_LIMIT),
         ],
-        metadata={"debate": debate.id, "helpful": "yes" if given.helpful else "no"},
+        metadata={"debate": debate.id, "helpful": "yes" if feedback.helpful else "no"},
     )

@@ -51,23 +51,25 @@ def form(
     """Return a form.
 
     Args:
-        callback_id: Who handles it.
+        callback_id: Id of its listener.
         title: At most 24 characters.
-        submit: What the button says.
+        submit: Text of the button.
         blocks: Its contents.
-        metadata: What comes back with it: ids and the like.
+        metadata: Values sent back with it, such as ids.
 
     Raises:
         ValueError: A limit is passed.
     """
-    kept = json.dumps(metadata)
-    if len(kept) > _METADATA_LIMIT:
-        raise ValueError(f"a form remembers at most {_METADATA_LIMIT} characters, not {len(kept)}")
+    metadata_json = json.dumps(metadata)
+    if len(metadata_json) > _METADATA_LIMIT:
+        raise ValueError(
+            f"a form remembers at most {_METADATA_LIMIT} characters, not {len(metadata_json)}"
+        )
     return {
         **_frame(title, "Cancel", blocks),
         "callback_id": callback_id.value,
         "submit": _words(submit),
-        "private_metadata": kept,
+        "private_metadata": metadata_json,
     }
 
 
@@ -113,19 +115,19 @@ def checkbox(field: Field, choice: str, *, on: bool = False) -> Block:
     return labelled(field, "checkboxes", **more, options=[option])
 
 
-def select(field: Field, options: Mapping[str, str], chosen: str = "") -> Block:
-    """Return a menu of which one is chosen; options are value → words."""
-    made = _options(options)
-    more = {"initial_option": made[chosen]} if chosen in made else {}
-    return labelled(field, "static_select", **more, options=list(made.values()))
+def select(field: Field, options: Mapping[str, str], initial: str = "") -> Block:
+    """Return a menu for one value; options are value → words."""
+    entries = _options(options)
+    more = {"initial_option": entries[initial]} if initial in entries else {}
+    return labelled(field, "static_select", **more, options=list(entries.values()))
 
 
-def multi_select(field: Field, options: Mapping[str, str], chosen: Sequence[str] = ()) -> Block:
-    """Return a menu of which several are chosen; options are value → words."""
-    made = _options(options)
-    first = [made[value] for value in chosen if value in made]
+def multi_select(field: Field, options: Mapping[str, str], initial: Sequence[str] = ()) -> Block:
+    """Return a menu for several values; options are value → words."""
+    entries = _options(options)
+    first = [entries[value] for value in initial if value in entries]
     more = {"initial_options": first} if first else {}
-    return labelled(field, "multi_static_select", **more, options=list(made.values()))
+    return labelled(field, "multi_static_select", **more, options=list(entries.values()))
 
 
 def labelled(field: Field, kind: str, **more: object) -> Block:

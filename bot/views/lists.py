@@ -28,22 +28,22 @@ _ROWS_NOTE = (
 )
 
 
-def calibration_blocks(found: Calibration) -> list[Block]:
-    """Return what is known of how decisions turned out; nothing where none was accepted."""
-    if not found.accepted:
+def calibration_blocks(counts: Calibration) -> list[Block]:
+    """Return figures on how decisions turned out; nothing where none was accepted."""
+    if not counts.accepted:
         return []
-    lines = [*map(literal, found.findings), f"_{literal(states(found))}_"]
+    lines = [*map(literal, counts.findings), f"_{literal(states(counts))}_"]
     blocks = [header("How decisions turned out"), *sections(listed(lines, _LIMIT))]
-    for group in dict.fromkeys(row.group for row in found.rows[1:] if found.known >= FEWEST):
+    for group in dict.fromkeys(row.group for row in counts.rows[1:] if counts.known >= FEWEST):
         rows = [
             f"• {literal(row.name)}: {row.held} of {row.count} held, {interval_words(row.share)}"
             f"{f', {row.partly} in part' if row.partly else ''}"
             f"{f', {row.reversed} reversed' if row.reversed else ''}"
-            for row in found.rows
+            for row in counts.rows
             if row.group == group
         ]
         blocks += sections(listed([f"*{literal(group)}*", *rows], _LIMIT))
-    return [*blocks, *context(*([_ROWS_NOTE] if found.known >= FEWEST else []), _NOTE)]
+    return [*blocks, *context(*([_ROWS_NOTE] if counts.known >= FEWEST else []), _NOTE)]
 
 
 _QUESTION_LIMIT = 160
@@ -108,9 +108,9 @@ def own_list(rows: Sequence[DebateRow]) -> MessageView:
     return _list("The newest debates in your channels", rows)
 
 
-def search_list(wanted: str, rows: Sequence[DebateRow]) -> MessageView:
-    """Return what was found by words."""
-    words = literal(wanted.replace("`", "'"))[:_QUESTION_LIMIT]
+def search_list(query: str, rows: Sequence[DebateRow]) -> MessageView:
+    """Return the hits of a search."""
+    words = literal(query.replace("`", "'"))[:_QUESTION_LIMIT]
     if not rows:
         text = (
             f"Nothing in your channels holds “{words}”. Fewer or shorter words find more: "
@@ -172,10 +172,10 @@ def _parts(rows: Sequence[DebateRow]) -> Iterator[Block]:
         ],
         "Ended without a verdict": [r for r in rows if r.debate.status is Status.FAILED],
     }
-    for title, found in parts.items():
-        if found:
+    for title, part_rows in parts.items():
+        if part_rows:
             yield header(title)
-        for row in found:
+        for row in part_rows:
             yield from sections(row_text(row))
 
 
@@ -203,8 +203,8 @@ def _lines(row: DebateRow) -> Iterator[str]:
     question = gist(debate.setup.question, _QUESTION_LIMIT) or "a debate"
     yield f"*<{row.address}|{question}>*" if row.address else f"*{question}*"
     where = f"<#{debate.setup.place.channel}>"
-    asked = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
-    yield f"{status_words(debate)} · {where} · {asked} · `{debate.id}`"
+    byline = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
+    yield f"{status_words(debate)} · {where} · {byline} · `{debate.id}`"
     if decided := debate.verdict or debate.earlier_verdict:
         before = "" if debate.verdict else "Before it was debated: "
         yield f"> {before}{decided_on(debate, decided, _DECISION_LIMIT)}"

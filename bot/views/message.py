@@ -76,12 +76,12 @@ def pages(text: str) -> list[str]:
 
 
 def in_pages(text: str) -> list[str]:
-    """Safe mrkdwn, a post's worth in each piece; what no thread should hold is only counted."""
+    """Safe mrkdwn in pieces of one post; pieces above `MOST_PAGES` are only counted."""
     pieces = split(text, PAGE_LIMIT)
     if len(pieces) <= MOST_PAGES:
         return pieces
-    left = len(pieces) - MOST_PAGES + 1
-    return [*pieces[: MOST_PAGES - 1], f"_… {left} more posts are left out; the report has them._"]
+    rest = len(pieces) - MOST_PAGES + 1
+    return [*pieces[: MOST_PAGES - 1], f"_… {rest} more posts are left out; the report has them._"]
 
 
 def named(name: str) -> str:
@@ -91,11 +91,11 @@ def named(name: str) -> str:
 
 def listed(items: Iterable[str], limit: int, joint: str = "\n") -> str:
     """Return as many items as fit into the limit, and say how many do not."""
-    kept, size = list[str](), 0
+    fitting, size = list[str](), 0
     whole = list(items)
     for item in whole:
         size += len(item) + len(joint)
         if size > limit:
-            return joint.join([*kept, f"… and {len(whole) - len(kept)} more"])
-        kept.append(item)
-    return joint.join(kept)
+            return joint.join([*fitting, f"… and {len(whole) - len(fitting)} more"])
+        fitting.append(item)
+    return joint.join(fitting)

@@ -93,7 +93,7 @@ def question(debate: Debate) -> list[MessageView]:
 
 
 def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
-    """Return what the team has decided earlier, and how the agents cite it; empty if nothing.
+    """Return the team's earlier decisions with their citation labels; empty if there are none.
 
     Args:
         debate: The debate with the register read.
@@ -105,13 +105,13 @@ def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
             continue
         for number, reference in enumerate(debate.references, start=1):
             if reference in register.references:
-                known = reference.address
-                title = link(known, reference.title) if known else plain(reference.title)
+                address = reference.address
+                title = link(address, reference.title) if address else plain(reference.title)
                 lines.append(f"• {label_of(debate.references, number)}: {title}")
         lines += [f"• {gist(warning, _TITLE_LIMIT)}" for warning in register.warnings]
     text = listed(lines, most)
-    said = ":books: Decided here earlier, for agents to cite where it bears on this:"
-    return f"{said}\n{text}" if text else ""
+    heading = ":books: Decided here earlier, for agents to cite where it bears on this:"
+    return f"{heading}\n{text}" if text else ""
 
 
 def continued(board: str, question: str, by: Person) -> MessageView:
@@ -140,9 +140,9 @@ def source_read(source: Source) -> MessageView:
     return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{warnings}.")
 
 
-def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
-    """Return the line that says who changed what holds for debates in a channel."""
-    choices, texts = chosen.choices, list[str]()
+def settings_changed(by: Person, settings: ChannelChoices) -> MessageView:
+    """Return the line that says who changed a channel's settings, and to what."""
+    choices, texts = settings.choices, list[str]()
     if choices.playbook:
         texts.append(f"playbook {literal(choices.playbook)}")
     if choices.format:
@@ -161,15 +161,15 @@ def settings_changed(by: Person, chosen: ChannelChoices) -> MessageView:
         texts.append("a single answer beside each debate" if choices.shadow else "no single answer")
     if cost := choices.debate_cost:
         texts.append("no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate")
-    if chosen.stewards:
-        named = ", ".join(person(Person(id=steward)) for steward in chosen.stewards)
+    if settings.stewards:
+        named = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
         texts.append(f"steered also by {named}")
     set_words = {
-        "boards stay pinned at the end": chosen.keep_pinned,
-        "every turn is a post of its own": chosen.every_turn,
-        "no pages of debates": chosen.no_pages,
-        "open to people of other organisations": chosen.open_to_others is True,
-        "only people of this workspace start debates and answer": chosen.open_to_others is False,
+        "boards stay pinned at the end": settings.keep_pinned,
+        "every turn is a post of its own": settings.every_turn,
+        "no pages of debates": settings.no_pages,
+        "open to people of other organisations": settings.open_to_others is True,
+        "only people of this workspace start debates and answer": settings.open_to_others is False,
     }
     texts += [words for words, is_set in set_words.items() if is_set]
     now = listed(texts, 1000, "; ") or "as Moot is set up"

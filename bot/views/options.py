@@ -64,39 +64,53 @@ def option_name(debate: Debate, option: str) -> str:
 
 
 def who_stands_where(debate: Debate) -> str:
-    """Every option with the agents who hold it best and how likely; what they split about."""
-    standing = by_option(debate)
-    if not standing:
+    """Every option with the agents who hold it best and their shares; then the widest gap."""
+    agents_by_option = by_option(debate)
+    if not agents_by_option:
         return ""
-    held = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
     lines = list[str]()
-    for option, drafted in standing.items():
-        given = [shares.get(option, 0.0) for shares in held.values()]
-        if not is_listed(options_of(debate), option, *given, len(drafted)):
+    for option, drafted in agents_by_option.items():
+        option_shares = [shares.get(option, 0.0) for shares in shares_by_agent.values()]
+        if not is_listed(options_of(debate), option, *option_shares, len(drafted)):
             continue
-        # What an agent says counts more than what its first answer was taken for.
+        # Stated shares count more than the option of the draft.
         agents = [
             agent
-            for agent, shares in held.items()
+            for agent, shares in shares_by_agent.items()
             if (leading(shares) == option if shares else agent in drafted)
         ]
         names = (
             name_of(debate, agent)
-            + (f" {percent(held[agent][option])}" if held[agent].get(option) else "")
-            + (" (before the vote)" if held[agent] and is_uncounted(debate, agent) else "")
+            + (
+                f" {percent(shares_by_agent[agent][option])}"
+                if shares_by_agent[agent].get(option)
+                else ""
+            )
+            + (
+                " (before the vote)"
+                if shares_by_agent[agent] and is_uncounted(debate, agent)
+                else ""
+            )
             for agent in agents
         )
         text = listed(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
         lines.append(f"• *{option_name(debate, option)}* – {text}")
-    level = [name_of(debate, a) for a, shares in held.items() if shares and not leading(shares)]
+    level = [
+        name_of(debate, a)
+        for a, shares in shares_by_agent.items()
+        if shares and not leading(shares)
+    ]
     if level:
         lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
-    how = agreement({agent: shares for agent, shares in held.items() if shares})
+    how = agreement({agent: shares for agent, shares in shares_by_agent.items() if shares})
     if how.spread > GAP_FROM:
-        given = [shares.get(how.widest, 0.0) for shares in held.values() if shares]
+        option_shares = [
+            shares.get(how.widest, 0.0) for shares in shares_by_agent.values() if shares
+        ]
         lines.append(
             f"Widest gap: *{option_name(debate, how.widest)}*, "
-            f"{percent(min(given))} to {percent(max(given))}."
+            f"{percent(min(option_shares))} to {percent(max(option_shares))}."
         )
     return f"*Options*\n{listed(lines, _LIST_LIMIT)}"
 
@@ -175,12 +189,12 @@ def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
     return f"{name}: {text}"
 
 
-def _is_named(name: str, said: str) -> bool:
+def _is_named(name: str, sentence: str) -> bool:
     """Whether a sentence has an option's name, or its longer words in their order."""
-    wanted, words = (re.findall(r"\w+", text.casefold()) for text in (name, said))
+    name_words, words = (re.findall(r"\w+", text.casefold()) for text in (name, sentence))
     rest = iter(words)
-    longer = [word for word in wanted if len(word) >= _LONG_WORD or word.isdigit()]
-    return name.casefold() in said.casefold() or (
+    longer = [word for word in name_words if len(word) >= _LONG_WORD or word.isdigit()]
+    return name.casefold() in sentence.casefold() or (
         len(longer) > 1 and all(word in rest for word in longer)
     )
 

@@ -73,11 +73,11 @@ def options_form(debate: Debate) -> Form:
 
 
 def edits_in(debate: Debate, submitted: FormSubmitted, by: Person) -> Sequence[OptionEdit]:
-    """Return what the form asks for: renamed ones first, then the merge, then the new one."""
+    """Return the edits of the form: renames first, then the merge, then the new option."""
     edits = list[OptionEdit]()
-    # Compared with the names that stood in the form: another form may have changed some since.
-    known = submitted.kept.get("edits", "")
-    then = debate.option_edits[: int(known)] if known.isdecimal() else debate.option_edits
+    # Compared with the names that the form showed: another form may have changed some since.
+    count = submitted.kept.get("edits", "")
+    then = debate.option_edits[: int(count)] if count.isdecimal() else debate.option_edits
     for item in after_edits(as_named(debate), then).items:
         field = name_field(item.id)
         if field in submitted.values and submitted.typed(field) != item.name:

@@ -66,58 +66,58 @@ def steps(debate: Debate) -> Sequence[PlanStep]:
     """The steps of a running debate, in order."""
     waits = debate.paused_by or debate.outage
     now = frozenset[Turn]() if waits else frozenset(schedule.ready(debate))
-    found = list[PlanStep]()
+    plan = list[PlanStep]()
     asking = clarifying.ready(debate)
     if debate.setup.clarifying.enabled:
         is_running = asking is not None and not waits
-        found.append(
+        plan.append(
             PlanStep(title="Questions", done=asking is None, total=1, is_running=is_running)
         )
     for title, turns in _way(debate).items():
-        done = sum(map(debate.is_done, turns))
+        count = sum(map(debate.is_done, turns))
         is_running = asking is None and not now.isdisjoint(turns)
-        found.append(PlanStep(title=title, done=done, total=len(turns), is_running=is_running))
+        plan.append(PlanStep(title=title, done=count, total=len(turns), is_running=is_running))
     judging = any(turn.act in {Act.CROSS_CHECK, Act.SYNTHESIS} for turn in now)
     is_decided = debate.verdict is not None
-    return [*found, PlanStep(title="Decision", done=is_decided, total=1, is_running=judging)]
+    return [*plan, PlanStep(title="Decision", done=is_decided, total=1, is_running=judging)]
 
 
 @once_per_debate
 def progress(debate: Debate) -> Progress:
-    """How far it has come. What failed agents would have done no longer counts."""
-    done = len(_taken(debate)) + (debate.verdict is not None)
+    """Turns done and in total. Turns of failed agents do not count."""
+    count = len(_taken(debate)) + (debate.verdict is not None)
     if debate.status is not Status.RUNNING:
-        return Progress(max(done, 1), max(done, 1))
+        return Progress(max(count, 1), max(count, 1))
     turns = [turn for step in _way(debate).values() for turn in step]
     to_come = sum(not debate.is_done(turn) for turn in turns) + (debate.verdict is None)
-    return Progress(done, max(done + to_come, 1))
+    return Progress(count, max(count + to_come, 1))
 
 
 @once_per_debate
 def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
-    """Rounds and vote, with the turns that were taken and may still be, as far as is foreseen."""
+    """Rounds and vote, with the turns taken and those foreseen."""
     cut = schedule.is_cut_short(debate)
     rounds = 0 if cut else rounds_foreseen(debate)
     last = schedule.rounds_open(debate) if cut else rounds
     turns = [*_taken(debate), *_foreseen(debate, rounds, last, cut=cut)]
     most = max((turn.round for turn in turns if is_read(debate, turn)), default=0)
     only = "First answers" if not rounds and not cut else ""
-    found = {only or f"Round {number}": list[Turn]() for number in range(1, most + 1)}
-    found["Vote"] = []
-    titles = list(found)
+    parts = {only or f"Round {number}": list[Turn]() for number in range(1, most + 1)}
+    parts["Vote"] = []
+    titles = list(parts)
     for turn in dict.fromkeys(turns):
         if turn.act is Act.BALLOT and (turn.round or not last):
-            found["Vote"].append(turn)
+            parts["Vote"].append(turn)
         elif turn.act is Act.BALLOT or is_read(debate, turn):
             # Blind ballots are about the answers of the first round.
-            found[titles[max(turn.round, 1) - 1]].append(turn)
-    return found
+            parts[titles[max(turn.round, 1) - 1]].append(turn)
+    return parts
 
 
 def _taken(debate: Debate) -> Sequence[Turn]:
     """Turns with an outcome."""
     outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
-    return [outcome.turn for known in outcomes for outcome in known.values()]
+    return [outcome.turn for group in outcomes for outcome in group.values()]
 
 
 def _foreseen(debate: Debate, rounds: int, last: int, *, cut: bool) -> Iterator[Turn]:

@@ -121,35 +121,38 @@ class FormTarget(Value):
 
 
 def question_in(text: str) -> str:
-    """Return the question that a message asks: all of a short one.
+    """Return the question that a message asks.
 
-    Of a long one the sentence that asks for a decision, else its last question, else its beginning.
+    A short text whole; of a long one the last question that asks for a decision, else its last
+    question, else its beginning.
     """
     whole = text.strip()
     if len(whole) <= _SHORT:
         return whole
-    found = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
-    asked = [
-        sentence for sentence in found if sentence.endswith("?") and any(map(str.isalnum, sentence))
+    sentences = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
+    questions = [
+        sentence
+        for sentence in sentences
+        if sentence.endswith("?") and any(map(str.isalnum, sentence))
     ]
-    deciding = [sentence for sentence in asked if _DECIDING.search(sentence)]
-    if asked:
-        return _cut([*asked, *deciding][-1], _SHORT)
+    deciding = [sentence for sentence in questions if _DECIDING.search(sentence)]
+    if questions:
+        return _cut([*questions, *deciding][-1], _SHORT)
     return _cut(" ".join(whole.partition("\n")[0].split()) or " ".join(whole.split()), _SHORT)
 
 
 def in_fields(text: str) -> tuple[str, ...]:
-    """A text in pieces that a field each has room for, at the end of a line or word if it can be.
+    """A text in pieces of `TYPED_LIMIT` characters, cut at the end of a line or word if possible.
 
-    All of it: only the space between two pieces is left out.
+    Only white space between two pieces is dropped.
     """
-    pieces, left = list[str](), text.strip()
-    while len(left) > TYPED_LIMIT:
-        ends = (left.rfind(gap, TYPED_LIMIT // 2, TYPED_LIMIT) for gap in ("\n", " "))
+    pieces, rest = list[str](), text.strip()
+    while len(rest) > TYPED_LIMIT:
+        ends = (rest.rfind(gap, TYPED_LIMIT // 2, TYPED_LIMIT) for gap in ("\n", " "))
         end = next((at for at in ends if at > 0), TYPED_LIMIT)
-        pieces.append(left[:end].rstrip())
-        left = left[end:].lstrip()
-    return (*pieces, left)
+        pieces.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return (*pieces, rest)
 
 
 def _cut(text: str, most: int) -> str:
@@ -164,13 +167,13 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     """Return the form to start a debate.
 
     Args:
-        draft: What is in it.
-        options: What can be chosen.
-        target: Where it leads.
-        estimate: What it would cost, in words; clean text.
+        draft: Its values.
+        options: The values on offer.
+        target: Channel, thread and continued debate.
+        estimate: The expected cost, in words; clean text.
     """
-    chosen = draft.choices
-    kind = "" if chosen.playbook in {None, NO_PLAYBOOK} else str(chosen.playbook)
+    choices = draft.choices
+    kind = "" if choices.playbook in {None, NO_PLAYBOOK} else str(choices.playbook)
     question = Field(
         id=FieldId.QUESTION.value,
         label="Question",
@@ -204,17 +207,17 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         ],
         *[{**block, "block_id": _ESTIMATE_BLOCK}],
         *_playbook(kind or NO_PLAYBOOK, {NO_PLAYBOOK: _NO_KIND}, options),
-        _format(chosen.format or "", options.agendas, filled_by=kind),
+        _format(choices.format or "", options.agendas, filled_by=kind),
         _agents(
-            chosen.agents or (),
+            choices.agents or (),
             options,
             empty=_cast(draft, options),
             filled_by=kind,
         ),
-        _rounds(chosen.rounds, filled_by=kind),
-        *_money(chosen, options),
-        checkbox(asking, words, on=bool(chosen.clarify)),
-        _sealed(on=bool(chosen.sealed)),
+        _rounds(choices.rounds, filled_by=kind),
+        *_money(choices, options),
+        checkbox(asking, words, on=bool(choices.clarify)),
+        _sealed(on=bool(choices.sealed)),
     ]
     return form(
         CallbackId.START_FORM,
@@ -244,18 +247,18 @@ def settings_form(
     *,
     is_open: bool = False,
 ) -> Form:
-    """Return the form for what holds in a channel.
+    """Return the form for a channel's settings.
 
     Args:
         channel: Its id.
-        now: What it has set.
-        usual: What holds without.
-        options: What can be chosen.
-        is_open: Whether, without, people of other organisations take part.
+        now: Its settings.
+        usual: The defaults.
+        options: The values on offer.
+        is_open: Whether, by default, people of other organisations take part.
     """
-    chosen = now.choices
-    wait = str(chosen.wait_minutes) if chosen.wait_minutes else AS_USUAL
-    known = {"initial_users": list(now.stewards)} if now.stewards else {}
+    choices = now.choices
+    wait = str(choices.wait_minutes) if choices.wait_minutes else AS_USUAL
+    initial_users = {"initial_users": list(now.stewards)} if now.stewards else {}
     stewards = Field(
         id=FieldId.STEWARDS.value,
         label="Who may steer debates",
@@ -267,10 +270,10 @@ def settings_form(
         usual_agents = f"as Moot is set up ({_agent_names(usual.agents, options)})"
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
-        *_playbook(chosen.playbook or AS_USUAL, {AS_USUAL: _as_usual("none")}, options),
-        _format(chosen.format or AS_USUAL, options.agendas, usual=usual.format or ""),
-        _agents(chosen.agents or (), options, empty=usual_agents),
-        _rounds(chosen.rounds, usual=usual.rounds),
+        *_playbook(choices.playbook or AS_USUAL, {AS_USUAL: _as_usual("none")}, options),
+        _format(choices.format or AS_USUAL, options.agendas, usual=usual.format or ""),
+        _agents(choices.agents or (), options, empty=usual_agents),
+        _rounds(choices.rounds, usual=usual.rounds),
         select(
             Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1"),
             {
@@ -278,7 +281,7 @@ def settings_form(
                 _ON: "Yes, they may ask",
                 _OFF: "No, they begin at once",
             },
-            AS_USUAL if chosen.clarify is None else _ON if chosen.clarify else _OFF,
+            AS_USUAL if choices.clarify is None else _ON if choices.clarify else _OFF,
         ),
         select(
             Field(id=FieldId.WAIT.value, label="How long people have to answer"),
@@ -288,7 +291,7 @@ def settings_form(
             },
             wait,
         ),
-        *_money(chosen, options),
+        *_money(choices, options),
         select(
             Field(
                 id=FieldId.SHADOW.value,
@@ -301,10 +304,10 @@ def settings_form(
                 _ON: "Yes, in every debate",
                 _OFF: "No",
             },
-            AS_USUAL if chosen.shadow is None else _ON if chosen.shadow else _OFF,
+            AS_USUAL if choices.shadow is None else _ON if choices.shadow else _OFF,
         ),
-        labelled(stewards, "multi_users_select", **known),
-        _sealed(on=bool(usual.sealed if chosen.sealed is None else chosen.sealed)),
+        labelled(stewards, "multi_users_select", **initial_users),
+        _sealed(on=bool(usual.sealed if choices.sealed is None else choices.sealed)),
         checkbox(
             Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),
             "Keep its board pinned",
@@ -399,11 +402,11 @@ def _from(target: FormTarget) -> Iterator[str]:
 
 
 def _playbook(
-    chosen: str,
+    initial: str,
     none: Mapping[str, str],
     options: FormOptions,
 ) -> Sequence[Block]:
-    """The menu of kinds of debates; nothing where there are none."""
+    """The menu of playbooks; nothing where there are none."""
     if not options.playbooks:
         return ()
     field = Field(
@@ -413,11 +416,11 @@ def _playbook(
         "what the verdict holds.",
     )
     menu = {**none, **dict(list(options.playbooks.items())[:_MOST_PLAYBOOKS])}
-    return (select(field, menu, chosen if chosen in menu else next(iter(none))),)
+    return (select(field, menu, initial if initial in menu else next(iter(none))),)
 
 
 def _format(
-    chosen: str,
+    initial: str,
     more: Sequence[Agenda],
     *,
     usual: str = "",
@@ -433,18 +436,18 @@ def _format(
             filled_by=filled_by,
         ),
         options,
-        AS_USUAL if usual and chosen not in options else chosen,
+        AS_USUAL if usual and initial not in options else initial,
     )
 
 
 def _agents(
-    chosen: Sequence[str],
+    initial: Sequence[str],
     options: FormOptions,
     *,
     empty: str,
     filled_by: str = "",
 ) -> Block:
-    """The menu of agents; `empty`: who debates where none is chosen, in words."""
+    """The menu of agents; `empty`: in words, the agents of an empty choice."""
     hint = "At least two; each argues from its own point of view."
     if empty:
         hint += f" Empty: {empty}."
@@ -455,7 +458,7 @@ def _agents(
         optional=bool(empty),
         filled_by=filled_by,
     )
-    return multi_select(field, options.agents, chosen)
+    return multi_select(field, options.agents, initial)
 
 
 def _cast(draft: FormDraft, options: FormOptions) -> str:
@@ -476,7 +479,7 @@ def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
 
 
 def _rounds(
-    chosen: int | None,
+    initial: int | None,
     *,
     usual: int | None = None,
     filled_by: str = "",
@@ -488,10 +491,10 @@ def _rounds(
         label="Rounds",
         filled_by=filled_by,
     )
-    return select(field, options, str(chosen) if chosen else AS_USUAL)
+    return select(field, options, str(initial) if initial else AS_USUAL)
 
 
-def _money(chosen: Choices, options: FormOptions) -> Sequence[Block]:
+def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
     usual = _as_usual(options.usual_models) if options.usual_models else "As Moot is set up"
     models = {AS_USUAL: usual, **{model.id: model.words for model in options.models}}
     cap = Field(
@@ -505,9 +508,9 @@ def _money(chosen: Choices, options: FormOptions) -> Sequence[Block]:
         select(
             Field(id=FieldId.MODELS.value, label="Models"),
             models,
-            chosen.models if chosen.models in models else AS_USUAL,
+            choices.models if choices.models in models else AS_USUAL,
         ),
-        text_input(cap, value=str(chosen.debate_cost or ""), most=12),
+        text_input(cap, value=str(choices.debate_cost or ""), most=12),
     ]
 
 

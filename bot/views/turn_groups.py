@@ -69,18 +69,20 @@ def is_complete(debate: Debate, agent: str, group: Group) -> bool:
 
 
 def said_together(debate: Debate, turn: Turn) -> Sequence[Contribution]:
-    """What the agent said on the turns of the same group, in the order in which it came."""
+    """The agent's contributions on turns of the same group, in order."""
     group = group_of(debate, turn)
     return [
-        made
-        for made in debate.contributions.values()
-        if made.turn.agent == turn.agent and group_of(debate, made.turn) == group and is_shown(made)
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.agent == turn.agent
+        and group_of(debate, contribution.turn) == group
+        and is_shown(contribution)
     ]
 
 
-def is_shown(made: Contribution) -> bool:
-    """Whether people read it; what was carried over has been read already."""
-    return made.carried_from is None and ACTS[made.turn.act].is_posted
+def is_shown(contribution: Contribution) -> bool:
+    """Whether it is posted; a contribution carried over has been posted already."""
+    return contribution.carried_from is None and ACTS[contribution.turn.act].is_posted
 
 
 def post_key(debate: Debate, turn: Turn) -> str:

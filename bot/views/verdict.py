@@ -190,16 +190,16 @@ def told(debate: Debate, reached: Verdict) -> str:
     # One fact, and fewer reasons, rather than several that end in the middle of a sentence.
     fewer = whole.model_copy(update={"overturned_by": whole.overturned_by[:1]})
     forms = [(whole, _MOST_REASONS), *((fewer, most) for most in range(_MOST_REASONS, 0, -1))]
-    shown = ""
+    short_lines = ""
     for form, most in (*forms, forms[1]):
         said = [*_short_form(debate, form, most)]
-        shown, is_broken = _in_words(said, _MOST_WORDS - len(names.split()))
+        short_lines, is_broken = _in_words(said, _MOST_WORDS - len(names.split()))
         if not is_broken:
             break
-    shown = "\n".join(filter(None, (shown, names)))
-    words = len(f"{shown} {hinges}".split())
+    short_lines = "\n".join(filter(None, (short_lines, names)))
+    words = len(f"{short_lines} {hinges}".split())
     has_room_for_hinges = words <= _MOST_WORDS and len(hinges) <= _HINGES_LIMIT
-    return f"{shown}\n{hinges}" if hinges and has_room_for_hinges else shown
+    return f"{short_lines}\n{hinges}" if hinges and has_room_for_hinges else short_lines
 
 
 def _in_words(lines: Sequence[tuple[str, str, bool]], most: int) -> tuple[str, bool]:
@@ -262,18 +262,18 @@ def _spent(debate: Debate, reached: Verdict) -> str:
 
 
 def shortcomings(reached: Verdict) -> str:
-    """What people must know before they read the answer; empty when all went well."""
+    """Warnings above the answer; empty without any."""
     texts = [_SOURCES[reached.source], *reached.warnings]
     lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(texts) if words.strip()]
     if not lines and not reached.partial:
         return ""
     name = "Partial result" if reached.partial else "Not everything went as planned"
     why = ": not all turns were taken." if reached.partial else ""
-    # As many lines as a banner has room for.
+    # As many lines as fit into `_WARNINGS_LIMIT`.
     ends = itertools.accumulate(len(line) + 1 for line in lines)
-    shown = [line for line, end in zip(lines, ends, strict=True) if end <= _WARNINGS_LIMIT]
-    more = ["• …"] if len(shown) < len(lines) else []
-    return "\n".join([f":warning: *{name}*{why}", *shown, *more])
+    fitting = [line for line, end in zip(lines, ends, strict=True) if end <= _WARNINGS_LIMIT]
+    more = ["• …"] if len(fitting) < len(lines) else []
+    return "\n".join([f":warning: *{name}*{why}", *fitting, *more])
 
 
 def disclaimer(debate: Debate) -> str:
@@ -330,12 +330,12 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
 
 
 def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
-    """How sure the verdict is, what that rests on, what it hangs on."""
+    """The verdict's confidence with its grounds, what it hinges on, checks and audit."""
     yield confidence(reached)
     if reached.confidence is not None:
         yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)
-    said = (literal(hinge_words(debate, reached)), cross_check_words(debate, reached))
-    yield from filter(None, (*said, literal(audit_words(debate))))
+    remarks = (literal(hinge_words(debate, reached)), cross_check_words(debate, reached))
+    yield from filter(None, (*remarks, literal(audit_words(debate))))
 
 
 def _titled(name: str, text: str) -> str:

@@ -52,7 +52,7 @@ def places_of(debate: Debate) -> int:
 
 
 def ballot_form(debate: Debate, by: str = "") -> Form:
-    """Return the form to choose between the options, with what this person chose before."""
+    """Return the form to rank options, filled with this person's earlier ballot."""
     options = options_of(debate)
     words = option_labels(options.items)
     lines = list[str]()
@@ -60,22 +60,22 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
         names = ", ".join(name_of(debate, agent) for agent in agents)
         lines.append(f"• *{option_name(debate, option)}*" + (f" – {names}" if names else ""))
     mine = debate.people_ballots.get(by)
-    chosen = dict(enumerate(map(options.resolve, mine.options if mine else ())))
+    choices = dict(enumerate(map(options.resolve, mine.options if mine else ())))
     fields = [
         select(
             Field(id=rank_field(place), label=_PLACES[place], optional=place > 0),
             words,
-            chosen.get(place, ""),
+            choices.get(place, ""),
         )
         for place in range(places_of(debate))
     ]
-    again = _AGAIN if chosen else ""
+    again = _AGAIN if choices else ""
     question = gist(debate.setup.question, _QUESTION_LIMIT)
     intro = f"*{question}*\n{listed(lines, _OPTIONS_LIMIT)}{_HOW}{again}"
     return form(
         CallbackId.BALLOT_FORM,
         title="Your ballot",
-        submit="Change ballot" if chosen else "Cast ballot",
+        submit="Change ballot" if choices else "Cast ballot",
         blocks=[*sections(intro), *fields],
         metadata={"debate": debate.id},
     )
@@ -164,8 +164,8 @@ def _gap(debate: Debate, count: PeopleCount) -> str:
     if not agents:
         return ""
     team, theirs = (
-        listed((f"*{option_name(debate, option)}*" for option in found), _NAMES_LIMIT, ", ")
-        for found in (count.winners, agents)
+        listed((f"*{option_name(debate, option)}*" for option in group), _NAMES_LIMIT, ", ")
+        for group in (count.winners, agents)
     )
     if set(count.winners) == set(agents):
         return f"Team and agents agree: {team}."
@@ -262,8 +262,8 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
         sure = ""
         if ballot.confidence is not None and not shares:
             sure = f" (confidence {percent(ballot.confidence)})"
-        held = f"{shares}; " if shares else ""
-        ballots.append(f"{name_of(debate, ballot.voter)}: {held}ranked {ranking}{sure}")
+        share_text = f"{shares}; " if shares else ""
+        ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}{sure}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
     rules = (_BY_TEXT if tally.options else _RULES).format(own=own)
     return [listed(ballots, _BALLOTS_LIMIT), rules]
@@ -288,31 +288,31 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
 
 
 def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
-    """Points of each text: all there is in debates of older versions, which had no options."""
-    shown = tally.scores[:_MOST_ROWS]
-    names = [bare(plain_name(debate, score.position), _CELL_WIDTH) for score in shown]
+    """Points of each text, for debates of older versions, which had no options."""
+    scores = tally.scores[:_MOST_ROWS]
+    names = [bare(plain_name(debate, score.position), _CELL_WIDTH) for score in scores]
     labels, names = _labelled(names)
-    totals = [score.points for score in shown]
+    totals = [score.points for score in scores]
     rows: list[Sequence[str]] = [_HEADS]
-    for name, score in zip(names, shown, strict=True):
-        known = score.mean_confidence is not None and score.first_places
-        sure = percent(score.mean_confidence or 0.0) if known else "–"
+    for name, score in zip(names, scores, strict=True):
+        is_known = score.mean_confidence is not None and score.first_places
+        sure = percent(score.mean_confidence or 0.0) if is_known else "–"
         rows.append((name, number(score.points), str(score.first_places), sure))
     chart = _chart("Points of each text", labels, totals, POINTS)
     return [*chart, _table(rows, right=(1, 2, 3))]
 
 
 def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The names of bars, and what the table beside the chart calls them.
+    """The labels of bars, and of the rows of the table beside the chart.
 
-    Where a name is too long for its bar, or stands twice, bars go by number, and the table says
-    which is which.
+    Where a name is too long for its bar, or not unique, bars have numbers, and rows numbers and
+    names.
     """
-    known = [name or "–" for name in names]
-    if len(set(known)) == len(known) and all(len(name) <= _LABEL_LIMIT for name in known):
-        return known, known
-    numbers = [str(place) for place in range(1, len(known) + 1)]
-    return numbers, [f"{place}. {name}" for place, name in zip(numbers, known, strict=True)]
+    labels = [name or "–" for name in names]
+    if len(set(labels)) == len(labels) and all(len(name) <= _LABEL_LIMIT for name in labels):
+        return labels, labels
+    numbers = [str(place) for place in range(1, len(labels) + 1)]
+    return numbers, [f"{place}. {name}" for place, name in zip(numbers, labels, strict=True)]
 
 
 def _chart(title: str, labels: Sequence[str], values: Sequence[float], kind: str) -> list[Block]:
@@ -349,8 +349,8 @@ def outcome(debate: Debate, tally: Tally) -> str:
     if not tally.options:
         return _best_text(debate, tally)
     by_option = listed(vote_by_option(debate, tally), _BY_OPTION_LIMIT)
-    said = (by_option, _beside_table(debate, tally))
-    return "\n".join(filter(None, said))
+    parts = (by_option, _beside_table(debate, tally))
+    return "\n".join(filter(None, parts))
 
 
 def _beside_table(debate: Debate, tally: Tally) -> str:
@@ -375,8 +375,8 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
     first, *rest = named
     # As the first line is told: agents, then the mean of all.
     short = [re.sub(r" of \d+ agents?(?=,)| across all$", "", line) for line in rest]
-    said = (f"*Vote*: {'; '.join([first, *short, *others])}", vote_remark(tally))
-    return "\n".join(filter(None, said))
+    parts = (f"*Vote*: {'; '.join([first, *short, *others])}", vote_remark(tally))
+    return "\n".join(filter(None, parts))
 
 
 def _best_text(debate: Debate, tally: Tally) -> str:

@@ -60,9 +60,9 @@ def plain_name(debate: Debate, agent_id: str) -> str:
     return bare(name, _NAME_LIMIT) or agent_id
 
 
-def letters(debate: Debate, *said: Contribution | Summary) -> str:
-    """Who is meant where agents call one another by letters; empty where these texts do not."""
-    words = letters_words(debate, said)
+def letters(debate: Debate, *texts: Contribution | Summary) -> str:
+    """A key to the letters by which these texts name agents; empty where they name none."""
+    words = letters_words(debate, texts)
     return f"Letters agents go by: {literal(words)}" if words else ""
 
 

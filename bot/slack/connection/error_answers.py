@@ -68,11 +68,11 @@ def log_failure(error: Exception) -> int:
     """Log a failure; return the status for Slack."""
     status = status_of(error)
     # An error's message may quote what people typed, so it is not logged.
-    said = {"reason": type(error).__name__, "at": place_of(error), "status": status}
+    fields = {"reason": type(error).__name__, "at": place_of(error), "status": status}
     if status == FAILED:
-        _log.error("request failed", **said)
+        _log.error("request failed", **fields)
     else:
-        _log.warning("request not understood", **said)
+        _log.warning("request not understood", **fields)
     return status
 
 

@@ -74,11 +74,11 @@ class Cipher:
 
 
 def _fernet(key: str) -> Fernet:
-    """Make sure that it is a key, and no placeholder."""
+    """The cipher of a key; refuses placeholders."""
     try:
-        found = base64.urlsafe_b64decode(key.encode("ascii"))
+        raw_key = base64.urlsafe_b64decode(key.encode("ascii"))
     except (binascii.Error, ValueError):
-        found = b""
-    if len(found) != _KEY_BYTES or len(set(found)) < _FEWEST_DIFFERENT:
+        raw_key = b""
+    if len(raw_key) != _KEY_BYTES or len(set(raw_key)) < _FEWEST_DIFFERENT:
         raise ConfigurationBroken(f"A key in MOOT_TOKEN_KEYS cannot be used. {_HOW}")
     return Fernet(key)

@@ -136,8 +136,8 @@ class Tokens(AsyncInstallationStore):
         """
         where = _WorkspaceIds(await self._organisations.of(team_id), team_id)
         token = (await self._bot(where)).bot_token
-        known, workspace = self._clients.get(where, ("", None))
-        if workspace is None or known != token:
+        client_token, workspace = self._clients.get(where, ("", None))
+        if workspace is None or client_token != token:
             client = self._client(token)
             identity = Identity.model_validate((await client.auth_test()).data)
             workspace = WorkspaceClient(client, identity)
@@ -294,12 +294,12 @@ class Tokens(AsyncInstallationStore):
             TokenUnreadable: Its key is not here any more.
         """
         with explained(self._inner.engine):
-            found = await self._inner.async_find_bot(
+            bot = await self._inner.async_find_bot(
                 enterprise_id=enterprise_id,
                 team_id=team_id,
                 is_enterprise_install=is_enterprise_install,
             )
-        return _with_secrets(found, self._cipher.decrypt) if found else None
+        return _with_secrets(bot, self._cipher.decrypt) if bot else None
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget every token of a workspace, or of an organisation (`team_id` None)."""

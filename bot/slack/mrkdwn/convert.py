@@ -77,8 +77,8 @@ def _line(text: str, limit: int) -> str:
     tree = _tree(source)
     if tree is None:
         return " ".join(clean(source).split())
-    said = [node for node in tree.children if node.type in _PROSE] or tree.children
-    return " ".join(" ".join(_flat(node) for node in said).split())
+    prose = [node for node in tree.children if node.type in _PROSE] or tree.children
+    return " ".join(" ".join(_flat(node) for node in prose).split())
 
 
 def _shortened(line: str, limit: int) -> str:
@@ -115,8 +115,8 @@ def _leads(node: _Node) -> bool:
     if node.type == "heading":
         return True
     inline = node.children[0].children if node.type == "paragraph" and node.children else []
-    said = [child for child in inline if child.content.strip(" :") or child.children]
-    return [child.type for child in said] == ["strong"]
+    prose = [child for child in inline if child.content.strip(" :") or child.children]
+    return [child.type for child in prose] == ["strong"]
 
 
 def _block(node: _Node, depth: int) -> str:
@@ -191,28 +191,28 @@ def _table(node: _Node) -> str:
 # --- inside a line --------------------------------------------------------------------------------
 
 
-def _inline(nodes: Sequence[_Node], held: frozenset[str] = frozenset()) -> str:
-    """Words with formatting. `held`: marks that are open already, which cannot be nested."""
+def _inline(nodes: Sequence[_Node], open_marks: frozenset[str] = frozenset()) -> str:
+    """Words with formatting. `open_marks` are open already and cannot be nested."""
     result, was_marked = "", False
     for node in nodes:
-        piece = _span(node, held)
-        marked = node.type in _MARKED and node.type not in held
+        piece = _span(node, open_marks)
+        marked = node.type in _MARKED and node.type not in open_marks
         if result and piece:
-            left, right = result[-1], piece[0]
+            before, right = result[-1], piece[0]
             # Slack sees a mark only at the edge of a word.
-            hidden = (was_marked and right.isalnum()) or (marked and left.isalnum())
-            if hidden or ((was_marked or marked) and left == right):
+            hidden = (was_marked and right.isalnum()) or (marked and before.isalnum())
+            if hidden or ((was_marked or marked) and before == right):
                 result += GAP
         result, was_marked = result + piece, marked if piece else was_marked
     return result
 
 
-def _span(node: _Node, held: frozenset[str]) -> str:
+def _span(node: _Node, open_marks: frozenset[str]) -> str:
     match node.type:
         case "text":
-            return (" " if held else "\n").join(map(linked, _BREAK.split(node.content)))
+            return (" " if open_marks else "\n").join(map(linked, _BREAK.split(node.content)))
         case "softbreak" | "hardbreak":
-            return " " if held else "\n"
+            return " " if open_marks else "\n"
         case "code_inline":
             return f"`{literal(node.content.replace('`', chr(39)))}`"
         case "image":
@@ -220,6 +220,6 @@ def _span(node: _Node, held: frozenset[str]) -> str:
         case "link":
             return link(str(node.attrs["href"]), _flat(node))
         case _:
-            inner = _inline(node.children, held | {node.type})
-            mark = "" if node.type in held or not inner.strip() else _MARKS.get(node.type, "")
+            inner = _inline(node.children, open_marks | {node.type})
+            mark = "" if node.type in open_marks or not inner.strip() else _MARKS.get(node.type, "")
             return f"{mark}{inner}{mark}"

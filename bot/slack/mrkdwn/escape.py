@@ -92,15 +92,15 @@ def plain(text: str) -> str:
 
 def linked(text: str) -> str:
     """Return clean text as safe mrkdwn in which bare addresses are links."""
-    done, result = 0, ""
+    end, result = 0, ""
     for match in _BARE_URL.finditer(text):
         url = match.group()
         # What ends the sentence around it is not part of the address.
         while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
             url = url[:-1]
-        result += literal(text[done : match.start()]) + link(url)
-        done = match.start() + len(url)
-    return result + literal(text[done:])
+        result += literal(text[end : match.start()]) + link(url)
+        end = match.start() + len(url)
+    return result + literal(text[end:])
 
 
 def link(url: str, label: str = "") -> str:

@@ -40,17 +40,17 @@ def newer_in(payload: Mapping[str, Any]) -> frozenset[str]:
 
 
 def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, Any]:
-    """Return a message with older blocks in the place of newer ones of these types.
+    """Return a message with older blocks in place of newer ones of these types.
 
-    No block comes twice: a message has one button that shows everything.
+    Equal blocks are dropped: a message has one button that shows everything.
     """
-    there, shown = _blocks(payload), list[Block]()
+    there, blocks = _blocks(payload), list[Block]()
     for block in there:
         if not (is_newer(block) and block["type"] in types):
-            shown.append(block)
-        elif (instead := older(block)) not in (*there, *shown):
-            shown.append(instead)
-    return {**payload, "blocks": shown}
+            blocks.append(block)
+        elif (instead := older(block)) not in (*there, *blocks):
+            blocks.append(instead)
+    return {**payload, "blocks": blocks}
 
 
 def is_newer(block: Block) -> bool:
@@ -67,8 +67,8 @@ def older(block: Block) -> Block:
 
 def _progress_of(block: Block, value: str) -> Block:
     """The plan as its title and a bar of text."""
-    done, total = map(int, value.split("/"))
-    full = _PLAN_WIDTH * done // total
+    count, total = map(int, value.split("/"))
+    full = _PLAN_WIDTH * count // total
     bar = "█" * full + "░" * (_PLAN_WIDTH - full)
     return _section(f"*{literal(block['title'])}*\n`{bar}`")
 
@@ -80,11 +80,11 @@ def _bars_of(block: Block, value: str) -> Block:
     most = 100.0 if value == PERCENT else max(values) or 1.0
     width = max(cell_len(point["label"]) for point in data)
     lines = list[str]()
-    for one, reached in zip(data, values, strict=True):
+    for point, reached in zip(data, values, strict=True):
         full = round(_CHART_WIDTH * min(max(reached / most, 0.0), 1.0))
         bar = "█" * full + "░" * (_CHART_WIDTH - full)
         figure = percent(reached / 100) if value == PERCENT else number(reached)
-        lines.append(literal(f"{set_cell_size(one['label'], width)} {bar} {figure}"))
+        lines.append(literal(f"{set_cell_size(point['label'], width)} {bar} {figure}"))
     return _section("\n".join(["```", *lines, "```"]))
 
 

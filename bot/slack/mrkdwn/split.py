@@ -52,9 +52,9 @@ def split(text: str, limit: int) -> list[str]:
         raise ValueError(f"a piece needs at least {SMALLEST_LIMIT} characters, not {limit}")
     longest = limit // 2
 
-    def shown(found: re.Match[str]) -> str:
+    def shown(match: re.Match[str]) -> str:
         # A link that would fill a piece of its own becomes text.
-        link = found.group()
+        link = match.group()
         return link if len(link) <= longest else link[1:-1].replace("|", " ")
 
     pieces, rest = list[str](), LINK.sub(shown, text)
