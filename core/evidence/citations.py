@@ -31,7 +31,7 @@ def _citation(ids: str) -> re.Pattern[str]:
     words = rf"(?:(?!\n\n|\[\s{{0,5}}(?:{ids})\d)[\s\S]){{0,1200}}?"
     return re.compile(
         rf"\[\s{{0,5}}(?P<source>(?:{ids})\d{{1,4}})\s{{0,5}}"
-        r"(?:,[^:\]\n]{1,40})?"  # some add the page
+        r"(?:,[^:\[\]\n]{1,40})?"  # some add the page
         rf"(?::\s{{0,5}}(?:[{_DOUBLE}](?P<double>{words})[{_DOUBLE}]"
         rf"|[{_SINGLE}](?P<single>{words})[{_SINGLE}]"
         rf"|(?P<bare>[^\[\]{_DOUBLE}{_SINGLE}\n][^\[\]{_DOUBLE}\n]{{0,1200}}?)))?\s{{0,5}}\]"
