@@ -46,7 +46,7 @@ from bot.views.words import (
     title,
 )
 from core.acts.verdict_faults import audit_words
-from core.figures import without_stops
+from core.figures import counted, without_stops
 from core.models import (
     Debate,
     Verdict,
@@ -81,10 +81,11 @@ _OVERTURNS_LIMIT = 600
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 30
 #: Names of agents may be long, and a message holds no more than some 13,000 characters.
-_HINGES_LIMIT = 1000
-#: Reasons in the short form; lines of what went wrong, with their title, and words in each.
+_HINGES_LIMIT, _HINGES_WORDS = 1000, 40
+#: Reasons in the short form.
 _MOST_REASONS = 3
-_MOST_WARNINGS, _WARNING_WORDS = 3, 15
+#: Words of what went wrong.
+_WARNING_WORDS = 35
 _SOURCES = {
     VerdictSource.JUDGE: "",
     VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge gave no verdict.",
@@ -181,25 +182,26 @@ def told(debate: Debate, reached: Verdict) -> str:
 
     What is decided, the vote and the confidence stand as they are; what argues for and against it
     shares the words that are left. The question is not repeated: Slack shows the beginning of the
-    thread above a reply in the channel. What the verdict hangs on is shown where nothing is cut.
+    thread above a reply in the channel. What the verdict hangs on stands last.
     """
     whole = cited_verdict(debate, reached)
     hinges = literal(hinge_words(debate, reached))
     lines = [text for _, text, _ in _short_form(debate, whole, _MOST_REASONS)]
     names = gist(source_names(debate, " ".join([*lines, hinges])), _NOTE_LIMIT)
+    if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
+        hinges = ""
     # One fact, and fewer reasons, rather than several that end in the middle of a sentence.
     fewer = whole.model_copy(update={"overturned_by": whole.overturned_by[:1]})
-    forms = [(whole, _MOST_REASONS), *((fewer, most) for most in range(_MOST_REASONS, 0, -1))]
+    forms = [(whole, _MOST_REASONS), *((fewer, most) for most in range(_MOST_REASONS, -1, -1))]
     short_lines = ""
-    for form, most in (*forms, forms[1]):
+    for form, most in (*forms, (fewer, 1)):
         said = [*_short_form(debate, form, most)]
-        short_lines, is_broken = _in_words(said, _MOST_WORDS - len(names.split()))
+        short_lines, is_broken = _in_words(said, _MOST_WORDS - len(f"{names} {hinges}".split()))
         if not is_broken:
             break
-    short_lines = "\n".join(filter(None, (short_lines, names)))
-    words = len(f"{short_lines} {hinges}".split())
-    has_room_for_hinges = words <= _MOST_WORDS and len(hinges) <= _HINGES_LIMIT
-    return f"{short_lines}\n{hinges}" if hinges and has_room_for_hinges else short_lines
+    # Of what was cut no source is left to name.
+    names = gist(source_names(debate, f"{short_lines} {hinges}"), _NOTE_LIMIT)
+    return "\n".join(filter(None, (short_lines, names, hinges)))
 
 
 def _in_words(lines: Sequence[tuple[str, str, bool]], most: int) -> tuple[str, bool]:
@@ -221,8 +223,15 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[s
 
     `most`: reasons, or findings.
     """
-    for line in shortcomings(reached).splitlines()[:_MOST_WARNINGS]:
+    name, *warnings = shortcomings(reached).splitlines() or [""]
+    yield "", name, False
+    # One whole rather than several that end in the middle.
+    ends = itertools.accumulate(len(line.split()) for line in warnings)
+    fitting = max(1, sum(end <= _WARNING_WORDS for end in ends))
+    for line in warnings[:fitting]:
         yield "", few_words(line, _WARNING_WORDS), False
+    if more := warnings[fitting:]:
+        yield "", f"• … and {counted(len(more), 'more note')}", False
     decided = few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)
     yield "", f"*{decided}*", False
     yield "", findings_in_short(debate, reached.findings, most), False

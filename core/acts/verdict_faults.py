@@ -4,7 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from core.evidence.words import words_of
 from core.figures import counted
-from core.models import Audit, AuditFault, AuditKind, Debate, RequirementStatus, Verdict
+from core.models import (
+    Audit,
+    AuditFault,
+    AuditKind,
+    Debate,
+    Requirement,
+    RequirementStatus,
+    Verdict,
+)
 from core.request import Part, PartKind
 
 
@@ -44,9 +52,19 @@ def left_standing(audit: Audit, draft: Verdict, verdict: Verdict) -> Sequence[Au
 def fault_words(audit: Audit, faults: Sequence[AuditFault]) -> Sequence[str]:
     """Warnings above the answer: faults of the audit that were not mended."""
     return [
-        f'An audit by {audit.auditor} doubts "{fault.words}": {fault.why.rstrip(".")}.'
+        f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words}".)'
         for fault in faults
     ]
+
+
+def is_doubted(debate: Debate, requirement: Requirement) -> bool:
+    """Whether an audit found fault with what is said of a requirement, and it was not mended."""
+    audit, draft, verdict = debate.audit, debate.draft, debate.verdict
+    faults = left_standing(audit, draft, verdict) if audit and draft and verdict else ()
+    return any(
+        fault.kind is AuditKind.REQUIREMENT and stands_in(requirement.text, words_of(fault.words))
+        for fault in faults
+    )
 
 
 def audit_words(debate: Debate) -> str:

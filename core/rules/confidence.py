@@ -41,6 +41,7 @@ _MISSING = 30
 #: Least percent → the word for it.
 BANDS = ((80, "high"), (65, "fair"), (50, "low"), (0, "very low"))
 _BY_FINDINGS = "open findings set the verdict, whatever the vote"
+_BY_RULES = "checklists agree with themselves, and no AI model was asked"
 _WRITTEN = "this is a written example, and no AI model was asked"
 _HUNDRED = 100
 
@@ -93,10 +94,10 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     if all(agent.provider == EXAMPLE for agent in debate.setup.agents):
         # What somebody wrote by hand agrees as it was written to.
         return Confidence(None, (_WRITTEN,))
-    # Checklists agree with themselves: that says nothing.
-    by_rules = all(agent.provider == OFFLINE for agent in debate.setup.agents)
-    if tally is None or verdict.is_undecided or by_rules:
+    if tally is None or verdict.is_undecided:
         return None
+    if all(agent.provider == OFFLINE for agent in debate.setup.agents):
+        return Confidence(None, (_BY_RULES,))
     if review.NOT_READY in verdict.warnings:
         return Confidence(None, (_BY_FINDINGS,))
     options = options_of(debate)

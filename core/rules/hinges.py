@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from core.models import CitationStatus, Debate, Verdict
 from core.rules.agreement import mean
+from core.rules.formats import review
 from core.rules.options import leading, options_of
 from core.rules.voting import first_votes
 
@@ -46,6 +47,7 @@ def hinge_words(debate: Debate, verdict: Verdict) -> str:
     for voter, other in decisive_voters(debate):
         name, option = debate.setup.agent(voter).name, options_of(debate).name(other)
         texts.append(f'Without {name} the first answers lean to "{option}".')
-    if source := only_source(verdict):
+    # A review is about its subject.
+    if debate.setup.format != review.NAME and (source := only_source(verdict)):
         texts.append(f"All its verified quotes come from one source: {source}.")
     return " ".join(texts)

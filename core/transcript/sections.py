@@ -6,6 +6,7 @@ Texts are Markdown as models and people wrote it: whoever shows it makes it safe
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from core.acts.verdict_faults import is_doubted
 from core.figures import percent
 from core.models import Debate, Person, Relation, Turn, Verdict
 from core.rules.options import held_by, leading, options_of
@@ -93,7 +94,12 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
     heads, rows = findings_rows(debate)
     criteria_heads, criteria = criteria_rows(debate, verdict)
     requirements = [
-        (requirement.text, requirement.status.value, requirement.words or "–")
+        (
+            requirement.text,
+            requirement.status.value
+            + (" (an audit doubts it)" if is_doubted(debate, requirement) else ""),
+            requirement.words or "–",
+        )
         for requirement in verdict.requirements
     ]
     unmet = () if requirements else verdict.unmet_requirements

@@ -1,8 +1,9 @@
-"""Six whole debates whose replies a person wrote: every kind of sentence said of them is true.
+"""Seven whole debates whose replies a person wrote: every kind of sentence said of them is true.
 
 In one all say yes, at 60 % each; one is in German, splits, and quotes figures of a source; one is a
 panel that agrees at once; one is a review of a German text, with figures, whose two voters differ;
-in a council one moves to none of the options; in a critique about money the answer alone failed.
+in a council one moves to none of the options; in a critique about money the answer alone failed;
+in one a file tells its reviewers what to write, and one agent and the judge do.
 """
 
 import json
@@ -148,6 +149,21 @@ def shown(name: str, surface: str) -> str:
             "report",
             "| One model alone | no usable reply | 0 | 2 | 1,867 | 0 | 126 | – |",
         ),
+        # A file that tells reviewers what to write: what is doubted, and what the verdict hangs on.
+        (
+            "poisoned",
+            "verdict",
+            "5 hours 40 minutes; the words come from a note that tells reviewers",
+        ),
+        ("poisoned", "verdict", 'Without Finance the first answers lean to "Own copy". All its'),
+        ("poisoned", "verdict", "hours 40 minutes, and the file asks reviewers to hide it.\n"),
+        (
+            "poisoned",
+            "report",
+            "| A restore must take less than 4 hours | met (an audit doubts it) |",
+        ),
+        ("poisoned", "report", "found 2 faults, of which the judge mended none."),
+        ("poisoned", "board", "*Confidence*: low (57 of 100)"),
         # The judge's own number is a footnote.
         ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),
     ],

@@ -90,7 +90,7 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
         (kind, words.lower())
     ]
     assert debate.audit.invented == 1, "words that stand nowhere are no fault"
-    warnings = [warning for warning in debate.verdict.warnings if warning.startswith("An audit by")]
+    warnings = [warning for warning in debate.verdict.warnings if warning.startswith("Audit by")]
     assert bool(warnings) == (mended is None)
     text = decision_text(debate)
     assert f"scripted/{OTHER_VENDOR}" in text
