@@ -1,5 +1,6 @@
 """Real Bolt apps, connected to a workspace over Socket Mode or HTTP."""
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -90,6 +91,38 @@ class Page:
         url = f"{self._ws.url}page/api/{path}"
         async with self._http.post(url, json={"user": self.user, **body}) as answer:
             return await answer.json()
+
+
+class Recorder:
+    """A Bolt app that keeps each payload and acknowledges as told."""
+
+    def __init__(self, app: AsyncApp):
+        self.app = app
+        self.bodies: list[Json] = []
+        self.acks: dict[str, Json] = {}
+        self.silent = False
+        for kind, register in {
+            "command": app.command("/echo"),
+            "action": app.action(re.compile(".*")),
+            "submission": app.view("form"),
+            "closed": app.view_closed("form"),
+            "shortcut": app.shortcut("anywhere"),
+            "message_action": app.shortcut("echo_this"),
+            "options": app.options("ext"),
+        }.items():
+            register(self._keeping(kind))
+
+    def _keeping(self, kind: str) -> Any:
+        async def keep(ack: Any, body: Json) -> None:
+            self.bodies.append(body)
+            if not self.silent:
+                await ack(**self.acks.get(kind, {}))
+
+        return keep
+
+    @property
+    def last(self) -> Json:
+        return self.bodies[-1]
 
 
 class Listener:

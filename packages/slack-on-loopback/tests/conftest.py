@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.workspace import Workspace, run_workspace
-from tests.bots import PATIENT, Client, slack_client
+from tests.bots import PATIENT, Client, Recorder, bolt_app, on_socket, slack_client
 from tests.chromium import CHROMIUM, HOW_TO_INSTALL
 
 #: CI may leave nothing out.
@@ -57,3 +57,10 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 def client(ws: Workspace, http: aiohttp.ClientSession) -> Client:
     """Slack's own client, without its silent second try."""
     return slack_client(ws.bot_token, base_url=ws.api_url, session=http, retry_handlers=[])
+
+
+@pytest.fixture
+async def bot(ws: Workspace, client: Client) -> AsyncIterator[Recorder]:
+    recorder = Recorder(bolt_app(ws, client))
+    async with on_socket(ws, recorder.app):
+        yield recorder

@@ -1,14 +1,10 @@
 """Commands, clicks, forms, shortcuts, Home: what the app gets, and what becomes of its answer."""
 
 import asyncio
-import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 import aiohttp
 import pytest
-from slack_bolt.async_app import AsyncApp
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
@@ -19,6 +15,7 @@ from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.bots import (
     PATIENT,
     Client,
+    Recorder,
     actions,
     bolt_app,
     button,
@@ -35,38 +32,6 @@ OPTIONS = [
 ]
 
 
-class Recorder:
-    """A Bolt app that keeps each payload and acknowledges as told."""
-
-    def __init__(self, app: AsyncApp):
-        self.app = app
-        self.bodies: list[Json] = []
-        self.acks: dict[str, Json] = {}
-        self.silent = False
-        for kind, register in {
-            "command": app.command("/echo"),
-            "action": app.action(re.compile(".*")),
-            "submission": app.view("form"),
-            "closed": app.view_closed("form"),
-            "shortcut": app.shortcut("anywhere"),
-            "message_action": app.shortcut("echo_this"),
-            "options": app.options("ext"),
-        }.items():
-            register(self._keeping(kind))
-
-    def _keeping(self, kind: str) -> Any:
-        async def keep(ack: Any, body: Json) -> None:
-            self.bodies.append(body)
-            if not self.silent:
-                await ack(**self.acks.get(kind, {}))
-
-        return keep
-
-    @property
-    def last(self) -> Json:
-        return self.bodies[-1]
-
-
 @pytest.fixture
 def ack_seconds() -> float:
     """How long the app may take; a test in which it never answers asks for less."""
@@ -80,13 +45,6 @@ def config(ack_seconds: float) -> WorkspaceConfig:
     features["shortcuts"] = [*features["shortcuts"], everywhere]
     manifest = {**DEFAULT_MANIFEST, "features": features}
     return WorkspaceConfig(pace=replace(PATIENT, ack_seconds=ack_seconds), manifest=manifest)
-
-
-@pytest.fixture
-async def bot(ws: Workspace, client: Client) -> AsyncIterator[Recorder]:
-    recorder = Recorder(bolt_app(ws, client))
-    async with on_socket(ws, recorder.app):
-        yield recorder
 
 
 async def posted(ws: Workspace, client: Client, *blocks: Json) -> str:
