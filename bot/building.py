@@ -26,9 +26,8 @@ from core.estimate import Estimate, estimate
 from core.evidence.reader import EvidenceReader, Fetch, FetchedFile, fetch_text
 from core.evidence.reading import FileReader
 from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
-from core.llm.budget_holds import SharedHolds
 from core.llm.call import ModelCalls, Tables
-from core.llm.caps import SharedCaps
+from core.llm.caps import caps_of
 from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
@@ -38,13 +37,11 @@ from core.models import (
     RESERVED_IDS,
     Agent,
     Clarifying,
-    Debate,
     Place,
     Setup,
     SourceKind,
     SourceReference,
     SourceText,
-    Turn,
 )
 from core.ports import ModelProvider, SourceReader
 from core.proxies import check_proxies
@@ -203,17 +200,11 @@ def build_turns(
 ) -> Turns:
     """Return what takes turns, within the caps that the settings set."""
     clock = SystemClock()
-    caps = SharedCaps(settings.limits, store, clock)
-
-    def shared_holds(debate: Debate, turn: Turn) -> SharedHolds:
-        return SharedHolds(store, clock, debate_id=debate.id, turn=turn.key)
-
-    # Where one process has the database, what it holds in memory is enough.
     return Turns(
         calls,
-        caps,
+        lambda debate: caps_of(debate, settings.limits, clock.now()),
         secret=store.secret,
-        shared_holds=shared_holds if store.is_shared else None,
+        reservations=store,
         reader=reader,
     )
 

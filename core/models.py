@@ -810,14 +810,16 @@ class Usage(Value):
 
 
 @dataclass(frozen=True)
-class DaySpending:
-    """Whose spending on one day (UTC) a cap bounds: one person's, one token's, or everybody's."""
+class SpendingScope:
+    """Whose spending a cap bounds: what is None is not looked at."""
 
-    day: date
-    workspace: str
+    #: A day in UTC.
+    day: date | None = None
+    workspace: str | None = None
     person: str | None = None
     #: Id of the token that debates were asked for with.
     token: str | None = None
+    debate_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -836,8 +838,8 @@ class Cap:
     remedy: str = ""
     #: Whether a call whose price is unknown is refused.
     stops_unpriced: bool = True
-    #: What the cap bounds, where several debates share it; None: one debate only.
-    shared: DaySpending | None = None
+    #: What it bounds, in the database; None: only whoever asks knows what is spent.
+    scope: SpendingScope | None = None
 
     def has_room_for(self, amount: Decimal) -> bool:
         """Whether a call that may cost so much stays under the cap."""

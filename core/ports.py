@@ -6,12 +6,12 @@ anybody may use in tests live in `core.testing`.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
 from core.events import Event, Recorded
-from core.models import Cap, Debate, Place, SourceReference, SourceText, Turn
+from core.models import Cap, Debate, Place, SourceReference, SourceText, SpendingScope, Turn
 from core.request import ModelReply, ModelRequest
 
 
@@ -224,10 +224,8 @@ class DebateStore(Protocol):
 class Spending(Protocol):
     """What debates have cost, as far as it was recorded; failed turns included."""
 
-    async def spent(
-        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
-    ) -> Decimal:
-        """US dollars spent on one day (UTC) in a workspace: by a person, with a token, or by all.
+    async def spent(self, scope: SpendingScope) -> Decimal:
+        """US dollars spent.
 
         Costs nobody knows are not in it. May raise `StoreDown`.
         """
@@ -249,12 +247,12 @@ class Reservation:
 
 
 class Reservations(Protocol):
-    """Money reserved under caps that several processes share. May raise `StoreDown`."""
+    """Money reserved under caps, whatever process draws on them. May raise `StoreDown`."""
 
     async def reserve(
         self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
     ) -> Sequence[Cap]:
-        """Reserve the amount under all these caps (each has `shared`), or under none.
+        """Reserve the amount under all these caps, or under none.
 
         Returns:
             Empty if it is reserved. Else the caps, each with its spent amount: recorded, or settled
@@ -268,18 +266,6 @@ class Reservations(Protocol):
         """Count what the attempt did cost from now on; None: nobody knows, so the worst case.
 
         What is recorded, expired or was never reserved is left alone.
-        """
-        ...
-
-
-class SpendingCaps(Protocol):
-    """Says what may be spent."""
-
-    async def caps(self, debate: Debate) -> Sequence[Cap]:
-        """Every cap that holds for the debate now, with what is spent of it.
-
-        Raises:
-            StoreDown: The database does not answer.
         """
         ...
 

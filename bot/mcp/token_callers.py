@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bot.slack.access import Accesses
 from bot.store.personal_tokens import PersonalTokens
-from core.models import Person
+from core.models import Person, SpendingScope
 from core.ports import Clock, Spending
 
 
@@ -77,7 +77,7 @@ class TokenCallers:
             return None
         cap = None
         if self.day_cost is not None:
-            spent = await self.spending.spent(now.date(), workspace=workspace, token=token.id)
+            spent = await self.spending.spent(SpendingScope(now.date(), workspace, token=token.id))
             cap = max(self.day_cost - spent, Decimal(0))
         who = Person(id=person, name=user.name)
         return Caller(workspace=workspace, person=who, token_id=token.id, cap=cap)

@@ -11,12 +11,12 @@ from core.acts.citing import source_parts
 from core.acts.read import read
 from core.acts.threads import in_thread
 from core.events import Event
-from core.llm.budget_holds import SharedHolds
+from core.llm.budget import Budget
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallScope
-from core.llm.caps import OwnCaps
+from core.llm.caps import own_cap
 from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
-from core.ports import SourceReader, SpendingCaps
+from core.ports import Reservations, SourceReader
 from core.redaction import pseudonym
 from core.rules.schedule import is_ending
 
@@ -24,7 +24,6 @@ from core.rules.schedule import is_ending
 KEPT_FOR_THE_END = Decimal("0.2")
 #: Share of a debate's cap, and of every other, that the shadow answer leaves to the debate.
 KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS = Decimal("0.8"), Decimal("0.2")
-_OWN_CAP_ONLY = OwnCaps()
 
 
 class Turns:
@@ -33,10 +32,10 @@ class Turns:
     def __init__(
         self,
         calls: ModelCalls,
-        caps_of: SpendingCaps = _OWN_CAP_ONLY,
+        caps_of: Callable[[Debate], Sequence[Cap]] = own_cap,
         *,
         secret: Callable[[], Awaitable[bytes]] | None = None,
-        shared_holds: Callable[[Debate, Turn], SharedHolds] | None = None,
+        reservations: Reservations | None = None,
         reader: SourceReader | None = None,
     ) -> None:
         """Keep what turns need.
@@ -46,14 +45,14 @@ class Turns:
             caps_of: Says what may be spent.
             secret: The installation's, so that vendors can tell people apart and not recognise
                 them; None: vendors are told nothing.
-            shared_holds: Makes what reserves money for a turn where several processes draw on the
-                same caps; None: this process has them alone.
+            reservations: Reserves money under the caps for each call; None: a call is only looked
+                at by itself.
             reader: Reads sources; None: none can be read.
         """
         self._calls = calls
-        self._caps = caps_of
+        self._caps_of = caps_of
         self._secret = secret
-        self._shared_holds = shared_holds
+        self._reservations = reservations
         self._reader = reader
         self._key: bytes = b""
         #: By debate; kept while somebody has it.
@@ -82,7 +81,7 @@ class Turns:
             CallFailed: No model could be asked, or the reply cannot be used.
             ModelsAway: No model can be asked now; the turn is to be taken later.
             RunLost: `prove` says so.
-            StoreDown: Nobody knows what was spent.
+            StoreDown: The database does not answer.
         """
         if turn.act is Act.READING:
             return await read(self._reader, debate, turn)
@@ -90,18 +89,20 @@ class Turns:
             # Of long sources it takes a second: once, for all turns that show them.
             async with self._cutting.setdefault(debate.id, asyncio.Lock()):
                 await in_thread(source_parts, debate)
-        caps = kept_back(turn, await self._caps.caps(debate))
+        caps = kept_back(turn, self._caps_of(debate))
         asker = ""
         if self._secret is not None:
             self._key = self._key or await self._secret()
             place = debate.setup.place
             asker = pseudonym(self._key, f"{place.workspace}/{debate.setup.asked_by.id}")
-        shared_holds = self._shared_holds(debate, turn) if self._shared_holds else None
+        budget = None
+        if self._reservations is not None:
+            budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
         scope = CallScope(
             caps=caps,
             user=asker,
             book=book,
-            shared_holds=shared_holds,
+            budget=budget,
             prove=prove,
             waits=waits,
         )

@@ -36,7 +36,6 @@ from core.llm.availability import (
     ModelAvailability,
     is_outage,
 )
-from core.llm.budget_holds import BudgetHolds
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     LOCAL_PARALLEL,
@@ -50,7 +49,7 @@ from core.llm.call_options import (
     Tables,
 )
 from core.llm.fitting import sent_parts
-from core.llm.prices import price
+from core.llm.prices import check_caps, price
 from core.llm.reply_faults import (
     cut_off,
     is_cut_off,
@@ -115,7 +114,6 @@ class ModelCalls:
         self._measure = Measure(tables.models)
         self._retries = retries
         self._jitter = jitter
-        self._holds = BudgetHolds()
         self._warmup = CacheWarmup(clock)
         self._availability = ModelAvailability(clock, probes)
         #: Models that were asked how much they hold, or whose providers do not tell.
@@ -338,25 +336,24 @@ class ModelCalls:
         beginnings = tuple(self._measure.beginnings(ref.provider, request))
         worst = self._measure.worst(ref.provider, request, self._prices, at=self._clock.now())
         caps = so_far.options.caps
-        held = await self._holds.hold(caps, worst)
-        try:
-            async with AsyncExitStack() as entered:
-                if self._scope.shared_holds:
-                    seconds = so_far.seconds_left
-                    holding = self._scope.shared_holds.hold(caps, worst, seconds, start)
-                    await entered.enter_async_context(holding)
-                # Nobody waits for what runs beside a debate, so it leads nobody either.
-                is_beside = request.act in BESIDE
-                start.warmup = await entered.enter_async_context(
-                    self._warmup.turn(beginnings, lifetime, leads=not is_beside)
+        check_caps(caps, worst)
+        async with AsyncExitStack() as entered:
+            if self._scope.budget and caps and worst:
+                await entered.enter_async_context(
+                    self._scope.budget.hold(
+                        caps, worst, seconds=so_far.seconds_left, attempt=start, clock=self._clock
+                    )
                 )
-                slots = self._beside if is_beside else self._slots
-                await entered.enter_async_context(slots[ref.provider])
-                if self._scope.prove:
-                    await self._scope.prove()  # only now: it may have waited for long
-                return await self._booked(ref, request, so_far, start)
-        finally:
-            self._holds.settle(held, start.usage.cost)
+            # Nobody waits for what runs beside a debate, so it leads nobody either.
+            is_beside = request.act in BESIDE
+            start.warmup = await entered.enter_async_context(
+                self._warmup.turn(beginnings, lifetime, leads=not is_beside)
+            )
+            slots = self._beside if is_beside else self._slots
+            await entered.enter_async_context(slots[ref.provider])
+            if self._scope.prove:
+                await self._scope.prove()  # only now: it may have waited for long
+            return await self._booked(ref, request, so_far, start)
 
     async def _booked(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt

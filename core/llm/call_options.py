@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.capabilities import Price, Record
-from core.llm.budget_holds import SharedHolds
+from core.llm.budget import Budget
 from core.llm.prices import Prices
 from core.models import Cap, SentPart, Usage
 from core.ports import Clock
@@ -48,8 +48,8 @@ class CallScope:
     user: str = ""
     #: Told what each attempt cost as soon as it has ended, also when it was cancelled.
     book: Callable[[Usage], None] | None = None
-    #: Reserves money where other processes draw on the same caps.
-    shared_holds: SharedHolds | None = None
+    #: Reserves money for each attempt; None: nobody else draws on the caps.
+    budget: Budget | None = None
     #: Awaited right before each attempt; raises if whoever asks may no longer.
     prove: Callable[[], Awaitable[None]] | None = None
     #: Whether patient questions are; else they fail where all models are away.

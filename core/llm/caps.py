@@ -1,11 +1,10 @@
 """Caps on money as they hold for one debate at one moment: its own, its starter's, the day's."""
 
 from collections.abc import Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from decimal import Decimal
 
-from core.models import USUAL_DEBATE_COST, Cap, DaySpending, Debate, Setup
-from core.ports import Clock, Spending
+from core.models import USUAL_DEBATE_COST, Cap, Debate, Setup, SpendingScope
 from core.settings import Caps
 
 _DEBATE_REMEDY = (
@@ -17,57 +16,44 @@ _TOKENS_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limit
 _DAY_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.day_cost."
 
 
-class OwnCaps:
-    """Knows a debate's own cap only: for debates that nobody else pays for."""
+def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
+    """Every cap that is set: the debate's own, its starter's, its token's, the day's.
 
-    async def caps(self, debate: Debate) -> Sequence[Cap]:
-        """The debate's own cap, if it has one."""
-        return own_cap(debate)
-
-
-class SharedCaps:
-    """Knows also what a person, a token and all people of a workspace may spend on one day."""
-
-    def __init__(self, caps: Caps, spending: Spending, clock: Clock) -> None:
-        """Take the bounds.
-
-        Args:
-            caps: What the settings allow.
-            spending: Tells what was spent.
-            clock: Tells which day it is.
-        """
-        self._caps = caps
-        self._spending = spending
-        self._clock = clock
-
-    async def caps(self, debate: Debate) -> Sequence[Cap]:
-        """Every cap that is set.
-
-        Raises:
-            StoreDown: The database does not answer.
-        """
-        found = [*own_cap(debate)]
-        workspace, day = debate.setup.place.workspace, self._clock.now().astimezone(UTC).date()
-        limit, person = self._caps.person_day_cost, debate.setup.asked_by
-        if limit is not None:
-            spent = await self._spending.spent(day, workspace=workspace, person=person.id)
-            key = f"person/{workspace}/{person.id}/{day}"
-            words = f"{person.name or 'one person'} today"
-            shared = DaySpending(day, workspace, person.id)
-            found.append(Cap(key, words, limit, spent, remedy=_PERSON_REMEDY, shared=shared))
-        limit, token = self._caps.token_day_cost, debate.setup.token
-        if limit is not None and token:
-            spent = await self._spending.spent(day, workspace=workspace, token=token)
-            shared = DaySpending(day, workspace, token=token)
-            key, words = f"token/{token}/{day}", "this token today"
-            found.append(Cap(key, words, limit, spent, remedy=_TOKENS_REMEDY, shared=shared))
-        limit = self._caps.day_cost
-        if limit is not None:
-            spent = await self._spending.spent(day, workspace=workspace)
-            key, words = f"day/{workspace}/{day}", "all debates today"
-            shared = DaySpending(day, workspace)
-            found.append(Cap(key, words, limit, spent, remedy=_DAY_REMEDY, shared=shared))
-        return found
+    What is spent under those that debates share is found out when money is reserved.
+    """
+    workspace, day = debate.setup.place.workspace, now.astimezone(UTC).date()
+    person, token, found = debate.setup.asked_by, debate.setup.token, [*own_cap(debate)]
+    if caps.person_day_cost is not None:
+        found.append(
+            Cap(
+                f"person/{workspace}/{person.id}/{day}",
+                f"{person.name or 'one person'} today",
+                caps.person_day_cost,
+                remedy=_PERSON_REMEDY,
+                scope=SpendingScope(day, workspace, person.id),
+            )
+        )
+    if caps.token_day_cost is not None and token:
+        found.append(
+            Cap(
+                f"token/{token}/{day}",
+                "this token today",
+                caps.token_day_cost,
+                remedy=_TOKENS_REMEDY,
+                scope=SpendingScope(day, workspace, token=token),
+            )
+        )
+    if caps.day_cost is not None:
+        found.append(
+            Cap(
+                f"day/{workspace}/{day}",
+                "all debates today",
+                caps.day_cost,
+                remedy=_DAY_REMEDY,
+                scope=SpendingScope(day, workspace),
+            )
+        )
+    return found
 
 
 def own_cap(debate: Debate) -> Sequence[Cap]:
@@ -75,10 +61,17 @@ def own_cap(debate: Debate) -> Sequence[Cap]:
     limit = debate.setup.limits.debate_cost
     if limit is None:
         return ()
-    spent = debate.usage.cost or Decimal(0)
-    key, stops_unpriced = f"debate/{debate.id}", is_chosen(limit)
-    remedy = _DEBATE_REMEDY
-    return (Cap(key, "this debate", limit, spent, remedy=remedy, stops_unpriced=stops_unpriced),)
+    return (
+        Cap(
+            f"debate/{debate.id}",
+            "this debate",
+            limit,
+            debate.usage.cost or Decimal(0),
+            remedy=_DEBATE_REMEDY,
+            stops_unpriced=is_chosen(limit),
+            scope=SpendingScope(debate_id=debate.id),
+        ),
+    )
 
 
 def is_chosen(limit: Decimal) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -34,7 +34,7 @@ from core.events import (
     event_from_json,
     event_to_json,
 )
-from core.models import Cap, DaySpending, Status
+from core.models import Cap, SpendingScope, Status
 from core.ports import AppendResult, DebateEntry, DebateFilter, Reservation, RunToken
 from core.recent import Recent
 from core.redaction import without_secrets
@@ -238,12 +238,9 @@ class SqlDebateStore:
 
         return await self._database.read(entries)
 
-    async def spent(
-        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
-    ) -> Decimal:
-        """US dollars spent on one day (UTC) in a workspace: by a person, a token, or all."""
-        whose = DaySpending(day, workspace, person, token)
-        return await self._database.read(lambda c: total(c, whose))
+    async def spent(self, scope: SpendingScope) -> Decimal:
+        """US dollars spent."""
+        return await self._database.read(lambda c: total(c, scope))
 
     async def reserve(
         self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
@@ -258,11 +255,6 @@ class SqlDebateStore:
         await self._database.write(
             lambda c: reservations.settle(c, reservation_id, cost, expires_at)
         )
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether other processes may write to the same database."""
-        return self._database.is_shared
 
     async def secret(self) -> bytes:
         """The secret of this installation."""

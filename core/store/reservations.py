@@ -1,4 +1,4 @@
-"""Money reserved under caps that several processes share, in the database they share.
+"""Money reserved under caps, in the database: whatever process draws on them.
 
 A reservation and the spending it turns into are counted by one statement, and replaced by each
 other in one transaction, so that nothing is counted twice and nothing is left out.
@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
-from sqlalchemy import Connection, delete, func, or_, select, update
+from sqlalchemy import Connection, delete, func, literal, or_, select, update
 
 from core.events import Event, VerdictReached
-from core.models import Act, Cap, DaySpending
+from core.models import Act, Cap
 from core.ports import Reservation
 from core.store.columns import insert_new
-from core.store.spending import NANO, spending_on
+from core.store.spending import NANO, spending_under
 from core.store.tables import RESERVATIONS
 
 
@@ -33,19 +33,17 @@ def reserve(
     for cap in caps:
         others = RESERVATIONS.c.cap == cap.key, RESERVATIONS.c.id != reservation.id
         reserved = select(func.sum(RESERVATIONS.c.nanodollars)).where(*others)
-        of_day = cap.shared or DaySpending(at.date(), "")
         sums = connection.execute(
             select(
-                spending_on(of_day).scalar_subquery(),
+                spending_under(cap.scope).scalar_subquery() if cap.scope else literal(0),
                 reserved.where(RESERVATIONS.c.settled).scalar_subquery(),
                 reserved.where(~RESERVATIONS.c.settled).scalar_subquery(),
             )
         ).one()
         recorded, settled, unsettled = (Decimal(int(total or 0)) / NANO for total in sums)
-        spent.append(replace(cap, spent=recorded + settled))
-        has_room &= replace(cap, spent=recorded + settled + unsettled).has_room_for(
-            reservation.amount
-        )
+        known = max(recorded, cap.spent) + settled
+        spent.append(replace(cap, spent=known))
+        has_room &= replace(cap, spent=known + unsettled).has_room_for(reservation.amount)
     if not has_room:
         return spent
     for cap in caps:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from core.events import Recorded, spent_by
-from core.models import DaySpending
+from core.models import SpendingScope
 from core.store.tables import SPENDING
 
 #: Whole billionths of a US dollar in one.
@@ -39,19 +39,20 @@ def book(connection: Connection, recorded: Recorded, debate: Row[Any, Any, Any, 
     connection.execute(_BOOK, row)
 
 
-def total(connection: Connection, whose: DaySpending) -> Decimal:
-    """US dollars spent on one day (UTC)."""
-    spent = connection.execute(spending_on(whose)).scalar()
+def total(connection: Connection, scope: SpendingScope) -> Decimal:
+    """US dollars spent."""
+    spent = connection.execute(spending_under(scope)).scalar()
     return Decimal(int(spent or 0)) / NANO
 
 
-def spending_on(whose: DaySpending) -> Select[Any]:
-    """Return the statement that sums up a day's billionths."""
-    query = select(func.sum(SPENDING.c.nanodollars)).where(
-        SPENDING.c.workspace == whose.workspace, SPENDING.c.day == whose.day
-    )
-    if whose.person is not None:
-        query = query.where(SPENDING.c.person == whose.person)
-    if whose.token is not None:
-        query = query.where(SPENDING.c.token_id == whose.token)
-    return query
+def spending_under(scope: SpendingScope) -> Select[Any]:
+    """Return the statement that sums up the billionths."""
+    columns = {
+        SPENDING.c.day: scope.day,
+        SPENDING.c.workspace: scope.workspace,
+        SPENDING.c.person: scope.person,
+        SPENDING.c.token_id: scope.token,
+        SPENDING.c.debate_id: scope.debate_id,
+    }
+    wanted = [column == value for column, value in columns.items() if value is not None]
+    return select(func.sum(SPENDING.c.nanodollars)).where(*wanted)

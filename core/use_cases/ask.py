@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from core.errors import BadInput
 from core.events import FollowUpAsked
-from core.models import DaySpending, Debate, FollowUp, Person, Status
+from core.models import Debate, FollowUp, Person, SpendingScope, Status
 from core.ports import Spending
 from core.redaction import redact
 from core.settings import Caps
@@ -58,7 +58,7 @@ class AskAboutDebate:
                 raise BadInput("Write what you want to know about this debate.")
             # The answer is charged to the starter; the asker's own daily cap is checked as well.
             day = self.facts.clock.now().date()
-            whose = DaySpending(day, debate.setup.place.workspace, by.id, debate.setup.token)
+            whose = SpendingScope(day, debate.setup.place.workspace, by.id, debate.setup.token)
             otherwise = "the judge was not asked"
             await check_money(self.caps, self.spending, whose, otherwise=otherwise)
             follow_up = FollowUp(id=question_id, by=by, text=redact(text.strip()))

@@ -4,13 +4,14 @@ import math
 import sys
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput, NotesFull
 from core.figures import counted, money
-from core.models import DaySpending, Debate, Person, Place
+from core.models import Debate, Person, Place, SpendingScope
 from core.opening import check_length
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, Caps
@@ -91,7 +92,7 @@ def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds:
         )
 
 
-async def check_money(caps: Caps, spent: Spending, whose: DaySpending, *, otherwise: str) -> None:
+async def check_money(caps: Caps, spent: Spending, whose: SpendingScope, *, otherwise: str) -> None:
     """Make sure that somebody may have models asked on that day.
 
     Args:
@@ -107,12 +108,12 @@ async def check_money(caps: Caps, spent: Spending, whose: DaySpending, *, otherw
     of_person = "You have spent what one person may spend in a day"
     of_programs = "What debates may cost a day that are started with one token is spent"
     of_all = "What all debates of a day may cost is spent"
-    for words, cap, own in (
-        (of_person, caps.person_day_cost, {"person": whose.person}),
-        (of_programs, caps.token_day_cost if whose.token else None, {"token": whose.token}),
-        (of_all, caps.day_cost, {}),
+    for words, cap, scope in (
+        (of_person, caps.person_day_cost, replace(whose, token=None)),
+        (of_programs, caps.token_day_cost if whose.token else None, replace(whose, person=None)),
+        (of_all, caps.day_cost, replace(whose, person=None, token=None)),
     ):
-        if cap is None or cap > await spent.spent(whose.day, workspace=whose.workspace, **own):
+        if cap is None or cap > await spent.spent(scope):
             continue
         raise BadInput(
             f"{words} ({money(cap)}), so {otherwise}. Ask again tomorrow (UTC), or let "

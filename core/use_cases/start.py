@@ -13,7 +13,7 @@ from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
 from core.figures import counted
-from core.models import DaySpending, Debate, Place, Setup, ShadowWhen
+from core.models import Debate, Place, Setup, ShadowWhen, SpendingScope
 from core.opening import DebateRequest, find_agent, find_playbook, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
@@ -151,7 +151,7 @@ class StartDebate:
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
                     day, by = self.facts.clock.now().date(), setup.asked_by.id
-                    whose = DaySpending(day, place.workspace, by, setup.token)
+                    whose = SpendingScope(day, place.workspace, by, setup.token)
                     caps, otherwise = self.settings().limits, "nothing was started"
                     await check_money(caps, self.spending, whose, otherwise=otherwise)
             started = await store.create(

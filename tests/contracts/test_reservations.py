@@ -23,17 +23,17 @@ from core.events import (
     VerdictReached,
 )
 from core.llm.attempt import Attempt
-from core.llm.budget_holds import SharedHolds
+from core.llm.budget import Budget
 from core.llm.call import ModelCalls, Tables
-from core.llm.caps import SharedCaps
+from core.llm.caps import caps_of
 from core.models import (
     Act,
     Call,
     Cap,
     Contribution,
-    DaySpending,
     Debate,
     Failure,
+    SpendingScope,
     Turn,
     Usage,
     Verdict,
@@ -66,8 +66,8 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 def day_cap(limit: str = "1.00") -> Cap:
     workspace = a_setup().place.workspace
-    shared = DaySpending(NOON.date(), workspace)
-    return Cap("day/T1", "all debates today", Decimal(limit), shared=shared)
+    shared = SpendingScope(NOON.date(), workspace)
+    return Cap("day/T1", "all debates today", Decimal(limit), scope=shared)
 
 
 def wanted(name: str, amount: str, turn: Turn = ANN) -> Reservation:
@@ -153,6 +153,18 @@ async def test_recorded_spending_takes_the_place_of_its_reservation(
     assert not await room(store, "0.76")
 
 
+async def test_a_debates_own_cap_counts_the_greater_of_what_is_recorded_and_known(
+    store: Store,
+) -> None:
+    own = Cap("debate/d1", "this debate", Decimal(1), scope=SpendingScope(debate_id="d1"))
+    await store.append("d1", said("0.25"), at=NOON)
+
+    for cap, spent in ((own, "0.25"), (replace(own, spent=Decimal("0.5")), "0.5")):
+        (known,) = await store.reserve(wanted("a", "0.80"), [cap], at=NOON)
+        assert known.spent == Decimal(spent)
+    assert not await store.reserve(wanted("a", "0.75"), [own], at=NOON)
+
+
 async def test_the_verdict_ends_the_reservations_of_the_judge(store: Store) -> None:
     synthesis = Turn(act=Act.SYNTHESIS, round=2, agent="judge")
     await store.reserve(wanted("a", "0.60", synthesis), [day_cap()], at=NOON)
@@ -196,17 +208,18 @@ async def test_a_run_that_holds_its_debate_can_prove_it(store: Store) -> None:
 
 async def test_who_does_not_fit_waits_until_others_have_settled(store: Store) -> None:
     clock = SystemClock()
-    here = SharedHolds(store, clock, debate_id="d1", turn=ANN.key)
-    there = SharedHolds(store, clock, debate_id="d1", turn="r1/proposal/bob")
-    cap = replace(day_cap(), shared=DaySpending(clock.now().date(), "T1"))
+    here = Budget(reservations=store, debate_id="d1", turn=ANN.key)
+    there = Budget(reservations=store, debate_id="d1", turn="r1/proposal/bob")
+    cap = replace(day_cap(), scope=SpendingScope(clock.now().date(), "T1"))
     worst = Decimal("0.60")
     entered, cheap = asyncio.Event(), Attempt()
 
     async def wait_and_hold() -> None:
-        async with there.hold([cap], worst, 180, Attempt()):
+        async with there.hold([cap], worst, seconds=180, attempt=Attempt(), clock=clock):
             entered.set()
 
-    async with asyncio.timeout(300), here.hold([cap], worst, 180, cheap):
+    holding = here.hold([cap], worst, seconds=180, attempt=cheap, clock=clock)
+    async with asyncio.timeout(300), holding:
         waiting = asyncio.create_task(wait_and_hold())
         await asyncio.sleep(0.1)
         assert not entered.is_set()
@@ -214,7 +227,7 @@ async def test_who_does_not_fit_waits_until_others_have_settled(store: Store) ->
     await asyncio.wait_for(waiting, 300)
 
     with pytest.raises(CapReached):
-        async with there.hold([cap], Decimal("0.95"), 180, Attempt()):
+        async with there.hold([cap], Decimal("0.95"), seconds=180, attempt=Attempt(), clock=clock):
             pass
 
 
@@ -245,12 +258,11 @@ async def test_two_processes_cannot_pass_the_cap_of_a_day_together(on_postgres: 
             provider = Costly(latency=0.05)
             tables = Tables(prices={agent.model: price for agent in a_setup().agents})
             calls = ModelCalls({"scripted": provider}, clock, tables=tables)
-            caps = SharedCaps(Caps(day_cost=limit), store, clock)
-
-            def shared_holds(debate: Debate, turn: Turn) -> SharedHolds:
-                return SharedHolds(store, clock, debate_id=debate.id, turn=turn.key)
-
-            turns = Turns(calls, caps, shared_holds=shared_holds)
+            turns = Turns(
+                calls,
+                lambda debate: caps_of(debate, Caps(day_cost=limit), clock.now()),
+                reservations=store,
+            )
             engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
             started = DebateStarted(setup=a_setup())
             await store.create(debate_id, started, origin=debate_id, at=clock.now())

@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest_asyncio
 from bot.mcp.token_callers import TokenCallers
 from bot.operations.backup import purge
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
+from core.models import SpendingScope
 from core.store.purging import PurgeFilter
 from core.use_cases.limits import Bounds
 from slack_on_loopback import run_workspace
@@ -151,10 +152,8 @@ class Spent:
     def __init__(self, amount: str) -> None:
         self._amount = Decimal(amount)
 
-    async def spent(
-        self, day: date, *, workspace: str, person: str | None = None, token: str | None = None
-    ) -> Decimal:
-        del day, workspace, person, token
+    async def spent(self, scope: SpendingScope) -> Decimal:
+        del scope
         return self._amount
 
 

@@ -67,8 +67,8 @@ class SavedReplies:
         self._path = path
         self._values: dict[str, Any] = {}
         self._paid = _NOTHING
-        #: The worst case of calls during which an earlier process was killed.
-        self._cut_off: dict[str, Decimal] = {}
+        #: The worst case of calls under way, and of those during which a process was killed.
+        self._unfinished: dict[str, Decimal] = {}
         for line in path.read_text("utf-8").splitlines() if path.exists() else ():
             try:
                 row = json.loads(line)
@@ -76,18 +76,17 @@ class SavedReplies:
                 continue
             key, cost = str(row["key"]), Decimal(row["cost"])
             if "value" not in row and "failed" not in row:
-                self._cut_off[key] = cost
+                self._unfinished[key] = cost
                 continue
-            self._cut_off.pop(key, None)
-            self._paid += cost
+            self._finish(key, cost)
             if "value" in row:
                 self._values[key] = row["value"]
         self._is_open = False
 
     @property
     def spent(self) -> Decimal:
-        """US dollars, the worst case of calls that a kill cut off included."""
-        return self._paid + sum(self._cut_off.values(), _NOTHING)
+        """US dollars, the worst case of unfinished calls included."""
+        return self._paid + sum(self._unfinished.values(), _NOTHING)
 
     def get(self, key: str) -> Any:
         """The saved reply; None if there is none."""
@@ -95,18 +94,23 @@ class SavedReplies:
 
     def begin(self, key: str, worst: Decimal) -> None:
         """Record what a call can cost before it is made."""
+        self._unfinished[key] = worst
         self._write({"key": key, "cost": str(worst)})
 
     def end(self, key: str, value: object, cost: Decimal) -> None:
         """Save a reply and its cost."""
         self._values[key] = value
-        self._paid += cost
+        self._finish(key, cost)
         self._write({"key": key, "value": value, "cost": str(cost)})
 
     def fail(self, key: str, reason: str, cost: Decimal) -> None:
         """Save the cost of a failed call; the next run makes it again."""
-        self._paid += cost
+        self._finish(key, cost)
         self._write({"key": key, "failed": reason, "cost": str(cost)})
+
+    def _finish(self, key: str, cost: Decimal) -> None:
+        self._unfinished.pop(key, None)
+        self._paid += cost
 
     def _write(self, row: Mapping[str, object]) -> None:
         with self._path.open("a", encoding="utf-8") as file:

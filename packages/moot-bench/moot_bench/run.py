@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Protocol
 
 from bot.terminal.files import tell
 from core.acts.take import Turns
@@ -14,8 +15,8 @@ from core.estimate import Estimate
 from core.events import CallsDropped, DebateStarted, Recorded, fold
 from core.figures import counted, money
 from core.llm.call import ModelCalls
-from core.models import Act, Cap, Debate, Person, Setup, Status, Turn, Usage
-from core.ports import Clock, DebateFilter, DebateStore
+from core.models import Act, Cap, Debate, Person, Setup, SpendingScope, Status, Turn, Usage
+from core.ports import Clock, DebateFilter, DebateStore, Reservations
 from core.rules import schedule
 from core.settings import Settings
 from core.use_cases.start import new_debate_id
@@ -25,7 +26,7 @@ from moot_bench.comparison import ArmKind, ArmScores
 from moot_bench.outcome import PRESUMED, answer_of, is_answer
 from moot_bench.scores import ArmAnswer, accuracy
 from moot_bench.tasks import Task
-from moot_bench.turns import BenchCaps, BenchTurns, asks_model
+from moot_bench.turns import BenchTurns, asks_model
 
 #: After so many questions best-of-N is set by what was really paid.
 CORRECTED_AFTER = 10
@@ -57,11 +58,15 @@ class ExpectedCost:
     cost: Decimal | None
 
 
+class BenchStore(DebateStore, Reservations, Protocol):
+    """Where a bench's debates are, and what their calls may cost."""
+
+
 @dataclass(kw_only=True)
 class Bench:
     """One bench over one log. `hold` goes on where an earlier process was cut off."""
 
-    store: DebateStore
+    store: BenchStore
     calls: ModelCalls
     settings: Settings
     clock: Clock
@@ -150,12 +155,12 @@ class Bench:
         Raises:
             StoreDown: The log cannot be written.
         """
-        cap = self.max_usd
-        caps = (
-            Cap("bench", "this bench", cap, self.spent, remedy=_REMEDY) if cap is not None else None
-        )
+        cap, caps = self.max_usd, list[Cap]()
+        if cap is not None:  # over all debates of the log; readers have spent their part of it
+            whole, left = SpendingScope(), cap - self.besides
+            caps = [Cap("bench", "this bench", left, remedy=_REMEDY, scope=whole)]
         turns = BenchTurns(
-            Turns(self.calls, BenchCaps(caps)),
+            Turns(self.calls, lambda _debate: caps, reservations=self.store),
             self._tasks,
             judged=self.judged,
             budgets=self._budgets,

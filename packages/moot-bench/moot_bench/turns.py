@@ -1,6 +1,6 @@
 """Takes the turns of a bench's debates: options are the question's, votes are not judged."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Protocol
 
@@ -10,7 +10,6 @@ from core.errors import CallFailed
 from core.events import ContributionMade, Event, OptionsMerged, TurnFailed, VerdictReached
 from core.models import (
     Act,
-    Cap,
     Debate,
     Failure,
     Options,
@@ -150,19 +149,3 @@ async def _within(budget: int, debate: Debate, take: Taking, *, waits: bool) -> 
             spent = call.model_copy(update={"usage": used + error.usage})
             return ContributionMade(contribution=contribution.model_copy(update={"call": spent}))
     return event
-
-
-class BenchCaps:
-    """One cap over all debates of a bench."""
-
-    def __init__(self, cap: Cap | None) -> None:
-        """Take the cap, with what was spent before this process; None: there is none.
-
-        What this process spends, `core.llm.budget_holds` adds to it.
-        """
-        self._cap = cap
-
-    async def caps(self, debate: Debate) -> Sequence[Cap]:
-        """The bench's cap."""
-        del debate
-        return [self._cap] if self._cap else []

@@ -17,7 +17,7 @@ from core.testing import ManualClock, RecordingSink, ScriptedProvider
 from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.reading import read_tasks
 from moot_bench.recall import Readers, SavedReplies, stands_in
-from moot_bench.turns import BenchCaps, BenchTurns
+from moot_bench.turns import BenchTurns
 
 AUTHOR = ModelChoice(provider="scripted", model="ann/large")
 READER = ModelChoice(provider="scripted", model="bob/small")
@@ -51,7 +51,7 @@ async def a_debate() -> Debate:
     )
     await store.create("d1", DebateStarted(setup=setup), origin="o", at=clock.now())
     calls = ModelCalls({"scripted": ScriptedProvider(lambda _: TEXT)}, clock)
-    turns = BenchTurns(Turns(calls, BenchCaps(None)), {"d1": TASK})
+    turns = BenchTurns(Turns(calls), {"d1": TASK})
     return await Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock).run("d1")
 
 
@@ -99,7 +99,7 @@ def test_saved_replies_are_read_again_and_calls_cut_off_are_booked(tmp_path: Pat
     saved.begin("b", Decimal("0.5"))
     saved.fail("b", "It was refused.", Decimal("0.02"))
     saved.begin("c", Decimal("0.7"))
-    assert saved.spent == Decimal("0.12")
+    assert saved.spent == Decimal("0.82")
     with path.open("a", encoding="utf-8") as file:
         file.write('{"key": "d", "val')  # killed while it wrote
 

@@ -28,7 +28,7 @@ from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.outcome import answer_of, is_answer
 from moot_bench.reading import read_tasks
 from moot_bench.scores import ArmAnswer
-from moot_bench.turns import BenchCaps, BenchTurns
+from moot_bench.turns import BenchTurns
 
 (TASK,) = read_tasks(
     json.dumps({"id": "x", "question": "Which?", "options": ["Kafka", "PostgreSQL"], "answer": "A"})
@@ -54,7 +54,8 @@ def held(
     async def run() -> tuple[Debate, ArmAnswer]:
         await store.create("d1", DebateStarted(setup=setup), origin="o", at=clock.now())
         calls = ModelCalls({"scripted": provider}, clock)
-        turns = BenchTurns(Turns(calls, BenchCaps(cap)), {"d1": TASK}, budgets={"d1": tokens})
+        inner = Turns(calls, lambda _debate: [cap] if cap else [])
+        turns = BenchTurns(inner, {"d1": TASK}, budgets={"d1": tokens})
         engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
         debate = await engine.run("d1")
         log = await store.events("d1")

@@ -26,7 +26,7 @@ from bot.store.search import DebateWords
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.events import CallsDropped, DebateConcluded, DebateStarted, fold
-from core.models import Cap, DaySpending, Place, Usage
+from core.models import Cap, Place, SpendingScope, Usage
 from core.ports import DebateFilter, Reservation
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
@@ -81,8 +81,8 @@ async def fill_the_rest(database: Database) -> None:
     reservation = Reservation(
         id="a1", debate_id="run", turn="r1/proposal/ann", amount=Decimal("0.01"), expires_at=NOW
     )
-    day = DaySpending(day=NOW.date(), workspace="T1")
-    cap = Cap("day/T1", "all debates today", Decimal(1), shared=day)
+    day = SpendingScope(day=NOW.date(), workspace="T1")
+    cap = Cap("day/T1", "all debates today", Decimal(1), scope=day)
     await SqlDebateStore(database).reserve(reservation, [cap], at=NOW - timedelta(days=1))
     await Reminders(database).put(Reminder("old", "V1", NOW))
     await Leases(database, "a process").acquire("post/T1/C1")

@@ -19,6 +19,7 @@ from core.errors import (
     ReplyUnusable,
     RunLost,
 )
+from core.llm.budget import Budget
 from core.llm.call import CallOptions, ModelCalls, ModelRef, Tables
 from core.llm.call_options import CallScope
 from core.llm.providers.anthropic import AnthropicProvider
@@ -27,6 +28,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.models import Act, Agent, Cap
 from core.request import ModelRequest, Part, PartKind
 from core.settings import StallLimits
+from core.store.memory import InMemoryStore
 from core.testing import ManualClock, ScriptedProvider
 from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
 from tests.vendors.server import Vendor, always, in_turn
@@ -306,6 +308,12 @@ async def test_a_call_that_could_pass_a_cap_is_not_made(calls: ModelCalls, vendo
     assert vendor.asked == []
 
 
+def on_budget(calls: ModelCalls) -> ModelCalls:
+    """The same calls, which reserve their money."""
+    budget = Budget(reservations=InMemoryStore(), debate_id="d1", turn="r1/proposal/ann")
+    return calls.under(CallScope(budget=budget))
+
+
 async def test_calls_at_the_same_time_stay_under_a_cap_together(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
@@ -313,7 +321,8 @@ async def test_calls_at_the_same_time_stay_under_a_cap_together(
     vendor.script = always(Say(text=REPLY, wait=0.05, counts=counts))
     terms = CallOptions(caps=[a_cap("0.25")])
 
-    asked = [calls.ask(a_request(), ANN, terms) for _ in range(4)]
+    budgeted = on_budget(calls)
+    asked = [budgeted.ask(a_request(), ANN, terms) for _ in range(4)]
     results = await asyncio.gather(*asked, return_exceptions=True)
 
     refused = [result for result in results if isinstance(result, LimitReached)]
@@ -325,7 +334,8 @@ async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock)
     provider = ScriptedProvider(latency=3600)
     calls = ModelCalls({"anthropic": provider}, clock, parallel=2)
     short = CallOptions(caps=[a_cap("0.15")])
-    tasks = [asyncio.create_task(calls.ask(a_request(), ANN, short)) for _ in range(6)]
+    budgeted = on_budget(calls)
+    tasks = [asyncio.create_task(budgeted.ask(a_request(), ANN, short)) for _ in range(6)]
     await provider.until_asked(Act.PROPOSAL, 1)
 
     tasks.append(asyncio.create_task(calls.ask(a_request("Something else?"), ANN)))
@@ -335,7 +345,7 @@ async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    assert "Something else?" in str(provider.requests[-1].parts)
+    assert "Something else?" in str(provider.requests[1].parts)
 
 
 async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor: Vendor) -> None:
@@ -343,7 +353,7 @@ async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor
     vendor.script = always(expensive)
 
     with pytest.raises(LimitReached) as caught:
-        await calls.ask(a_request(), ANN, CallOptions(caps=[a_cap("0.15")]))
+        await on_budget(calls).ask(a_request(), ANN, CallOptions(caps=[a_cap("0.15")]))
 
     assert len(vendor.asked) == 1
     assert caught.value.usage.cost == Decimal("0.092")

@@ -11,7 +11,7 @@ from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.llm.caps import SharedCaps
+from core.llm.caps import caps_of
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.models import (
@@ -97,13 +97,18 @@ class House:
         self.clock = SystemClock()
         retries = RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.02)
         self.calls = ModelCalls(self.providers, self.clock, retries=retries)
-        self.purse = SharedCaps(caps or Caps(), self.store, self.clock)
+        self.caps = caps or Caps()
 
     async def secret(self) -> bytes:
         return b"installation"
 
     async def hold(self, setup: Setup, debate_id: str = "dmoney22") -> Debate:
-        turns = Turns(self.calls, self.purse, secret=self.secret)
+        turns = Turns(
+            self.calls,
+            lambda debate: caps_of(debate, self.caps, self.clock.now()),
+            secret=self.secret,
+            reservations=self.store,
+        )
         engine = Engine(store=self.store, turns=turns, sink=RecordingSink(), clock=self.clock)
         started = DebateStarted(setup=setup)
         await self.store.create(debate_id, started, origin=debate_id, at=self.clock.now())

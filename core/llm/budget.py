@@ -1,0 +1,84 @@
+"""Money reserved for calls under way, in the database: calls cannot pass a cap together.
+
+What is spent is read in the transaction that reserves, so no figure is stale, whatever process
+asks. What a turn spent stays reserved until its outcome is recorded, in the same transaction. A
+process that dies holds its worst case only for as long as its call might have taken.
+"""
+
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+import structlog
+
+from core.errors import StoreError
+from core.llm.attempt import Attempt
+from core.llm.prices import check_caps
+from core.models import Cap
+from core.ports import Clock, Reservation, Reservations
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds between two looks whether others have settled.
+LOOK_AGAIN_SECONDS = 0.5
+#: How long what an attempt did cost counts without being recorded: longer than any turn takes, and
+#: than a database is away.
+RECORDED_WITHIN = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Reserves money for the calls of one turn."""
+
+    reservations: Reservations
+    debate_id: str
+    #: Key of the turn.
+    turn: str
+
+    @asynccontextmanager
+    async def hold(
+        self, caps: Sequence[Cap], worst: Decimal, *, seconds: float, attempt: Attempt, clock: Clock
+    ) -> AsyncGenerator[None]:
+        """Reserve the worst case for as long as the block lasts, then count what it did cost.
+
+        Most calls cost far less than their worst case. So a call that only does not fit because
+        of what others hold waits until they have settled.
+
+        Args:
+            caps: All of the call.
+            worst: The most the attempt can cost.
+            seconds: The longest that the attempt can take.
+            attempt: Says at the end of the block what it did cost.
+            clock: Of the reservations.
+
+        Raises:
+            CapReached: A cap could be passed, whatever the others will have cost.
+            StoreDown: The database does not answer.
+        """
+        name = secrets.token_hex(16)
+        try:
+            while True:
+                now = clock.now()
+                reservation = Reservation(
+                    id=name,
+                    debate_id=self.debate_id,
+                    turn=self.turn,
+                    amount=worst,
+                    expires_at=now + timedelta(seconds=seconds),
+                )
+                known = await self.reservations.reserve(reservation, caps, at=now)
+                if not known:
+                    break
+                check_caps(known, worst)
+                await clock.sleep(LOOK_AGAIN_SECONDS)
+            yield
+        finally:
+            # Also when the reserving was cancelled: it may have been done all the same.
+            expires_at = clock.now() + RECORDED_WITHIN
+            try:
+                await self.reservations.settle(name, attempt.usage.cost, expires_at=expires_at)
+            except StoreError as error:
+                _log.warning("a reservation is left to expire", reason=str(error))
