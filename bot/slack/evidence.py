@@ -3,7 +3,7 @@
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -293,14 +293,7 @@ class SlackSources:
             for message in messages
             if message.ts != without and (message.words or message.files)
         ]
-        people = [
-            *(message.user for message in posts if message.user),
-            *mentioned_in(message.all_text for message in posts),
-        ]
-        access, names = self._accesses.of(place.workspace), dict[str, str]()
-        for person in dict.fromkeys(people):  # sequentially: a long thread may have hundreds
-            if name := await access.name_of(person):
-                names[person] = name
+        names = await self._names(posts, place.workspace)
         sections = list[tuple[str, str, str, str]]()
         for post in posts[:_MOST_MESSAGES]:
             who = names.get(post.user, post.user) or post.username or "an app"
@@ -324,6 +317,18 @@ class SlackSources:
             )
         ]
         return whole.model_copy(update={"references": tuple(files)})
+
+    async def _names(self, posts: Sequence[PostedMessage], workspace: str) -> Mapping[str, str]:
+        """The names of who wrote these messages and of whom they mention, by id."""
+        people = [
+            *(message.user for message in posts if message.user),
+            *mentioned_in(message.all_text for message in posts),
+        ]
+        access, names = self._accesses.of(workspace), dict[str, str]()
+        for person in dict.fromkeys(people):  # sequentially: a long thread may have hundreds
+            if name := await access.name_of(person):
+                names[person] = name
+        return names
 
     async def link_to(self, place: Place, ts: str) -> str:
         """Return the address of a message; empty where it cannot be known."""

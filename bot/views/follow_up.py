@@ -20,7 +20,7 @@ from bot.views.message import (
 from bot.views.turn_groups import post_key
 from bot.views.words import cost, icon, person, title
 from core.acts.act import ACTS
-from core.evidence.citations import Mention, rendered
+from core.evidence.citations import RawCitation, rendered
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, Feedback, FollowUp, FollowUpAnswer
 from core.redaction import redact
 from core.transcript.cited import where
@@ -130,7 +130,7 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
         if citation.source not in answer.entries
     }
 
-    def show(mention: Mention, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+    def show(mention: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
         if not is_verified:
             return f"~~“{mention.words}”~~ (not found)"
         return f"“{mention.words}” ({places.get((mention.source, mention.words), mention.source)})"

@@ -31,11 +31,8 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     )
     if verdict.is_undecided:
         return verdict
-    options, weighs = (
-        options_of(debate),
-        [finding for finding in findings if finding.severity in WEIGHTY],
-    )
-    is_weighty = any(weigh.is_open for weigh in weighs)
+    options = options_of(debate)
+    is_weighty = any(finding.is_open for finding in findings if finding.severity in WEIGHTY)
     option = options.resolve(verdict.option) or option_voted_for(debate)
     count = ", ".join(filter(None, (counted_words(findings), answered_words(findings))))
     if why_none := _why_no_verdict(debate, option):

@@ -89,7 +89,6 @@ class Turns:
             # Of long sources it takes a second: once, for all turns that show them.
             async with self._cutting.setdefault(debate.id, asyncio.Lock()):
                 await in_thread(source_parts, debate)
-        caps = kept_back(turn, self._caps_of(debate))
         asker = ""
         if self._secret is not None:
             self._key = self._key or await self._secret()
@@ -98,14 +97,8 @@ class Turns:
         budget = None
         if self._reservations is not None:
             budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
-        scope = CallScope(
-            caps=caps,
-            user=asker,
-            book=book,
-            budget=budget,
-            prove=prove,
-            waits=waits,
-        )
+        caps = kept_back(turn, self._caps_of(debate))
+        scope = CallScope(caps=caps, user=asker, book=book, budget=budget, prove=prove, waits=waits)
         perform = ACTS[turn.act].perform
         if perform is None:
             raise AssertionError(f"{turn.act} is no turn of a debate.")

@@ -231,9 +231,7 @@ def verdict_from(
         implementation=reply.implementation.strip(),
         tradeoffs=_lines(reply.tradeoffs),
         recommendations=_lines(reply.recommendations),
-        unmet_requirements=tuple(
-            requirement.text for requirement in table if requirement.status is not_met
-        ),
+        unmet_requirements=tuple(row.text for row in table if row.status is not_met),
         open_questions=_lines(reply.open_questions),
         dissent=reply.dissent.strip(),
         overturned_by=_lines(reply.overturned_by),

@@ -97,7 +97,7 @@ _NO_WORDS = "no words are quoted"
 
 
 @dataclass(frozen=True)
-class Mention:
+class RawCitation:
     """A citation in a text, before it is checked."""
 
     #: Where it begins and ends in the text, marks of an earlier check included.
@@ -108,7 +108,7 @@ class Mention:
     words: str
 
 
-def citations_in(text: str, *, of_record: bool = False) -> Sequence[Mention]:
+def citations_in(text: str, *, of_record: bool = False) -> Sequence[RawCitation]:
     """All citations in a text, in its order.
 
     Args:
@@ -117,13 +117,13 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[Mention]:
     """
     if "[" not in text:  # each begins so, which the pattern takes longer to see
         return ()
-    mentions = list[Mention]()
+    mentions = list[RawCitation]()
     for match in (_OF_RECORD if of_record else _OF_SOURCES).finditer(text):
         start, free = match.start(), mentions[-1].end if mentions else 0
         while start - len(_STRIKE) >= free and text.endswith(_STRIKE, free, start):
             start -= len(_STRIKE)
         words = (match["double"] or match["single"] or match["bare"] or "").strip()
-        mentions.append(Mention(start, match.end(), match["source"].lower(), words))
+        mentions.append(RawCitation(start, match.end(), match["source"].lower(), words))
     return mentions
 
 
@@ -176,7 +176,7 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     of_record = any(source.id.startswith(_RECORD) for source in sources)
     citations = list[Citation]()
 
-    def as_checked(mention: Mention) -> str:
+    def as_checked(mention: RawCitation) -> str:
         # The checked words are shown: on one line, with divided words rejoined.
         forms = (_DIVIDED.sub("", mention.words), mention.words)
         lines = dict.fromkeys(" ".join(form.replace('"', "'").split()) for form in forms)
@@ -194,7 +194,9 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     return _replaced(text, as_checked, of_record=of_record), tuple(citations)
 
 
-def rendered(text: str, show: Callable[[Mention, bool], str], *, of_record: bool = False) -> str:
+def rendered(
+    text: str, show: Callable[[RawCitation, bool], str], *, of_record: bool = False
+) -> str:
     """A checked text with each citation as `show` writes it.
 
     Args:
@@ -203,13 +205,13 @@ def rendered(text: str, show: Callable[[Mention, bool], str], *, of_record: bool
         of_record: It was checked against entries of a debate's record, too.
     """
 
-    def with_status(mention: Mention) -> str:
+    def with_status(mention: RawCitation) -> str:
         return show(mention, not text.startswith("~~", mention.start))
 
     return _replaced(text, with_status, of_record=of_record)
 
 
-def _replaced(text: str, show: Callable[[Mention], str], *, of_record: bool) -> str:
+def _replaced(text: str, show: Callable[[RawCitation], str], *, of_record: bool) -> str:
     parts, at = list[str](), 0
     for mention in citations_in(text, of_record=of_record):
         parts += (text[at : mention.start], show(mention))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from core.evidence.citations import Mention, citations_in, rendered
+from core.evidence.citations import RawCitation, citations_in, rendered
 from core.figures import counted
 from core.models import Citation, Debate, Source, Verdict
 from core.rules.subject import role_of
@@ -26,7 +26,7 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
     """
     known = {(citation.source, citation.words): citation for citation in citations}
 
-    def show(found: Mention, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+    def show(found: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
         citation = known.get((found.source, found.words))
         if not found.words:
             return f"[{found.source}]"

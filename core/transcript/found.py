@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from core.errors import BadInput
-from core.evidence.citations import Mention, rendered
+from core.evidence.citations import RawCitation, rendered
 from core.figures import counted
 from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding, Status
 from core.redaction import clean
@@ -129,7 +129,7 @@ def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
         names: Titles of sources by their ids, which are known only here.
     """
 
-    def quote(found: Mention, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+    def quote(found: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
         words = f"“{found.words}” " if found.words else ""
         name = names.get(found.source, found.source)
         return f"{words}({name})" if is_verified else f"{words}(not found in {name})"

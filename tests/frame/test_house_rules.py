@@ -41,7 +41,7 @@ LONGER_FUNCTIONS = {
     "core/transcript/outcome.py outcome": "the record's keys in their order",
     "tests/core/dice.py outcome": "one case per act",
     "core/acts/verdict_replies.py verdict_from": "the verdict's fields in their order",
-    "core/llm/providers/streams.py read_reply": "a reply from its first event to its usage",
+    "bot/debate_page/page.py page": "the parts of the page in their order",
     "core/opening.py open_debate": "what a debate starts from, field by field",
 }
 BANNED_WORDS = ("Manager", "Service", "Helper", "Util", "Data", "Info")

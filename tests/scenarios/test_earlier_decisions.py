@@ -85,7 +85,7 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
         (answer,) = await team.workspace.wait_for(
             lambda: [text for text in team.told() if "already" in text]
         )
-    assert "*Contradicts* d1, <http" in str(headline["text"])
+    assert "*Contradicts d1*: <http" in str(headline["text"])
     assert "Kafka is there now." in json.dumps(headline["blocks"])
     assert second.verdict
     assert second.verdict.earlier[0].debate == first.id

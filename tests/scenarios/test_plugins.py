@@ -133,8 +133,7 @@ def house() -> Iterator[HouseServer]:
 def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     installed: Installed, house: HouseServer
 ) -> None:
-    journal = installed.folder / "journal.jsonl"
-    settings = installed.folder / "moot.yaml"
+    journal, settings = installed.folder / "journal.jsonl", installed.folder / "moot.yaml"
     settings.write_text(
         "agents:\n"
         "  - {id: accessibility, role: accessibility, provider: house}\n"
@@ -151,12 +150,11 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     listed = installed.moot("plugins", **variables)
     command = ("debate", QUESTION, "--format", "premortem", "--json", "--rounds", "1")
     process = installed.moot(*command, **variables)
-    shown_without = installed.moot(
-        "show", json.loads(process.stdout)["debate_id"], MOOT_PLUGINS="none"
-    )
+    debate_id = json.loads(process.stdout)["debate_id"]
+    shown_without = installed.moot("show", debate_id, MOOT_PLUGINS="none")
     # A broken one beside them is named, with the package it comes from.
-    why = "role broken of moot-broken 0.3{} left out: ModuleNotFoundError"
-    why += ": No module named 'not_there'"
+    missing = "No module named 'not_there'"
+    why = f"role broken of moot-broken 0.3{{}} left out: ModuleNotFoundError: {missing}"
     assert listed.stdout.splitlines() == [
         "✓ format premortem of moot-premortem 1.0",
         "✓ provider house of moot-house-models 1.0",
@@ -170,16 +168,14 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     # Its role debated in its format, and its provider was asked, with its key.
     events = [load["event"] for load in json.loads(process.stdout)["events"]]
     contributions = [item["contribution"] for item in events if item["kind"] == "contribution_made"]
-    acts = {
-        item["turn"]["act"] for item in contributions if item["turn"]["agent"] == "accessibility"
-    }
+    turns = [item["turn"] for item in contributions]
+    acts = {turn["act"] for turn in turns if turn["agent"] == "accessibility"}
     assert acts == {"proposal", "debate", "refinement"}
     prompts = [item["prompt"] for item in house.asked]
     assert all("who see, hear, move or read" in prompt for prompt in prompts)
     assert any("each failed" in prompt for prompt in prompts)
     assert house.keys == {"a-house-key"}
-    # Its sink wrote the file.
-    lines = map(json.loads, journal.read_text(encoding="utf-8").splitlines())
+    lines = map(json.loads, journal.read_text(encoding="utf-8").splitlines())  # of its sink
     assert [line["event"] for line in lines] == ["DebateStarted", "DebateConcluded"]
     # Without the plugins the debate can be read: its log holds what it needs.
     assert shown_without.returncode == 0, shown_without.stderr
