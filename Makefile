@@ -62,7 +62,7 @@ test-slow: $(DEV) ## Run the slow tests, and have Hypothesis try harder in its o
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile=large --timeout=600 \
 		-m '(slow or hypothesis) and not drill' $(ARGS)
 
-drill: $(DEV) ## Hurt a running bot in 23 ways, five seconds each, and see what is lost
+drill: $(DEV) ## Hurt a running bot in 29 ways, five seconds each, and see what is lost
 	@$(BIN)/pytest -q -n 2 -m drill --timeout=300 $(ARGS)
 
 test-package: $(DEV) ## Run the local Slack's own tests

@@ -429,7 +429,7 @@ def worst(
 #: Each size is so many times smaller than the next.
 _STEP = 4
 #: Seconds after which nobody wants to know whether one text, or all texts, can be worse.
-_BAD_ENOUGH, _LONG_ENOUGH = 0.5, 2.0
+_BAD_ENOUGH, _LONG_ENOUGH = 0.5, 1.0
 
 
 def _staged(act: Callable[[str], object], pump: Pump, size: int, quick: float) -> float:

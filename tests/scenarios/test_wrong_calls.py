@@ -186,7 +186,7 @@ def test_a_link_stays_and_the_file_behind_it_is_written(folder: Path) -> None:
 @pytest.mark.parametrize("words", [("debate", QUESTION, "--rounds", "5"), ("list",), ("demo",)])
 def test_ctrl_c_at_any_moment_leaves_no_traceback(folder: Path, words: Sequence[str]) -> None:
     more = ("--port", "0") if words == ("demo",) else ()
-    for tenths in range(10):
+    for tenths in range(0, 10, 2):
         process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-c", LOADING + ENTRY, *words, *more],
             cwd=folder,

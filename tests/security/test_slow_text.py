@@ -24,15 +24,15 @@ from bench.patterns import (
 
 #: Enough to tell a square from a line.
 PATTERN_SIZE, FUNCTION_SIZE = 3000, 1000
-#: Far more than any reply is, and than a person may write at once; only where there is time.
-VERY_LONG = 200_000
+#: More than any reply is, and than a person may write at once; only where there is time.
+VERY_LONG = 50_000
 #: What takes less for VERY_LONG cannot be told from noise, and holds nobody up.
 FEWEST_SECONDS = 0.05
 #: In how many tests the patterns are tried. To name a test for each, all workers would import and
 #: parse every module while they collect.
 PARTS = range(8)
 #: Seconds of CPU for VERY_LONG, several times what it takes where nothing else runs.
-MOST_SECONDS = 4.0
+MOST_SECONDS = 1.0
 #: Patterns made of settings, names, ids, debate's own codes, a schema's names, and of the table of
 #: secrets, whose patterns are tried as those of a module are.
 MADE_WHILE_RUNNING = {

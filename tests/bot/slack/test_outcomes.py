@@ -26,57 +26,39 @@ def answered(status: int, body: object, headers: dict[str, str] | None = None) -
     return outcome_of(SlackApiError("no", response))
 
 
-def refused(code: str, **fields: str) -> Outcome:
-    return answered(200, {"ok": False, "error": code, **fields})
-
-
-@pytest.mark.parametrize(
-    "code", ["ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"]
+PACE = Retry("Slack asks for a slower pace")
+#: The status of an answer, its code of an error, and what came of the call.
+ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
+    *(
+        (200, code, PACE)
+        for code in ("ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org")
+    ),
+    # It may have happened.
+    *(
+        (200, code, Unknown(f"Slack failed ({code})"))
+        for code in ("internal_error", "fatal_error", "request_timeout", "service_unavailable")
+    ),
+    # A refused token can be mended, and the post waits.
+    *(
+        (200, code, Retry(f"Slack refuses the bot token ({code})"))
+        for code in (
+            *("account_inactive", "invalid_auth", "not_authed"),
+            *("token_expired", "token_revoked", "team_access_not_granted"),
+        )
+    ),
+    # What is refused for good keeps Slack's code beside the words.
+    (200, "is_archived", Rejected("This channel is archived.", "is_archived")),
+    (200, "new_to_us", Rejected("Slack refuses it (new_to_us).", "new_to_us")),
+    # The status counts before the code.
+    (429, "is_archived", PACE),
+    (499, "is_archived", Rejected("This channel is archived.", "is_archived")),
+    (500, "is_archived", Unknown("Slack failed (is_archived)")),
 )
-def test_a_refusal_that_passes_is_a_matter_of_pace(code: str) -> None:
-    assert refused(code) == Retry("Slack asks for a slower pace")
 
 
-@pytest.mark.parametrize(
-    "code", ["internal_error", "fatal_error", "request_timeout", "service_unavailable"]
-)
-def test_an_error_after_which_it_may_have_happened_is_in_doubt(code: str) -> None:
-    assert refused(code) == Unknown(f"Slack failed ({code})")
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "account_inactive",
-        "invalid_auth",
-        "not_authed",
-        "token_expired",
-        "token_revoked",
-        "team_access_not_granted",
-    ],
-)
-def test_a_refused_token_can_be_mended_and_the_post_waits(code: str) -> None:
-    assert refused(code) == Retry(f"Slack refuses the bot token ({code})")
-
-
-def test_a_refusal_for_good_keeps_slacks_code_beside_the_words() -> None:
-    assert refused("is_archived") == Rejected("This channel is archived.", "is_archived")
-    assert refused("new_to_us") == Rejected("Slack refuses it (new_to_us).", "new_to_us")
-
-
-@pytest.mark.parametrize(
-    ("status", "expected"),
-    [
-        (429, Retry("Slack asks for a slower pace")),
-        (499, Rejected("This channel is archived.", "is_archived")),
-        (500, Unknown("Slack failed (is_archived)")),
-    ],
-)
-def test_the_status_counts_before_the_code(status: int, expected: Outcome) -> None:
-    assert answered(status, {"ok": False, "error": "is_archived"}) == expected
-
-
-def test_an_answer_without_a_code_is_in_doubt_and_named_by_its_status() -> None:
+def test_an_answer_is_read_by_its_status_and_code() -> None:
+    for status, code, expected in ANSWERS:
+        assert answered(status, {"ok": False, "error": code}) == expected, (status, code)
     assert answered(200, {"ok": False}) == Unknown("Slack failed (200)")
     assert answered(503, {}) == Unknown("Slack failed (503)")
     assert isinstance(answered(200, "plain text"), Unknown)

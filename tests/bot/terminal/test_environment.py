@@ -41,14 +41,15 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii"])
-@pytest.mark.parametrize("words", [("list",), ("doctor",)])
+@pytest.mark.parametrize(
+    ("encoding", "word"), [("cp1252", "list"), ("ascii", "list"), ("ascii", "doctor")]
+)
 def test_signs_that_an_encoding_lacks_are_question_marks(
-    held: Path, encoding: str, words: tuple[str, ...]
+    held: Path, encoding: str, word: str
 ) -> None:
-    done = moot(*words, folder=held, env={"PYTHONIOENCODING": encoding})
+    done = moot(word, folder=held, env={"PYTHONIOENCODING": encoding})
     assert b"Traceback" not in done.stderr
-    assert words != ("list",) or b"Redis" in done.stdout
+    assert word != "list" or b"Redis" in done.stdout
 
 
 @pytest.mark.slow

@@ -108,18 +108,6 @@ def test_the_example_of_three_voters_gives_five_points() -> None:
     assert tally.winners == ("ann",)
 
 
-def test_level_points_go_to_more_first_places() -> None:
-    ballots = [
-        a_ballot("ann", "ann", "bob", "cid", confidence=0.9),
-        a_ballot("bob", "cid", "bob", "ann", confidence=0.2),
-    ]
-    tally = tallied(("bob", "ann", "cid"), ballots)
-
-    assert {score.points for score in tally.scores} == {2}
-    assert [score.position for score in tally.scores] == ["ann", "cid", "bob"]
-    assert tally.winners == ("ann",)
-
-
 def test_level_first_places_go_to_higher_mean_confidence() -> None:
     ballots = [
         a_ballot("ann", "ann", "bob", confidence=0.6),

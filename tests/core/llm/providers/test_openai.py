@@ -102,7 +102,7 @@ async def test_an_address_where_neither_is_found_is_asked_for_both_again(
     await provider.close()
 
 
-async def test_shared_beginnings_are_marked_and_nothing_is_stored(
+async def test_a_reasoning_model_gets_marks_effort_and_room_to_think_and_nothing_is_stored(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
     provider = a_provider(vendor)
@@ -116,17 +116,6 @@ async def test_shared_beginnings_are_marked_and_nothing_is_stored(
     assert body["prompt_cache_key"] == "d1234567"
     assert body["store"] is False
     assert body["instructions"] == "You debate."
-    await provider.close()
-
-
-async def test_a_reasoning_model_gets_its_effort_room_to_think_and_no_temperature(
-    vendor: Vendor, request_: ModelRequest
-) -> None:
-    provider = a_provider(vendor)
-
-    await provider.complete(request_)
-
-    body = vendor.asked[0].body
     assert body["reasoning"] == {"effort": "low"}
     assert body["max_output_tokens"] == 1000 + 4096
     assert "temperature" not in body
