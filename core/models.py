@@ -521,6 +521,12 @@ class DebateRules(Value):
         description="Nobody is shown agents' stances, ballots and verdict before they are "
         "revealed, so that people vote on their own.",
     )
+    reveal_after_hours: int = Field(
+        default=0,
+        ge=0,
+        le=2000,
+        description="Hours after its start at which a sealed debate is revealed; 0: a person does.",
+    )
     evidence_characters: int = Field(
         default=24_000, ge=1000, description="Passages of sources in a prompt, in characters."
     )

@@ -190,6 +190,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
         evidence_characters=settings.evidence_characters,
+        reveal_after_hours=settings.reveal_after_hours,
         references=(*request.references, *_linked(request, form)),
         delimiter=delimiter,
         warnings=(

@@ -105,6 +105,10 @@ class ReminderBook(Protocol):
         """Remember when people are to be reminded of a decision made at this time."""
         ...
 
+    async def put_reveal(self, debate: Debate) -> None:
+        """Remember when a sealed debate is revealed by itself."""
+        ...
+
     async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
         """Remember when to ask again how it turned out, where it was too early to say."""
         ...
@@ -183,6 +187,8 @@ class Presenter:
         if self.on_listed and isinstance(recorded.event, _WORTH_LISTING):
             self.on_listed(debate)
         match recorded.event:
+            case DebateStarted() if self.reminders:
+                await self.reminders.put_reveal(debate)
             case DecisionRecorded(decision=decision) if self.reminders:
                 await self.reminders.put(debate, decision, recorded.at)
             case OutcomeGiven(outcome=given) if self.reminders:

@@ -54,7 +54,7 @@ from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.history import running
 from core.rules.options import options_of
-from core.rules.sealing import SEALED
+from core.rules.sealing import SEALED, reveals_at
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
@@ -161,6 +161,7 @@ def _sealed(debate: Debate) -> str:
     there = "verdict" in debate.times
     lines = (
         f":lock: *Sealed ballot*\n{SEALED}",
+        f"It is revealed {moment(until)} at the latest." if (until := reveals_at(debate)) else "",
         who_stands_where(debate),
         "The agents' verdict is there." if there else "",
         f"Voted so far: {voters}." if voters else "Nobody has voted yet.",

@@ -7,6 +7,7 @@ what it is not given.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from core.events import (
     Audited,
@@ -35,6 +36,7 @@ from core.events import (
     Withheld,
     spent_by,
 )
+from core.models import Debate
 
 #: What tells where agents stand, how many of them, or what was decided. The end is among them: what
 #: listens for it would hand on a debate without its verdict.
@@ -58,10 +60,16 @@ TELLING_EVENTS = (
 )
 #: Said for a debate that has a verdict nobody may see.
 SEALED = (
-    "Sealed: what the agents hold and decide is shown once who started the debate reveals it, so "
-    "that people vote on their own."
+    "Sealed: what the agents hold and decide is shown once the debate is revealed, so that people "
+    "vote on their own."
 )
 _FAILED = "Why is shown once the debate is revealed."
+
+
+def reveals_at(debate: Debate) -> datetime | None:
+    """When a sealed debate is revealed by itself; None: when a person does it."""
+    hours = debate.setup.reveal_after_hours
+    return debate.started_at + timedelta(hours=hours) if debate.is_sealed and hours else None
 
 
 def as_shown(log: Sequence[Recorded]) -> Sequence[Recorded]:

@@ -1,4 +1,4 @@
-"""Reminds people: to look at a decision again, and to say how it turned out.
+"""Reminds people to look at a decision again, and to say how it turned out; reveals debates.
 
 Dates are kept in the database, so that they survive restarts.
 """
@@ -9,14 +9,17 @@ from datetime import date, datetime, time, timedelta
 from typing import Protocol
 
 from core.errors import BadInput, DebateUnknown, MootError, StoreDown, StoreError, reading
-from core.events import OutcomeAsked, ReminderDue
+from core.events import BallotsRevealed, OutcomeAsked, ReminderDue
 from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Person
 from core.ports import PeopleDirectory
+from core.rules.sealing import reveals_at
 from core.settings import OutcomeDates
 from core.use_cases.fact_log import FactLog
 
 #: The time of day at which people are reminded, where they are.
 AT = time(8, 0)
+#: In place of a decision: the debate itself is revealed then, by nobody.
+_REVEAL, _NOBODY = "reveal", Person(id="", name="")
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,15 @@ class RemindPeople:
         elif decision.revisit_on is not None:
             await self._put(debate, decision.origin, decision.by, decision.revisit_on)
 
+    async def put_reveal(self, debate: Debate) -> None:
+        """Remember when a sealed debate is to be revealed, where a date ends it.
+
+        Raises:
+            StoreDown: The database failed.
+        """
+        if at := reveals_at(debate):
+            await self.reminders.put(Reminder(debate.id, _REVEAL, at))
+
     async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
         """Schedule the next question about the outcome, where the answer was "too early".
 
@@ -122,8 +134,10 @@ class RemindPeople:
         return failed
 
 
-def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | None:
-    """The reminder that is due for a decision; None: none any more."""
+def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | BallotsRevealed | None:
+    """The reminder that is due for a decision, or the reveal; None: none any more."""
+    if origin == _REVEAL:
+        return BallotsRevealed(by=_NOBODY) if debate.is_sealed else None
     stands, outcome = debate.decision, debate.outcome
     if stands is None or stands.origin != origin:
         return None

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.views.board import board
 from core.errors import LogBroken
 from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue, VerdictReached
 from core.models import (
@@ -17,7 +18,7 @@ from core.models import (
     Verdict,
 )
 from core.settings import OutcomeDates
-from core.testing import Members
+from core.testing import Members, a_setup
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.remind import Reminder, RemindPeople
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, SlowStore, verdict
@@ -117,6 +118,22 @@ async def test_a_decision_that_was_replaced_reminds_nobody() -> None:
 
     assert await reminded_of(log) == ["V2"]
     assert dates.kept == []
+
+
+async def test_a_sealed_debate_is_revealed_after_its_hours() -> None:
+    for hours, is_sealed in ((5, True), (4, False), (0, True)):
+        log, dates = Recording(), Dates()
+        setup = a_setup().model_copy(update={"sealed": True, "reveal_after_hours": hours})
+        debate = await log.begin(verdict(), setup=setup)
+        remind = RemindPeople(facts=log.facts, reminders=dates, people=IN_BERLIN)
+        await remind.put_reveal(debate)
+        assert bool(hours) is ("It is revealed" in board(debate).text)
+
+        log.clock.advance(4 * 3600)
+        await remind.look()
+
+        assert (await log.debate()).is_sealed is is_sealed
+        assert (await log.debate()).verdict is None or not is_sealed
 
 
 async def test_what_decided_nothing_is_not_asked_about_though_it_was_accepted() -> None:
