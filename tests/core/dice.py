@@ -140,8 +140,8 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
     """A plausible good outcome of a turn."""
     match turn.act:
         case Act.QUESTIONS:
-            asked = (Question(text=f"How {dice.choice('abc')}?", assumption="so"),)
-            return QuestionsAsked(questions=Questions(turn=turn, questions=asked))
+            questions = (Question(text=f"How {dice.choice('abc')}?", assumption="so"),)
+            return QuestionsAsked(questions=Questions(turn=turn, questions=questions))
         case Act.CLARIFICATION:
             return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
         case Act.FACILITATION:
@@ -170,8 +170,10 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
         case Act.OPTIONS:
             return OptionsMerged(options=some_options(debate, turn, dice))
         case Act.REVIEW:
-            said = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
-            contribution = Contribution(turn=turn, text="review", findings=said, stance={"o2": 1.0})
+            weaknesses = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
+            contribution = Contribution(
+                turn=turn, text="review", findings=weaknesses, stance={"o2": 1.0}
+            )
             return ContributionMade(contribution=contribution)
         case Act.FINDINGS:
             items = findings.merged(findings.raised(debate))
@@ -360,9 +362,9 @@ def odd_logs(draw: st.DrawFn) -> list[Recorded]:
     start, *rest = (recorded.event for recorded in play.log)
     dice = random.Random(draw(st.integers(0, 2**32)))
     share = dice.choice([0.3, 0.7, 1.0])
-    kept = [event for event in rest if dice.random() < share]
+    events = [event for event in rest if dice.random() < share]
     if dice.random() < 0.7:
-        dice.shuffle(kept)
+        dice.shuffle(events)
     if dice.random() < 0.7:
-        kept = kept[: dice.randrange(len(kept) + 1)]
-    return numbered([start, *kept])
+        events = events[: dice.randrange(len(events) + 1)]
+    return numbered([start, *events])

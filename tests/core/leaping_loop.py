@@ -55,11 +55,11 @@ class _LeapingSelector(selectors.SelectSelector):
         self._leap = leap
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        found = super().select(0 if timeout else timeout)
+        events = super().select(0 if timeout else timeout)
         # Nothing is to be done before a timer is due, or a thread has done its work.
-        if timeout and not found and not self._leap(timeout):
+        if timeout and not events and not self._leap(timeout):
             return super().select()
-        return found
+        return events
 
 
 class LoopClock(SystemClock):

@@ -35,5 +35,5 @@ def test_a_speech_says_how_long_it_may_be(act: Act) -> None:
 
 def test_words_for_people_are_not_shared_by_two_acts() -> None:
     for words in ("label", "noun", "phase"):
-        said = [getattr(spec, words) for spec in ACTS.values()]
-        assert len(set(said)) == len(said)
+        texts = [getattr(spec, words) for spec in ACTS.values()]
+        assert len(set(texts)) == len(texts)

@@ -23,8 +23,8 @@ Planted = tuple[AuditKind, str, Mapping[str, object], Mapping[str, object] | Non
 
 
 def _met(words: str, status: str = "met") -> Mapping[str, object]:
-    shown = {"requirement": "It must keep every job", "words": words, "status": status}
-    return {"requirements": [shown]}
+    requirement = {"requirement": "It must keep every job", "words": words, "status": status}
+    return {"requirements": [requirement]}
 
 
 PLANTED: list[Planted] = [
@@ -67,8 +67,8 @@ def a_script(planted: Planted) -> Callable[[ModelRequest], str]:
             case Act.SYNTHESIS:
                 is_again = any(part.label == "What the audit found" for part in request.parts)
                 assert is_again == ("wrote this verdict already" in request.parts[-1].text)
-                said = fields if not is_again or mended is None else mended
-                return json.dumps(a_verdict_reply(**said))
+                verdict_fields = fields if not is_again or mended is None else mended
+                return json.dumps(a_verdict_reply(**verdict_fields))
             case _:
                 return plausible_reply(request)
 
@@ -137,7 +137,7 @@ async def test_the_auditor_reads_verdict_ballots_and_requirements() -> None:
     bench = Bench()
     await bench.run(on_two_vendors())
     (request,) = bench.provider.asked(Act.AUDIT)
-    shown = {part.kind: part.text for part in request.parts}
-    assert "Decision: Use PostgreSQL." in shown[PartKind.OWN]
-    assert "It must keep every job" in shown[PartKind.QUESTION]
-    assert "The ballot of" in shown[PartKind.TALLY]
+    texts = {part.kind: part.text for part in request.parts}
+    assert "Decision: Use PostgreSQL." in texts[PartKind.OWN]
+    assert "It must keep every job" in texts[PartKind.QUESTION]
+    assert "The ballot of" in texts[PartKind.TALLY]

@@ -30,9 +30,9 @@ CHOICE = ModelChoice(provider="scripted", model="scripted-1")
 SETTINGS = Settings(agent_model=CHOICE, judge_model=CHOICE, roles=(ROLE,), agendas=(AGENDA,))
 
 
-def opened(question: str = "Kafka or PostgreSQL?", **wanted: object) -> Setup:
-    asked = {"question": question, "asked_by": Person(id="U1"), "place": Place(surface="terminal")}
-    request = DebateRequest(**{**asked, **wanted})  # pyright: ignore[reportArgumentType] - one test, one wish
+def opened(question: str = "Kafka or PostgreSQL?", **changes: object) -> Setup:
+    fields = {"question": question, "asked_by": Person(id="U1"), "place": Place(surface="terminal")}
+    request = DebateRequest(**{**fields, **changes})  # pyright: ignore[reportArgumentType] - one test, one wish
     return open_debate(request, SETTINGS, delimiter="d41d8c")
 
 
@@ -60,10 +60,10 @@ async def test_a_model_can_cast_a_role() -> None:
     agents = {agent.id: agent for agent in cast.agents}
     assert agents["wcag"].prompts[PERSONA].text == ROLE.prompt
     assert PERSONA not in agents["sceptic"].prompts
-    [asked] = provider.asked(Act.CASTING)
+    [request] = provider.asked(Act.CASTING)
     # The first paragraph says who it is.
-    assert "who is shut out" in asked.parts[-1].text
-    assert "Always name the rule" not in asked.parts[-1].text
+    assert "who is shut out" in request.parts[-1].text
+    assert "Always name the rule" not in request.parts[-1].text
 
 
 def test_an_agenda_is_read_back_as_it_was_written() -> None:

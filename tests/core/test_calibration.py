@@ -71,9 +71,9 @@ def drawn(dice: random.Random, count: int, share: float, **more: object) -> list
     return [a_case(HELD if dice.random() < share else REVERSED, **more) for _ in range(count)]  # pyright: ignore[reportArgumentType]
 
 
-def of(found: Calibration, group: str) -> dict[str, tuple[int, int, int]]:
+def of(result: Calibration, group: str) -> dict[str, tuple[int, int, int]]:
     return {
-        row.name: (row.held, row.partly, row.reversed) for row in found.rows if row.group == group
+        row.name: (row.held, row.partly, row.reversed) for row in result.rows if row.group == group
     }
 
 
@@ -94,8 +94,11 @@ def test_the_interval_covers_the_true_share_in_95_of_100_runs_few_and_extreme_on
     [(0, 10, 0.0, 0.278), (10, 10, 0.722, 1.0), (5, 10, 0.237, 0.763), (1, 1, 0.207, 1.0)],
 )
 def test_intervals_are_those_of_the_tables(hits: int, count: int, low: float, high: float) -> None:
-    found = wilson(hits, count)
-    assert (found.low, found.high) == (pytest.approx(low, abs=5e-4), pytest.approx(high, abs=5e-4))
+    interval = wilson(hits, count)
+    assert (interval.low, interval.high) == (
+        pytest.approx(low, abs=5e-4),
+        pytest.approx(high, abs=5e-4),
+    )
 
 
 def test_fishers_own_example_of_the_tea_and_level_shares() -> None:
@@ -214,5 +217,5 @@ def test_a_case_is_read_from_the_debate() -> None:
         ("security", "p/m2", False),
         ("simplicity", "p/m1", True),
     ]
-    found = calibration([case_of(a_debate(ACCEPTED, said(HELD, "A1")))] * 1)  # pyright: ignore[reportArgumentType]
-    assert set(of(found, FOR_ROLE)) == {"architect", "simplicity"}
+    result = calibration([case_of(a_debate(ACCEPTED, said(HELD, "A1")))] * 1)  # pyright: ignore[reportArgumentType]
+    assert set(of(result, FOR_ROLE)) == {"architect", "simplicity"}

@@ -24,6 +24,6 @@ from core.capabilities import capability
 def test_families_of_models_are_known(
     provider: str, model: str, *, sampling: bool, cache: str
 ) -> None:
-    found = capability(provider, model)
+    limits = capability(provider, model)
 
-    assert (found.sampling, found.cache) == (sampling, cache)
+    assert (limits.sampling, limits.cache) == (sampling, cache)

@@ -132,7 +132,7 @@ async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "text"),
     [
         *[(words, words) for words in PLAIN_WORDS],
         ("{'decision': 'Use files.'}", ""),
@@ -142,7 +142,7 @@ async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
     ],
 )
 async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
-    reply: str, told: str
+    reply: str, text: str
 ) -> None:
     def script(request: ModelRequest) -> str:
         return reply if request.act is Act.SYNTHESIS else plausible_reply(request)
@@ -156,7 +156,7 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
     best = format_of(debate).positions(debate)[voting.best_texts(tally)[0]]
     assert reached.decision == first_sentence(best.text)
     assert "No judge gave a verdict" in reached.warnings[0]
-    assert "".join(section.text for section in reached.sections) == told
+    assert "".join(section.text for section in reached.sections) == text
 
 
 async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
@@ -174,8 +174,10 @@ async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
     assert len(requests) == 2, "one for the blind ballot, one for the final one"
     assert debate.tally
     assert debate.tally.abstained == ("security",)
-    said = {(abstention.reason, abstention.declared) for abstention in debate.abstentions.values()}
-    assert said == {("No list.", True)}
+    reasons = {
+        (abstention.reason, abstention.declared) for abstention in debate.abstentions.values()
+    }
+    assert reasons == {("No list.", True)}
 
 
 def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[ModelRequest], str]:

@@ -42,9 +42,9 @@ def on(setup: Setup, provider: str, model: str, **changes: object) -> Setup:
     return setup.model_copy(update={"agents": agents, "judge": judge, **changes})
 
 
-def cost_of(found: Estimate) -> Decimal:
-    assert found.cost is not None
-    return found.cost
+def cost_of(result: Estimate) -> Decimal:
+    assert result.cost is not None
+    return result.cost
 
 
 class Usual(ScriptedProvider):
@@ -74,16 +74,16 @@ async def test_the_range_holds_what_a_debate_then_costs(
 ) -> None:
     ending = Termination(ending=Ending.FIXED)
     setup = on(a_setup(rounds=rounds), *models, format=form, termination=ending)
-    debate, found = await held(setup), estimate(setup)
+    debate, forecast = await held(setup), estimate(setup)
 
     assert debate.status is Status.CONCLUDED
     assert debate.usage.cost
-    assert found.cost_range
-    least, most = found.cost_range
+    assert forecast.cost_range
+    least, most = forecast.cost_range
     assert least <= debate.usage.cost <= most
     # No scripted reply has hidden reasoning, which the most allows for.
     assert most < 20 * debate.usage.cost
-    fewest, _, most_calls = found.calls
+    fewest, _, most_calls = forecast.calls
     # Of a review with nothing to review, nothing is merged.
     assert fewest - 1 <= len(debate.calls) <= most_calls
 
@@ -101,31 +101,31 @@ async def test_the_range_holds_what_a_debate_with_the_usual_settings_costs(
         question=question, asked_by=Person(id="U1"), place=Place(surface="terminal")
     )
     setup = open_debate(request, settings, delimiter="d41d8c")
-    debate, found = await held(setup), estimate(setup)
+    debate, forecast = await held(setup), estimate(setup)
 
     assert debate.status is Status.CONCLUDED
     assert debate.usage.cost
-    assert found.cost_range
-    least, most = found.cost_range
+    assert forecast.cost_range
+    least, most = forecast.cost_range
     assert least <= debate.usage.cost <= most
 
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 def test_what_a_debate_costs_that_is_skipped_is_known_before(form: str) -> None:
-    found = estimate(on(a_setup(rounds=3), *CLAUDE, format=form, when=When.SPLIT))
+    forecast = estimate(on(a_setup(rounds=3), *CLAUDE, format=form, when=When.SPLIT))
 
-    agreed = found.forecast.cost_if_agreed
+    agreed = forecast.forecast.cost_if_agreed
     assert agreed is not None
-    assert 0 < agreed < cost_of(found) * Decimal("0.7")
+    assert 0 < agreed < cost_of(forecast) * Decimal("0.7")
 
 
 def test_an_unknown_price_makes_the_whole_cost_unknown() -> None:
-    found = estimate(on(a_setup(rounds=1), "compatible", "llama-4"))
+    forecast = estimate(on(a_setup(rounds=1), "compatible", "llama-4"))
 
-    assert found.cost is None
-    assert found.cost_range is None
-    assert found.usage.input_tokens > 0
-    assert estimate_words(found).endswith("cost n/a (a price is unknown).")
+    assert forecast.cost is None
+    assert forecast.cost_range is None
+    assert forecast.usage.input_tokens > 0
+    assert estimate_words(forecast).endswith("cost n/a (a price is unknown).")
 
 
 def test_ones_own_machine_costs_nothing_and_takes_longer() -> None:

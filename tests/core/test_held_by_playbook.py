@@ -138,8 +138,8 @@ def test_evidence_is_there_where_a_source_of_its_kind_holds_one_of_its_words(
 
     debate = with_source(opened(built_in()["vendor-choice"]), title, text)
 
-    found = [names.get(evidence.name, "trial") for evidence in missing_evidence(debate)]
-    assert found == missing
+    names_missing = [names.get(evidence.name, "trial") for evidence in missing_evidence(debate)]
+    assert names_missing == missing
 
 
 async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:

@@ -40,9 +40,9 @@ async def test_beginnings_come_before_ends(tmp_path: Path) -> None:
         line.removeprefix("agent start: ") for line in lines if line.startswith("agent start")
     ]
 
-    done = [agent for agent in agents if f"agent done: {agent}" in lines]
-    assert len(done) == 12
-    for agent in done:
+    names = [agent for agent in agents if f"agent done: {agent}" in lines]
+    assert len(names) == 12
+    for agent in names:
         assert lines.index(f"agent start: {agent}") < lines.index(f"agent done: {agent}")
 
 

@@ -37,8 +37,8 @@ def an_agent_and_judge(request: ModelRequest) -> str:
         case Act.QUESTIONS:
             return json.dumps({"facts": ["It must keep every job."], "questions": []})
         case Act.SYNTHESIS:
-            shown = next(part.text for part in request.parts if "What agents raised" in part.label)
-            lines = [line.split(": ", 3) for line in shown.splitlines()]
+            text = next(part.text for part in request.parts if "What agents raised" in part.label)
+            lines = [line.split(": ", 3) for line in text.splitlines()]
             texts = [text for *_, text in lines]
             lone = [label for label, *_, text in lines if texts.count(text) == 1]
             return json.dumps(a_verdict_reply(lone=[*lone, lone[0], "r99"]))

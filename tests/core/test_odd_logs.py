@@ -149,13 +149,13 @@ def test_a_format_nobody_knows_is_refused_by_name() -> None:
 
 def test_a_vote_over_positions_that_are_missing_still_gives_the_judge_a_prompt() -> None:
     """Only the critique is there, not what was voted on."""
-    said = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
+    turn = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
     score = Score(position="architect", points=1, first_places=1, mean_confidence=0.5)
     tally = Tally(scores=(score,), winners=("architect",), controversial=False, voters=())
     log = recorded(
         [
             DebateStarted(setup=a_setup()),
-            ContributionMade(contribution=Contribution(turn=said, text="Hm.")),
+            ContributionMade(contribution=Contribution(turn=turn, text="Hm.")),
             VoteTallied(tally=tally),
         ]
     )

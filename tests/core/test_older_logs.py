@@ -69,15 +69,15 @@ def record(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def log(written: Mapping[str, Any]) -> list[Recorded]:
+def log(values: Mapping[str, Any]) -> list[Recorded]:
     return [
         Recorded(
-            debate_id=written["debate_id"],
+            debate_id=values["debate_id"],
             seq=event["seq"],
             at=datetime.fromisoformat(event["at"]),
             event=event_from_json(json.dumps(event["event"])),
         )
-        for event in written["events"]
+        for event in values["events"]
     ]
 
 
@@ -92,13 +92,13 @@ def differing(old: object, new: object, path: str = "") -> list[str]:
         ]
     if isinstance(old, list) and isinstance(new, list):
         pairs = list(zip(cast("list[object]", old), cast("list[object]", new), strict=False))
-        found = [
+        lines = [
             line
-            for at, (one, other) in enumerate(pairs)
-            for line in differing(one, other, f"{path}/{at}")
+            for at, (old, other) in enumerate(pairs)
+            for line in differing(old, other, f"{path}/{at}")
         ]
         same_length = len(cast("list[object]", old)) == len(cast("list[object]", new))
-        return found if same_length else [*found, f"{path}: another length"]
+        return lines if same_length else [*lines, f"{path}: another length"]
     # Time after an end counts no more, since a debate can be wanted after it.
     is_gone = (new == "missing" and path.endswith(GONE)) or path == "/worked"
     return [] if old == new or is_gone else [f"{path}: {old!r} is now {new!r}"]
@@ -106,11 +106,11 @@ def differing(old: object, new: object, path: str = "") -> list[str]:
 
 @logs
 def test_an_older_log_adds_up_to_what_it_added_up_to(path: Path) -> None:
-    written = record(path)
+    values = record(path)
 
-    debate = fold(log(written))
+    debate = fold(log(values))
 
-    was, now = dict(written["debate"]), DEBATE.dump_python(debate, mode="json")
+    was, now = dict(values["debate"]), DEBATE.dump_python(debate, mode="json")
     was.pop("worked_at")  # summaries, made beside the rounds, do not count since
     now["notes"] = now["all_notes"]  # those that say nothing any more are kept since
     dropped = was.pop("dropped")  # calls given up are booked with all others since
@@ -123,9 +123,9 @@ def test_an_older_log_adds_up_to_what_it_added_up_to(path: Path) -> None:
 
 @logs
 def test_an_older_event_keeps_its_key_and_is_written_as_it_was(path: Path) -> None:
-    written = record(path)
+    values = record(path)
 
-    for old, now in zip(written["events"], log(written), strict=True):
+    for old, now in zip(values["events"], log(values), strict=True):
         assert now.event.key == old["key"]
         assert differing(old["event"], json.loads(event_to_json(now.event))) == []
 
@@ -133,9 +133,9 @@ def test_an_older_event_keeps_its_key_and_is_written_as_it_was(path: Path) -> No
 def test_there_is_an_older_event_of_every_kind() -> None:
     union, *_ = get_args(Event)
     kinds = {model.model_fields["kind"].default for model in get_args(union)}
-    found = {entry["event"]["kind"] for path in LOGS for entry in record(path)["events"]}
+    kinds_there = {entry["event"]["kind"] for path in LOGS for entry in record(path)["events"]}
 
-    assert kinds - NEWER <= found
+    assert kinds - NEWER <= kinds_there
 
 
 #: Where an upgrade may come: after the start, and every few events from there.

@@ -89,12 +89,12 @@ def test_question_and_context_are_kept_without_secrets_and_the_person_is_told() 
     secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
     setup = open_debate(replace(WISH, question=f"Why is {secret} bad?"), Settings(), delimiter="ab")
-    told = open_debate(replace(WISH, context=f"We use {secret}."), Settings(), delimiter="ab")
+    opening = open_debate(replace(WISH, context=f"We use {secret}."), Settings(), delimiter="ab")
 
     assert setup.question == "Why is [redacted] bad?"
-    assert told.context == "We use [redacted]."
+    assert opening.context == "We use [redacted]."
     assert TAKEN_OUT in setup.warnings
-    assert TAKEN_OUT in told.warnings
+    assert TAKEN_OUT in opening.warnings
 
 
 def test_background_summaries_are_made_by_a_cheap_model_of_the_judges_provider() -> None:

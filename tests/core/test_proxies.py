@@ -78,13 +78,13 @@ def test_the_bot_on_this_machine_is_asked_for_its_health_without_the_proxy(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     with socket.create_server(("127.0.0.1", 0)) as bot, ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(ask_health, f"http://127.0.0.1:{bot.getsockname()[1]}/health")
+        answer = pool.submit(ask_health, f"http://127.0.0.1:{bot.getsockname()[1]}/health")
         bot.settimeout(30)
         with bot.accept()[0] as connection:
             connection.recv(4096)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 
-    assert asked.result().healthy
+    assert answer.result().healthy
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://127.0.0.1:1"])

@@ -195,8 +195,8 @@ def test_of_plain_text_only_signs_that_nobody_sees_go() -> None:
     signs = [chr(code) for code in range(128)]
     hidden = {sign for sign in signs if not (sign.isprintable() or sign in "\t\n\r")}
 
-    gone = {sign for sign in signs if clean(f"a{sign}b") == "ab"}
+    removed_signs = {sign for sign in signs if clean(f"a{sign}b") == "ab"}
     taken_out = {sign for sign in signs if redact(f"xoxb-12345678{sign}9012") == REDACTED}
 
-    assert gone == hidden
+    assert removed_signs == hidden
     assert hidden <= taken_out

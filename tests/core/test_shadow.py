@@ -104,7 +104,7 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
 
     for then, row in zip(bench.sink.debates, bench.sink.events, strict=True):
         so_far = log[: row.seq]
-        shown = {
+        texts = {
             "posts": str(posts_of(then, row)),
             "board": str(board(then).payload),
             "report": report(then),
@@ -115,7 +115,7 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
             "terminal": "\n".join(news(then, row.event, verbose=True)),
             "live line": status_line(then, [shadow.ANSWER]) + phase_line(then, shadow.ANSWER),
         }
-        leaking = [name for name, text in shown.items() if MARK in text]
+        leaking = [name for name, text in texts.items() if MARK in text]
         if row.seq < ends:
             assert not leaking, (row.event.kind, leaking)
             assert shadow.agrees(then) is None
@@ -185,5 +185,5 @@ ONE, TWO, OTHER = (ModelChoice(provider="p", model=name) for name in ("one", "tw
 
 def test_a_channel_sets_it() -> None:
     settings = Settings(agent_model=ONE, judge_model=ONE)
-    for wanted, found in ((True, "always"), (False, "never"), (None, "mixed")):
-        assert with_choices(settings, Choices(shadow=wanted), ()).shadow == found
+    for choice, expected in ((True, "always"), (False, "never"), (None, "mixed")):
+        assert with_choices(settings, Choices(shadow=choice), ()).shadow == expected

@@ -9,8 +9,8 @@ from core.statistics import holm
 
 
 def test_holm_keeps_what_is_really_there() -> None:
-    found = holm({"better": 0.001, "same": 0.6, "perhaps": 0.03})
-    assert found == {"better": 0.003, "same": 0.6, "perhaps": 0.06}
+    p_values = holm({"better": 0.001, "same": 0.6, "perhaps": 0.03})
+    assert p_values == {"better": 0.003, "same": 0.6, "perhaps": 0.06}
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), max_size=8))
@@ -19,4 +19,4 @@ def test_holm_never_makes_a_p_value_smaller_nor_changes_their_order(p: dict[str,
     assert list(corrected) == list(p)
     assert all(p[name] <= corrected[name] <= 1 for name in p)
     ranked = sorted(p, key=lambda name: p[name])
-    assert all(corrected[one] <= corrected[next_one] for one, next_one in pairwise(ranked))
+    assert all(corrected[current] <= corrected[next_one] for current, next_one in pairwise(ranked))

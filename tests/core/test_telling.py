@@ -132,13 +132,13 @@ async def test_a_run_that_is_cancelled_tells_no_more_though_models_take_time_to_
     bench = Bench(sink=sink, provider=Clinging())
     run = asyncio.create_task(bench.run(a_setup(rounds=1)))
     await asyncio.sleep(60)
-    heard = sink.heard
+    count_before = sink.heard
     run.cancel()
     await asyncio.sleep(1)
     sink.go_on.set()
     await asyncio.sleep(1)
     assert not run.done()
-    assert sink.heard == heard
+    assert sink.heard == count_before
 
     run.cancel()  # who is in a hurry does not wait for the models
     with pytest.raises(asyncio.CancelledError):
@@ -170,15 +170,17 @@ async def test_a_run_that_has_lost_its_debate_tells_no_more() -> None:
     bench = Bench(sink=sink)
     run = asyncio.create_task(bench.run(a_setup(rounds=1)))
     await asyncio.sleep(600)
-    heard = sink.heard
+    count_before = sink.heard
 
     other = Bench(store=bench.store)
     debate = await other.engine.run(DEBATE)
-    assert [event.seq for event in other.sink.events] == list(range(heard[-1] + 1, debate.seq + 1))
+    assert [event.seq for event in other.sink.events] == list(
+        range(count_before[-1] + 1, debate.seq + 1)
+    )
     sink.go_on.set()
     with pytest.raises(RunLost):
         await run
-    assert sink.heard == [*heard, heard[-1] + 1]  # which it had in hand
+    assert sink.heard == [*count_before, count_before[-1] + 1]  # which it had in hand
 
 
 async def test_a_sink_that_fails_ends_the_run_while_models_are_silent() -> None:

@@ -59,7 +59,7 @@ async def held(setup: Setup) -> tuple[Debate, InMemoryStore]:
 
 
 def spoken(debate: Debate) -> Sequence[Act]:
-    return [made.turn.act for made in debate.contributions.values()]
+    return [contribution.turn.act for contribution in debate.contributions.values()]
 
 
 @pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
@@ -73,8 +73,10 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
     assert debate.verdict
     assert debate.verdict.decision == f"{NOT_DECIDED}."
     assert debate.verdict.confidence is None
-    asked = [question for question in debate.verdict.open_questions if "Sceptic asks: " in question]
-    assert asked
+    questions = [
+        question for question in debate.verdict.open_questions if "Sceptic asks: " in question
+    ]
+    assert questions
     assert set(spoken(debate)) <= DRAFTING
     assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))
     assert rounds_held(debate) == 0
@@ -102,10 +104,10 @@ async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: W
     """Its checklist may know the question: there is no vote all the same."""
     setup = a_setup(QUEUE, agents=("architect",), provider=OFFLINE, rounds=3)
     setup = setup.model_copy(update={"when": when})
-    found = estimate(setup)
+    forecast = estimate(setup)
     debate, _ = await held(setup)
 
-    assert estimate_words(found) == (
+    assert estimate_words(forecast) == (
         "Estimated: no model call, no cost. One agent alone is not voted on: nothing will be "
         "decided."
     )
@@ -138,10 +140,10 @@ async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> No
     log = await store.events("dabc2345")
     gates = [entry.event for entry in log if isinstance(entry.event, GatePassed)]
 
-    told = json.loads(event_to_json(gates[0]))
-    assert told["gate"].pop("undebatable") == "no model"
-    assert told["gate"]["reason"] == "not comparable"
-    read = event_from_json(json.dumps(told))
+    fields = json.loads(event_to_json(gates[0]))
+    assert fields["gate"].pop("undebatable") == "no model"
+    assert fields["gate"]["reason"] == "not comparable"
+    read = event_from_json(json.dumps(fields))
     assert isinstance(read, GatePassed)
     assert not read.gate.ends_rounds
 

@@ -32,7 +32,7 @@ class Kept(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "words"),
     [
         ({"count": "x"}, "it must be a whole number."),
         ({"count": 1.5}, "it must be a whole number."),
@@ -58,8 +58,8 @@ class Kept(BaseModel):
     ],
 )
 def test_a_wrong_value_is_told_in_plain_words_without_repeating_it(
-    values: dict[str, Any], said: str
+    values: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         Kept.model_validate(values)
-    assert complaint("it", caught.value.errors()[0]) == said
+    assert complaint("it", caught.value.errors()[0]) == words

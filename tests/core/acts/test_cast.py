@@ -70,7 +70,7 @@ async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:
     assert [agent.id for agent in debate.setup.agents] == ["operations", "finance", "sceptic"]
     assert debate.setup.reasons["operations"] == "Jobs must not be lost."
     assert debate.setup.reasons["sceptic"] == "Looks for what is wrong with the favourite answer."
-    assert {made.turn.agent for made in debate.contributions.values()} == {
+    assert {contribution.turn.agent for contribution in debate.contributions.values()} == {
         "operations",
         "finance",
         "sceptic",
@@ -106,7 +106,11 @@ async def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
     (first, *_) = debate.gates.values()
     assert debate.setup.hard_to_undo
     assert debate.status is Status.CONCLUDED
-    assert [made for made in debate.contributions.values() if made.turn.act is Act.CRITIQUE]
+    assert [
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.act is Act.CRITIQUE
+    ]
     assert "hard to undo, so it is debated all the same" in in_words(debate, first)
 
 
@@ -129,17 +133,17 @@ async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: s
 
 
 async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -> None:
-    def given(kind: SourceKind, title: str, text: str) -> SourceReference:
+    def reference(kind: SourceKind, title: str, text: str) -> SourceReference:
         return SourceReference(kind=kind, title=title, fetch=text, by=Person(id="U1"))
 
-    plan = given(SourceKind.TEXT, "The plan", "Jobs go to a table.")
+    plan = reference(SourceKind.TEXT, "The plan", "Jobs go to a table.")
     setup = a_cast_setup().model_copy(update={"references": (plan,)})
     bench = Bench()
     await bench.run(setup)
-    (asked,) = bench.provider.asked(Act.CASTING)
-    assert "- The plan" in [part.text for part in asked.parts]
+    (request,) = bench.provider.asked(Act.CASTING)
+    assert "- The plan" in [part.text for part in request.parts]
 
-    thread = given(SourceKind.THREAD, "The thread", "x")
+    thread = reference(SourceKind.THREAD, "The thread", "x")
     begun = DebateStarted(setup=setup.model_copy(update={"references": (plan, thread)}))
     debate = fold(recorded([begun]))
     (reading,) = schedule.ready(debate)
@@ -182,8 +186,8 @@ def test_nobody_is_cast_after_others_have_spoken() -> None:
 
 def test_an_estimate_counts_the_call_and_at_the_most_the_most_agents() -> None:
     setup = a_cast_setup(agent_model=ModelChoice(provider="openai", model="gpt-6-luna"))
-    found, largest_found = estimate(setup), estimate(largest(setup))
+    forecast, largest_forecast = estimate(setup), estimate(largest(setup))
 
-    assert sum(call.turn.act is Act.CASTING for call in found.planned) == 1
-    assert found.calls[1] < found.calls[2] == largest_found.calls[2]
-    assert found.most == largest_found.most
+    assert sum(call.turn.act is Act.CASTING for call in forecast.planned) == 1
+    assert forecast.calls[1] < forecast.calls[2] == largest_forecast.calls[2]
+    assert forecast.most == largest_forecast.most

@@ -98,11 +98,11 @@ def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 def test_nobody_is_moved_by_its_own_words(form: str) -> None:
     play = Various(a_setup(rounds=2).model_copy(update={"format": form}), Luck(1, 0, 0))
-    shown = 0
+    count = 0
     while play.step():
         for turn in [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]:
             movers = movers_shown(play.debate, turn).values()
-            assert turn.agent not in {made.turn.agent for made in movers}
-            shown += len(movers)
+            assert turn.agent not in {contribution.turn.agent for contribution in movers}
+            count += len(movers)
 
-    assert shown
+    assert count

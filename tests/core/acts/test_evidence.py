@@ -141,8 +141,8 @@ class Held:
 
 
 async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_on() -> None:
-    held = Held(Shelf({"load": LOAD}), "load")
-    debate = await held.run()
+    setting = Held(Shelf({"load": LOAD}), "load")
+    debate = await setting.run()
 
     contribution = debate.contributions["r1/proposal/architect"]
     assert [citation.status for citation in contribution.citations] == [
@@ -153,7 +153,7 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
     assert contribution.text.endswith(f"It holds: {TRUE} and {struck}.")
     assert contribution.warnings == ("1 quote not found in the sources, and struck out.",)
     for act in (Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS):
-        for request in held.provider.asked(act):
+        for request in setting.provider.asked(act):
             texts = "\n".join(part.text for part in request.parts if part.kind is not PartKind.TASK)
             assert struck in texts
             assert FAKE not in texts.replace(struck, "").replace(
@@ -162,14 +162,14 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
 
 
 async def test_long_sources_are_cut_once() -> None:
-    held = Held(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
-    debate = await held.run()
-    log = await held.store.events(DEBATE)
+    setting = Held(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
+    debate = await setting.run()
+    log = await setting.store.events(DEBATE)
     middle = next(at for at, entry in enumerate(log, 1) if entry.event.kind == "contribution_made")
     before = fold(log[:middle])
 
     cut = source_parts(before)
-    shown = [source_parts(apply(before, entry)) for entry in log[middle : middle + 1]]
+    parts = [source_parts(apply(before, entry)) for entry in log[middle : middle + 1]]
 
     assert debate.status is Status.CONCLUDED
     assert [
@@ -178,7 +178,7 @@ async def test_long_sources_are_cut_once() -> None:
         CitationStatus.VERIFIED,
         CitationStatus.UNVERIFIED,
     ]
-    assert shown[0] is cut, "nobody cuts them again for the next turn"
+    assert parts[0] is cut, "nobody cuts them again for the next turn"
     other = replace(before, sources=(*before.sources, *before.sources))
     assert source_parts(other) is not cut
 
@@ -186,12 +186,12 @@ async def test_long_sources_are_cut_once() -> None:
 async def test_a_source_is_taken_once() -> None:
     shelf = Shelf({"a": LOAD, "b": LOAD}, slow="b")
     shelf.opened.set()
-    held = Held(shelf, "a")
-    await held.start()
+    setting = Held(shelf, "a")
+    await setting.start()
     note = Note(id="n", author=ANN, text="again", references=(a_reference("b"),))
     now = datetime(2026, 1, 5, tzinfo=UTC)
-    await held.store.append(DEBATE, NoteAdded(note=note), at=now)
-    debate = await held.engine.run(DEBATE)
+    await setting.store.append(DEBATE, NoteAdded(note=note), at=now)
+    debate = await setting.engine.run(DEBATE)
     assert [source.fault for source in debate.sources] in (
         ["", "it is the same as e1"],
         ["it is the same as e2", ""],
@@ -201,16 +201,16 @@ async def test_a_source_is_taken_once() -> None:
 
 async def test_a_reading_that_was_interrupted_is_done_again() -> None:
     shelf = Shelf({"load": LOAD}, slow="load")
-    held = Held(shelf, "load")
-    await held.start()
-    running = asyncio.create_task(held.engine.run(DEBATE))
+    setting = Held(shelf, "load")
+    await setting.start()
+    running = asyncio.create_task(setting.engine.run(DEBATE))
     async with asyncio.timeout(300):
         await shelf.waiting.wait()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert shelf.read_so_far == []
     shelf.opened.set()
-    debate = await held.engine.run(DEBATE)
+    debate = await setting.engine.run(DEBATE)
     assert (debate.status, shelf.read_so_far) == (Status.CONCLUDED, ["load"])
 
 
@@ -221,28 +221,28 @@ def a_book() -> str:
 
 def looking_up(*replies: str) -> ScriptedProvider:
     """Whoever proposes answers with these, one after the other, then plausibly."""
-    left = {"architect": list(replies)}
+    remaining = {"architect": list(replies)}
 
     def script(request: ModelRequest) -> str:
-        mine = left.get(request.role, [])
+        mine = remaining.get(request.role, [])
         return mine.pop(0) if request.act is Act.PROPOSAL and mine else plausible_reply(request)
 
     return ScriptedProvider(script)
 
 
 async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
-    held = Held(Shelf({"book": a_book()}), "book", room=3000)
-    said = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
-    held.provider = looking_up("LOOK UP: zebra tariff", said)
-    held.engine = held.an_engine()
-    debate = await held.run()
+    setting = Held(Shelf({"book": a_book()}), "book", room=3000)
+    reply = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
+    setting.provider = looking_up("LOOK UP: zebra tariff", reply)
+    setting.engine = setting.an_engine()
+    debate = await setting.run()
 
     first, second, *_ = [
-        request for request in held.provider.requests if request.role == "architect"
+        request for request in setting.provider.requests if request.role == "architect"
     ]
     assert "LOOK UP:" in first.parts[-1].text
-    (found,) = [part for part in second.parts if part.label == "What you looked up"]
-    assert "e1 (line 163, Fees)\nThe zebra tariff is 12 crowns a month." in found.text
+    (part,) = [part for part in second.parts if part.label == "What you looked up"]
+    assert "e1 (line 163, Fees)\nThe zebra tariff is 12 crowns a month." in part.text
     contribution = debate.contributions["r1/proposal/architect"]
     assert contribution.looked_up == "zebra tariff"
     assert contribution.citations[0].status is CitationStatus.VERIFIED
@@ -251,10 +251,10 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
 
 
 async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
-    held = Held(Shelf({"book": a_book()}), "book", room=3000)
-    held.provider = looking_up("LOOK UP: zebra", "LOOK UP: tariff")
-    held.engine = held.an_engine()
-    debate = await held.run()
+    setting = Held(Shelf({"book": a_book()}), "book", room=3000)
+    setting.provider = looking_up("LOOK UP: zebra", "LOOK UP: tariff")
+    setting.engine = setting.an_engine()
+    debate = await setting.run()
     assert debate.status is Status.CONCLUDED
     failure = debate.failures["r1/proposal/architect"]
     assert (failure.reason, failure.usage.attempts) == (
@@ -264,17 +264,17 @@ async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
 
 
 async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> None:
-    held = Held(Shelf({"load": LOAD}), "load", script=persuaded)
-    debate = await held.run()
+    setting = Held(Shelf({"load": LOAD}), "load", script=persuaded)
+    debate = await setting.run()
 
     final = debate.ballots["r1/ballot/security"]
     assert (final.moved_by, final.why_moved) == ("e1", "It is fast enough.")
     assert {ballot.why_moved for ballot in debate.ballots.values() if ballot != final} == {""}
-    asked = held.provider.asked(Act.BALLOT)[-1].parts[-1].text
-    assert "or the id of the source (e1)" in asked
+    prompt = setting.provider.asked(Act.BALLOT)[-1].parts[-1].text
+    assert "or the id of the source (e1)" in prompt
     (vote,) = [
         part.text
-        for part in held.provider.asked(Act.SYNTHESIS)[0].parts
+        for part in setting.provider.asked(Act.SYNTHESIS)[0].parts
         if part.kind is PartKind.TALLY
     ]
     assert "Security held Kafka best before the debate, and PostgreSQL after it" in vote

@@ -34,8 +34,8 @@ async def judged(option: str, ground: str, *, when: When = When.SPLIT) -> Debate
 
     def script(request: ModelRequest) -> str:
         if request.act is Act.SYNTHESIS:
-            said = {"decision": "Use PostgreSQL.", "solution": "It fits.", "option": option}
-            return json.dumps(a_verdict_reply(**said, overrules=ground))
+            fields = {"decision": "Use PostgreSQL.", "solution": "It fits.", "option": option}
+            return json.dumps(a_verdict_reply(**fields, overrules=ground))
         return a_script(AGREED)(request)
 
     setup = a_setup(rounds=1).model_copy(update={"when": when})
@@ -53,8 +53,8 @@ async def test_a_judge_overrules_for_a_requirement_in_the_teams_words(ground: st
     assert verdict.overrule
     assert verdict.overrule.stands
     assert was_overruled(debate)
-    said = verdict.warnings[0]
-    assert said.startswith('The judge overruled the vote for "Kafka": it breaks the requirement')
+    warning = verdict.warnings[0]
+    assert warning.startswith('The judge overruled the vote for "Kafka": it breaks the requirement')
     text = report(debate)
     assert text.index("The judge overruled") < text.index("**Use PostgreSQL.**"), "above the answer"
 

@@ -30,9 +30,9 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
     rules = Clarifying(enabled=True, per_agent=2, wait_seconds=600)
     debate = await bench.run(a_setup(rounds=1).model_copy(update={"clarifying": rules}))
 
-    asked = {question.turn.agent: question for question in debate.questions.values()}
+    by_agent = {question.turn.agent: question for question in debate.questions.values()}
     roles = {agent.id: agent.role for agent in debate.setup.agents}
-    for agent, questions in asked.items():
+    for agent, questions in by_agent.items():
         expected = {
             "architect": "Asked more than the 2 questions an agent may; left out: “What of c?”",
             "security": "could not be read as questions",
@@ -53,7 +53,7 @@ async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_
 
 async def put_by(same_as: object) -> tuple[Bench, Debate]:
     """What people are asked where a model says which questions are the same."""
-    asked = {
+    questions_of = {
         "architect": ["Does anybody work part-time?", "Who runs it at night?"],
         "security": ["Are there colleagues with reduced hours?"],
         "simplicity": ["What may it cost?"],
@@ -64,7 +64,7 @@ async def put_by(same_as: object) -> tuple[Bench, Debate]:
             return json.dumps({"same_as": same_as})
         if request.act is not Act.QUESTIONS:
             return plausible_reply(request)
-        questions = [{"question": q, "assumption": "No"} for q in asked[request.role]]
+        questions = [{"question": q, "assumption": "No"} for q in questions_of[request.role]]
         return json.dumps({"questions": questions})
 
     bench = Bench(provider=ScriptedProvider(answers))

@@ -25,7 +25,7 @@ def a_reply(**changes: object) -> VerdictReply:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("text", "result"),
     [
         ("an emoji in halves: \ud83d\ude00.", "an emoji in halves: 😀."),
         ("one half \ud83d of it", "one half � of it"),
@@ -34,8 +34,8 @@ def a_reply(**changes: object) -> VerdictReply:
         ("Grün, 😀 and 漢字", "Grün, 😀 and 漢字"),
     ],
 )
-def test_what_no_database_holds_is_left_out_of_replies(said: str, kept: str) -> None:
-    assert writable(said) == kept
+def test_what_no_database_holds_is_left_out_of_replies(text: str, result: str) -> None:
+    assert writable(text) == result
 
 
 def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
@@ -79,10 +79,10 @@ def test_a_ballot_is_a_permutation_with_a_reason_each(
     ranking: list[str], reasons: list[str], fault: str
 ) -> None:
     ballot = BallotReply(ranking=ranking, reasons=reasons)
-    found = ballot_fault(ballot, ["p1", "p2"])
+    problem = ballot_fault(ballot, ["p1", "p2"])
 
-    assert fault in found
-    assert bool(fault) == bool(found)
+    assert fault in problem
+    assert bool(fault) == bool(problem)
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_a_ballot_is_a_permutation_with_a_reason_each(
 )
 def test_a_ballot_says_how_likely_each_option_is(shares: list[float], fault: str) -> None:
     ballot = BallotReply(ranking=["p1"], reasons=["a"], probabilities=shares)
-    found = ballot_fault(ballot, ["p1"], ["o1", "o2"])
+    problem = ballot_fault(ballot, ["p1"], ["o1", "o2"])
 
-    assert fault in found
-    assert bool(fault) == bool(found)
+    assert fault in problem
+    assert bool(fault) == bool(problem)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,14 @@ def test_a_ballot_says_how_likely_each_option_is(shares: list[float], fault: str
 def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) -> None:
     good = {"options": ["Kafka", "PostgreSQL"], "stands_for": [1, 2], "kind": "choice"}
     reply = options_reply(("p1", "p2")).model_validate(good | changes)
-    found = options_fault(reply, ("p1", "p2"))
+    problem = options_fault(reply, ("p1", "p2"))
 
-    assert fault in found
-    assert bool(fault) == bool(found)
+    assert fault in problem
+    assert bool(fault) == bool(problem)
 
 
 @pytest.mark.parametrize(
-    ("said", "label"),
+    ("text", "label"),
     [
         ("P2", "p2"),
         ('"p1"', "p1"),
@@ -147,8 +147,8 @@ def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) ->
         ("reasons", "reasons"),
     ],
 )
-def test_a_label_is_read_however_it_is_dressed(said: str, label: str) -> None:
-    assert label_in(said, ("p1", "p2", "c1", "c2", "none")) == label
+def test_a_label_is_read_however_it_is_dressed(text: str, label: str) -> None:
+    assert label_in(text, ("p1", "p2", "c1", "c2", "none")) == label
 
 
 def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
@@ -160,13 +160,13 @@ def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
 
 def test_a_near_right_ballot_is_a_ballot() -> None:
     form = ballot_reply(("p1", "p2"), ("c1",), ("o1", "o2"))
-    said = {
+    fields = {
         "reasons": ["P2: it is cheap", "p1 – it is dear"],
         "ranking": ["P2", "position p1"],
         "moved_by": "C1, because it names the cost",
         "probabilities": ["85 %", "15"],
     }
-    ballot = form.model_validate(said)
+    ballot = form.model_validate(fields)
 
     assert ballot_fault(ballot, ["p1", "p2"], ["o1", "o2"]) == ""
     assert (ballot.ranking, ballot.moved_by) == (["p2", "p1"], "c1")
@@ -174,6 +174,6 @@ def test_a_near_right_ballot_is_a_ballot() -> None:
     assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
 
 
-@pytest.mark.parametrize(("said", "kept"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
-def test_a_judges_confidence_is_read_as_percent(said: object, kept: int | None) -> None:
-    assert verdict_from(a_reply(confidence=said), {}).judge_confidence == kept
+@pytest.mark.parametrize(("value", "percent"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
+def test_a_judges_confidence_is_read_as_percent(value: object, percent: int | None) -> None:
+    assert verdict_from(a_reply(confidence=value), {}).judge_confidence == percent

@@ -37,8 +37,8 @@ async def test_first_answers_and_every_round_are_summed_up_for_the_board(
     _, debate = await held(method, form=form, threshold=10**6)
     drafts = ["r1/summary/summarizer/proposal"] if form == "critique" else []
 
-    made = [key for key in debate.summaries if not key.endswith("/debate")]
-    assert made == [*drafts, *(f"r{n}/summary/summarizer" for n in (1, 2, 3, 4))]
+    keys = [key for key in debate.summaries if not key.endswith("/debate")]
+    assert keys == [*drafts, *(f"r{n}/summary/summarizer" for n in (1, 2, 3, 4))]
 
 
 async def test_a_failed_perspective_summary_means_the_full_history() -> None:
@@ -92,8 +92,8 @@ async def test_a_rounds_summary_falls_back_step_by_step(broken_calls: int, metho
 async def test_a_summary_that_hangs_keeps_nobodys_time_to_answer_open() -> None:
     def asking(request: ModelRequest) -> str:
         if request.act is Act.FACILITATION:
-            asked = {"decision": "ask", "question": "How many?", "assumption": "Few."}
-            return json.dumps(json.loads(plausible_reply(request)) | asked)
+            fields = {"decision": "ask", "question": "How many?", "assumption": "Few."}
+            return json.dumps(json.loads(plausible_reply(request)) | fields)
         return script(request)
 
     setup = a_setup(rounds=3).model_copy(
@@ -131,7 +131,7 @@ def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
     ]
     events = [
         DebateStarted(setup=setup),
-        *(ContributionMade(contribution=made) for made in contributions),
+        *(ContributionMade(contribution=contribution) for contribution in contributions),
     ]
     failure = Failure(turn=rounds.summary_turn(1), reason="The round's time was up.")
     return fold(recorded([*events, TurnFailed(failure=failure)]))
@@ -139,12 +139,12 @@ def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
 
 @pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL])
 def test_a_round_whose_summary_failed_is_never_left_out(method: ContextMethod) -> None:
-    said = ("Kafka.", "SQS.", "Both.")
-    nothing, part = (_round_1_for(with_failed_summary(method, *texts)) for texts in ((), said))
+    texts = ("Kafka.", "SQS.", "Both.")
+    nothing, part = (_round_1_for(with_failed_summary(method, *texts)) for texts in ((), texts))
 
     assert nothing.text == "[Round summary unavailable]"
     assert (part.label, part.kind) == ("Round 1 in short", PartKind.SUMMARY)
-    assert [text in part.text for text in said] == [True] * 3
+    assert [text in part.text for text in texts] == [True] * 3
 
 
 def _round_1_for(debate: Debate) -> Part:

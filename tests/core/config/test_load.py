@@ -90,8 +90,8 @@ def read(file: str) -> PromptText:
     return PromptText(text=f"Text of {file}", source=file)
 
 
-def loaded(text: str, name: str = "moot.yaml", known: FileDefaults = KNOWN) -> LoadedFile:
-    return load(text, name, known, read)
+def loaded(text: str, name: str = "moot.yaml", defaults: FileDefaults = KNOWN) -> LoadedFile:
+    return load(text, name, defaults, read)
 
 
 def problems(text: str, name: str = "moot.yaml") -> list[str]:
@@ -200,13 +200,13 @@ def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
 
 
 def test_problems_stand_in_the_order_of_their_lines_with_each_list_once() -> None:
-    found = problems("zzz: 1\nlimits:\n  debate_cost: x\ndebate:\n  rouns: 2\nqqq: 1")
+    lines = problems("zzz: 1\nlimits:\n  debate_cost: x\ndebate:\n  rouns: 2\nqqq: 1")
 
-    assert [line.split(":")[0] for line in found] == [
+    assert [line.split(":")[0] for line in lines] == [
         f"moot.yaml, line {number}" for number in (1, 3, 5, 6)
     ]
-    assert "There are: " in found[0]
-    assert found[3] == "moot.yaml, line 6: qqq is no setting."
+    assert "There are: " in lines[0]
+    assert lines[3] == "moot.yaml, line 6: qqq is no setting."
 
 
 def test_a_playbook_in_the_place_of_settings_is_known_for_one() -> None:
@@ -218,7 +218,7 @@ def test_a_right_file_gets_no_notice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "said"),
+    ("text", "where", "words"),
     [
         ("default_model: {provider: openia}", "default_model.provider", 'mean "openai"?'),
         (
@@ -245,13 +245,13 @@ def test_a_right_file_gets_no_notice() -> None:
     ],
 )
 def test_names_that_mean_nothing_are_told_with_the_nearest_ones(
-    text: str, where: str, said: str
+    text: str, where: str, words: str
 ) -> None:
     (line,) = problems(text)
 
     assert line.startswith("moot.yaml, line 1: ")
     assert where in line
-    assert said in line
+    assert words in line
 
 
 @pytest.mark.parametrize(
@@ -318,9 +318,9 @@ def test_names_that_mean_nothing_are_told_with_the_nearest_ones(
     ],
 )
 def test_a_problem_names_file_line_key_and_the_nearest_name(text: str, problem: str) -> None:
-    found = problems(text)
+    lines = problems(text)
 
-    assert found[0].startswith(f"moot.yaml, {problem}")
+    assert lines[0].startswith(f"moot.yaml, {problem}")
 
 
 def test_a_file_that_grows_for_ever_is_refused() -> None:
@@ -360,9 +360,9 @@ def test_misplaced_values_are_problems_and_no_crash() -> None:
 
 
 def test_a_prompt_in_the_file_itself_is_pointed_out() -> None:
-    done = loaded("agents:\n- {id: ann, systemPrompt: You are Ann.}")
+    file = loaded("agents:\n- {id: ann, systemPrompt: You are Ann.}")
 
-    assert "agents[0].systemPrompt: put the text into a file" in done.notices[0]
+    assert "agents[0].systemPrompt: put the text into a file" in file.notices[0]
 
 
 @given(st.text(max_size=60))
@@ -375,8 +375,8 @@ def test_any_text_is_settings_or_a_problem_in_words(text: str) -> None:
 
 
 def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
-    done = loaded(json.dumps(DIALECTIC, indent=2), "debate-config.json")
-    settings = done.settings
+    file = loaded(json.dumps(DIALECTIC, indent=2), "debate-config.json")
+    settings = file.settings
 
     assert [agent.role for agent in settings.agents] == ["architect", "simplicity"]
     assert [agent.enabled for agent in settings.agents] == [True, False]
@@ -393,7 +393,7 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
     assert settings.clarifying.per_agent == 3
     assert settings.summarization.prompt
     assert settings.summarization.method is ContextMethod.LENGTH
-    (notice,) = done.notices
+    (notice,) = file.notices
     assert "debate.terminationCondition.threshold: is not used: rounds end by options" in notice
 
 
@@ -406,9 +406,9 @@ def test_a_file_of_dialectic_is_accepted_as_it_is() -> None:
     ],
 )
 def test_what_dialectic_has_and_moot_lacks_is_said(key: str, value: object, notice: str) -> None:
-    done = loaded(json.dumps({"debate": {key: value}}), "debate-config.json")
+    file = loaded(json.dumps({"debate": {key: value}}), "debate-config.json")
 
-    assert done.notices[0].startswith(f"debate-config.json, line 1: debate.{key}: {notice}")
+    assert file.notices[0].startswith(f"debate-config.json, line 1: debate.{key}: {notice}")
 
 
 def test_an_imported_file_means_the_same_in_our_words() -> None:
@@ -449,9 +449,9 @@ def test_what_dialectic_can_have_anywhere_is_noticed_and_not_refused(
         place = place[step]
     place[key] = {"any": ["thing"]}
 
-    done = loaded(json.dumps(values), "debate-config.json")
+    file = loaded(json.dumps(values), "debate-config.json")
 
-    notices = [notice for notice in done.notices if "says nothing" not in notice]
+    notices = [notice for notice in file.notices if "says nothing" not in notice]
     (notice,) = [notice for notice in notices if "threshold" not in notice]
     assert f"{key}: Moot has no such switch: " in notice
 
@@ -491,21 +491,21 @@ def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_pat
         judge_model=ModelChoice(provider="anthropic", model="claude-sonnet-5-5"),
         clarifying=Clarifying(enabled=True),
     )
-    known = FileDefaults(settings=base, providers=usual)
+    defaults = FileDefaults(settings=base, providers=usual)
     for name in ("ann", "short", "kind", "folder/summary", *DIALECTIC_PROMPTS):
         (tmp_path / f"{name}.md").parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.md").write_text(f"Text of {name}.", encoding="utf-8")
     file = tmp_path / "moot.yaml"
     file.write_text(text, encoding="utf-8")
-    first = load_file(file, known).settings
+    first = load_file(file, defaults).settings
 
-    shown = all_as_yaml(first, tmp_path)
-    file.write_text(shown, encoding="utf-8")
-    check_file(file, known)
-    again = load_file(file, known).settings
+    text_of_all = all_as_yaml(first, tmp_path)
+    file.write_text(text_of_all, encoding="utf-8")
+    check_file(file, defaults)
+    again = load_file(file, defaults).settings
 
-    assert all_as_yaml(again, tmp_path) == shown
-    assert Draft202012Validator(json_schema()).is_valid(yaml.safe_load(shown))
+    assert all_as_yaml(again, tmp_path) == text_of_all
+    assert Draft202012Validator(json_schema()).is_valid(yaml.safe_load(text_of_all))
     for request in (REQUEST, replace(REQUEST, format="panel")):
         assert opened(request, again) == opened(request, first)
 
@@ -584,15 +584,15 @@ def test_a_file_that_was_named_must_be_there(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("debate: {rounds: [", "the file ends in the middle of a value"),
         ("limits: {debate_cost: much}", "must be a number, as 1.50."),
     ],
 )
-def test_what_is_wrong_is_said_in_plain_words(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_wrong_is_said_in_plain_words(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "moot.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigurationBroken, match=said):
+    with pytest.raises(ConfigurationBroken, match=words):
         check_file(tmp_path / "moot.yaml", KNOWN)
 
 
@@ -605,9 +605,9 @@ def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
 
 
 def test_weights_for_nobody_are_doubted() -> None:
-    done = loaded("agents: [{id: ann, role: legal}]\nvote: {weights: {bob: 2}}")
+    file = loaded("agents: [{id: ann, role: legal}]\nvote: {weights: {bob: 2}}")
 
-    assert "vote.weights.bob: no agent here has this id." in done.notices[0]
+    assert "vote.weights.bob: no agent here has this id." in file.notices[0]
 
 
 @pytest.mark.parametrize(
@@ -681,7 +681,7 @@ def test_models_of_servers_are_dealt_where_there_is_no_other(
     keyed = FileDefaults(
         settings=Settings(agent_model=agent, judge_model=agent), providers=PROVIDERS
     )
-    settings = loaded(THREE_SERVERS + text, known=base or keyed).settings
+    settings = loaded(THREE_SERVERS + text, defaults=base or keyed).settings
 
     assert settings.judge_model.full_name == judge
     assert [choice.full_name for choice in settings.mixed_models] == mixed
@@ -694,13 +694,13 @@ def test_a_model_that_its_server_does_not_list_is_told() -> None:
     )
     notices = loaded(text).notices
 
-    (said,) = [notice for notice in notices if "none of the models" in notice]
+    (notice,) = [notice for notice in notices if "none of the models" in notice]
     where = "moot.yaml, line 6: summary_model.model"
-    assert said == f'{where}: "smal" is none of the models of one. Did you mean "small"?'
+    assert notice == f'{where}: "smal" is none of the models of one. Did you mean "small"?'
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("servers: [{name: openai, base_url: x}]", 'a provider has the name "openai"'),
         (
@@ -718,11 +718,11 @@ def test_a_model_that_its_server_does_not_list_is_told() -> None:
         ("default_model: {provider: groq, model: m}", 'there is no provider "groq"'),
     ],
 )
-def test_a_server_that_cannot_be_used_is_named(text: str, said: str) -> None:
+def test_a_server_that_cannot_be_used_is_named(text: str, words: str) -> None:
     with pytest.raises(ConfigurationBroken) as caught:
         loaded(text)
 
-    assert said in str(caught.value)
+    assert words in str(caught.value)
 
 
 TOOLS = """
@@ -754,7 +754,7 @@ SERVER = "name: a, channels: ['*'], tools: [{name: t}]"
 
 
 @pytest.mark.parametrize(
-    ("server", "said"),
+    ("server", "words"),
     [
         (f"{{{SERVER}}}", "[0]: needs a command or a url, one of the two"),
         (f"{{{SERVER}, command: [a], url: b}}", "[0]: needs a command or a url, one of the two"),
@@ -774,18 +774,18 @@ SERVER = "name: a, channels: ['*'], tools: [{name: t}]"
         (f"{{{SERVER}, comand: [a]}}", 'comand is no setting. Did you mean "command"?'),
     ],
 )
-def test_an_mcp_server_that_cannot_be_asked_is_named(server: str, said: str) -> None:
+def test_an_mcp_server_that_cannot_be_asked_is_named(server: str, words: str) -> None:
     with pytest.raises(ConfigurationBroken) as caught:
         loaded(f"evidence:\n  mcp_servers: [{server}]")
 
-    assert f"evidence.mcp_servers{said}" in str(caught.value) or said in str(caught.value)
+    assert f"evidence.mcp_servers{words}" in str(caught.value) or words in str(caught.value)
     assert "line 2" in str(caught.value)
 
 
 def test_a_placeholder_that_means_nothing_is_doubted() -> None:
-    done = loaded(TOOLS.replace("{words}", "{topic}"))
+    file = loaded(TOOLS.replace("{words}", "{topic}"))
 
-    (notice,) = [notice for notice in done.notices if "{topic}" in notice]
+    (notice,) = [notice for notice in file.notices if "{topic}" in notice]
     assert notice.endswith("{topic} stays as it is: there are {question}, {words}.")
     assert "evidence.mcp_servers[0].tools[0]" in notice
 
@@ -797,7 +797,7 @@ def test_servers_are_printed_as_they_were_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "fault"),
+    ("yaml", "fault"),
     [
         ("webhooks: [{name: a, url: ftp://x, secret_variable: A_SECRET}]", "begins with https://"),
         ("webhooks: [{name: a, url: https://x, secret_variable: A}]", "secret_variable"),
@@ -833,10 +833,10 @@ def test_servers_are_printed_as_they_were_written() -> None:
         ("records: [{name: a, folder: /a, pull: true}]", "is no setting"),
     ],
 )
-def test_what_cannot_land_is_a_fault_that_is_named(written: str, fault: str) -> None:
-    found = problems(f"landing: {{{written}}}")[0]
-    assert "landing." in found
-    assert fault in found
+def test_what_cannot_land_is_a_fault_that_is_named(yaml: str, fault: str) -> None:
+    line = problems(f"landing: {{{yaml}}}")[0]
+    assert "landing." in line
+    assert fault in line
 
 
 def test_keys_that_are_merged_again_and_again_are_refused_before_they_grow() -> None:

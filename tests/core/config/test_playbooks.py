@@ -81,12 +81,12 @@ def test_a_proposal_is_reviewed_and_its_verdict_is_not_asked_for_twice() -> None
 
     assert (playbook.format, playbook.rounds) == ("review", None)
     assert "text" in playbook.evidence[0].kinds
-    asked = " ".join(part.title for part in playbook.verdict).casefold()
-    assert not any(word in asked for word in ("recommendation", "changes", "findings"))
+    titles = " ".join(part.title for part in playbook.verdict).casefold()
+    assert not any(word in titles for word in ("recommendation", "changes", "findings"))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "words"),
     [
         ("title: Tool choice\n", "", "tool.yaml: title is missing."),
         ("rounds: 3", "rouns: 3", 'line 6: rouns is no key of a playbook. Did you mean "rounds"?'),
@@ -116,11 +116,11 @@ def test_a_proposal_is_reviewed_and_its_verdict_is_not_asked_for_twice() -> None
         ("rounds: 3", "title: Twice", "line 6: title is here a second time; first on line 2."),
     ],
 )
-def test_what_is_wrong_is_said_with_file_line_and_key(old: str, new: str, said: str) -> None:
+def test_what_is_wrong_is_said_with_file_line_and_key(old: str, new: str, words: str) -> None:
     with pytest.raises(ConfigurationBroken) as broken:
         read_playbook(WHOLE.replace(old, new, 1), "tool.yaml", SETTINGS)
 
-    assert said in str(broken.value)
+    assert words in str(broken.value)
     assert all(line.startswith("tool.yaml") for line in str(broken.value).splitlines())
 
 
@@ -142,10 +142,10 @@ def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: P
     (folder / "d.yaml").write_bytes(b"\xff\xfe")
     (folder / "e.yaml").write_text("# " + "x" * 50_000)
 
-    found = find_playbooks(tmp_path, SETTINGS)
+    playbooks = find_playbooks(tmp_path, SETTINGS)
 
-    assert found.playbooks.keys() == {"tool-choice", *built_in()}
-    assert [fault.removeprefix(f"{folder}/") for fault in found.faults] == [
+    assert playbooks.playbooks.keys() == {"tool-choice", *built_in()}
+    assert [fault.removeprefix(f"{folder}/") for fault in playbooks.faults] == [
         'b.yaml: a.yaml has the name "tool-choice" already.',
         "c.yaml: name is missing.",
         "c.yaml: description is missing.",

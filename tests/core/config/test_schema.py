@@ -97,11 +97,11 @@ def defaults(section: str) -> dict[str, str]:
 def test_the_guide_has_every_default_as_it_is(section: str, model: type[BaseModel]) -> None:
     #: Not one value, or one that is said in words.
     in_words = {"in Slack `true`, in the terminal `false", "1 each", "built in", ""}
-    written = defaults(section)
+    texts = defaults(section)
     values = {key: field.get_default() for key, field in keys_of(model).items()}
 
-    assert written.keys() == values.keys()
-    for key, text in written.items():
+    assert texts.keys() == values.keys()
+    for key, text in texts.items():
         plain = json.dumps(values[key], default=str).strip('"').replace("null", "none")
         assert text in in_words or text == plain.removesuffix(".0"), key
 

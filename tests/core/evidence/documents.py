@@ -278,8 +278,8 @@ def raw_pdf(
     return out.getvalue()
 
 
-def line(left: int, height: int, words: str) -> str:
-    return f"BT /F1 11 Tf {left} {height} Td ({words}) Tj ET\n"
+def line(x: int, height: int, words: str) -> str:
+    return f"BT /F1 11 Tf {x} {height} Td ({words}) Tj ET\n"
 
 
 def mapped_pdf(words: str, to_unicode: Mapping[str, str]) -> bytes:
@@ -309,9 +309,9 @@ def scanned(words: Sequence[str]) -> bytes:
 
 def columns() -> bytes:
     """Two columns, drawn row by row as many programs do."""
-    left = ("The queue in PostgreSQL", "takes 2,150 jobs a second", "and loses none of them.")
+    first = ("The queue in PostgreSQL", "takes 2,150 jobs a second", "and loses none of them.")
     right = ("Kafka takes 48,000 jobs", "a second, but needs three", "more servers to run on.")
-    rows = enumerate(zip(left, right, strict=True))
+    rows = enumerate(zip(first, right, strict=True))
     drawn = (line(72, 700 - 14 * at, a) + line(330, 700 - 14 * at, b) for at, (a, b) in rows)
     return raw_pdf([("".join(drawn), "")])
 

@@ -22,9 +22,11 @@ def a_pdf(pages: Sequence[str], *, white: bool = False) -> bytes:
             line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
             for line in text.split("\n")
         )
-        shown = " T* ".join(f"({line}) Tj" for line in lines)
+        operators = " T* ".join(f"({line}) Tj" for line in lines)
         color = "1 1 1 rg" if white else "0 0 0 rg"
-        stream = zlib.compress(f"BT /F1 12 Tf {color} 14 TL 50 780 Td {shown} ET".encode("cp1252"))
+        stream = zlib.compress(
+            f"BT /F1 12 Tf {color} 14 TL 50 780 Td {operators} ET".encode("cp1252")
+        )
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {5 + 2 * at} 0 R"
             " /Resources << /Font << /F1 3 0 R >> >> >>".encode()

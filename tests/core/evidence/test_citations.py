@@ -140,8 +140,8 @@ INVENTED = [
 
 
 def fakes() -> Iterator[tuple[str, str]]:
-    told = list(sentences())
-    for source, words in told:
+    pairs = list(sentences())
+    for source, words in pairs:
         for pattern, other in CHANGES:
             changed = re.sub(pattern, other, words, count=1, flags=re.IGNORECASE)
             if changed.lower() != words.lower():
@@ -156,8 +156,8 @@ def fakes() -> Iterator[tuple[str, str]]:
         middle = len(halves) // 2
         yield source, " ".join(halves[middle:] + halves[:middle])
         yield source, " ".join([*halves[:middle], "probably", *halves[middle:]])
-    for (source, one), (_, two) in itertools.pairwise(told):
-        yield source, " ".join(one.split()[:4] + two.split()[-4:])
+    for (source, first), (_, two) in itertools.pairwise(pairs):
+        yield source, " ".join(first.split()[:4] + two.split()[-4:])
     yield from itertools.product(("e1", "e2", "e3"), INVENTED)
 
 
@@ -200,7 +200,7 @@ def test_a_misspelt_long_word_is_a_near_match() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "source", "words"),
+    ("text", "source", "words"),
     [
         ('So [e3: "only 20"].', "e3", "only 20"),
         ("So [E3: “only 20”].", "e3", "only 20"),
@@ -213,9 +213,9 @@ def test_a_misspelt_long_word_is_a_near_match() -> None:
         ("[e3: \"it's ['a'] list\"]", "e3", "it's ['a'] list"),
     ],
 )
-def test_citations_are_read_as_models_write_them(written: str, source: str, words: str) -> None:
-    (found,) = citations_in(written)
-    assert (found.source, found.words) == (source, words)
+def test_citations_are_read_as_models_write_them(text: str, source: str, words: str) -> None:
+    (citation,) = citations_in(text)
+    assert (citation.source, citation.words) == (source, words)
 
 
 def test_what_is_no_citation_is_left_alone() -> None:
@@ -239,21 +239,21 @@ def test_labels_of_risks_and_requirements_are_no_citations(text: str) -> None:
 def test_entries_of_a_record_are_cited_as_prompts_name_them() -> None:
     entry = a_source(1, LOAD).model_copy(update={"label": "r1"})
     text = 'It is [r1: "latency of 45 ms"], [r1: "free"]; risk [R1] stays, see [e1: "45 ms"].'
-    shown, citations = checked(text, [entry, *SOURCES])
-    assert shown == (
+    text_shown, citations = checked(text, [entry, *SOURCES])
+    assert text_shown == (
         'It is [r1: "latency of 45 ms"], ~~[r1: "free"]~~ (not found in r1); risk [R1] stays, '
         'see [e1: "45 ms"].'
     )
     assert [citation.source for citation in citations] == ["r1", "r1", "e1"]
-    assert checked(shown, [entry, *SOURCES]) == (shown, citations)
-    written = rendered(shown, lambda found, _: f"<{found.source}>", of_record=True)
-    assert written == "It is <r1>, <r1>; risk [R1] stays, see <e1>."
+    assert checked(text_shown, [entry, *SOURCES]) == (text_shown, citations)
+    output = rendered(text_shown, lambda found, _: f"<{found.source}>", of_record=True)
+    assert output == "It is <r1>, <r1>; risk [R1] stays, see <e1>."
 
 
 def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
     text = 'Fast: [e1: "latency of 45 ms"], [e1: "latency of 4 ms"] and [e7: "cheap"].'
-    shown, citations = checked(text, SOURCES)
-    assert shown == (
+    text_shown, citations = checked(text, SOURCES)
+    assert text_shown == (
         'Fast: [e1: "latency of 45 ms"], ~~[e1: "latency of 4 ms"]~~ (not found in e1)'
         ' and ~~[e7: "cheap"]~~ (not found in e7).'
     )
@@ -262,7 +262,7 @@ def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
         "unverified",
         "unverified",
     ]
-    assert checked(shown, SOURCES) == (shown, citations)
+    assert checked(text_shown, SOURCES) == (text_shown, citations)
 
 
 @pytest.mark.parametrize(
@@ -375,10 +375,10 @@ def test_languages_without_spaces_are_quoted_too() -> None:
 
 def test_surfaces_write_citations_their_way() -> None:
     text, _ = checked('A [e1: "kept for 35 days"] b [e1: "kept for 3 days"].', SOURCES)
-    written = rendered(
+    output = rendered(
         text, lambda found, is_verified: f"<{found.words}|{'yes' if is_verified else 'no'}>"
     )
-    assert written == "A <kept for 35 days|yes> b <kept for 3 days|no>."
+    assert output == "A <kept for 35 days|yes> b <kept for 3 days|no>."
 
 
 @pytest.mark.parametrize(
@@ -453,8 +453,8 @@ def test_a_sign_that_turns_the_meaning_is_part_of_a_quote(source: str, quote: st
     ],
 )
 def test_how_a_sign_is_typeset_does_not_count(source: str, quote: str) -> None:
-    found = a_source(1, unicodedata.normalize("NFC", source))
-    assert check("e1", quote, [found]).status is CitationStatus.VERIFIED
+    decomposed = a_source(1, unicodedata.normalize("NFC", source))
+    assert check("e1", quote, [decomposed]).status is CitationStatus.VERIFIED
 
 
 def test_the_exact_place_of_a_quote_goes_before_a_near_one() -> None:

@@ -40,10 +40,10 @@ similarity index 90%
 
 
 def a_source(text: str) -> Source:
-    found = with_hunks(SourceText(text=text))
+    hunks = with_hunks(SourceText(text=text))
     reference = SourceReference(kind=SourceKind.TEXT, title="x", fetch="x", by=Person(id="U1"))
     turn = Turn(act=Act.READING, round=0, agent="engine", target="1")
-    return Source(turn=turn, reference=reference, **dict(found))
+    return Source(turn=turn, reference=reference, **dict(hunks))
 
 
 @pytest.mark.parametrize(

@@ -343,12 +343,12 @@ def shown(case: Case) -> tuple[str, Sequence[str]]:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_document_is_read_as_it_shows_itself(case: Case) -> None:
-    found, warnings = shown(case)
+    text, warnings = shown(case)
     at = 0
     for words in case.holds:
-        assert words in found[at:], found
-        at = found.index(words, at) + len(words)
-    assert [words for words in case.lacks if words in found] == []
+        assert words in text[at:], text
+        at = text.index(words, at) + len(words)
+    assert [words for words in case.lacks if words in text] == []
     assert list(warnings) == list(case.warnings)
 
 

@@ -10,10 +10,10 @@ from tests.bot.plays import a_verdict
 
 
 @pytest.mark.parametrize(
-    ("decision", "shown"), [("x" * 120, "x" * 120), ("x" * 121, "x" * 119 + "…")]
+    ("decision", "title"), [("x" * 120, "x" * 120), ("x" * 121, "x" * 119 + "…")]
 )
-def test_a_long_decision_is_cut_in_its_title(decision: str, shown: str) -> None:
+def test_a_long_decision_is_cut_in_its_title(decision: str, title: str) -> None:
     reached = VerdictReached(verdict=a_verdict(decision=decision))
     debate = fold(recorded([DebateStarted(setup=a_setup()), reached, DebateConcluded()]))
 
-    assert decision_reference(debate, Person(id="U1")).title.partition(": ")[2] == shown
+    assert decision_reference(debate, Person(id="U1")).title.partition(": ")[2] == title

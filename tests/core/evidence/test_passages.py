@@ -13,8 +13,8 @@ def a_source(text: str, marks: tuple[Mark, ...] = (), number: int = 1) -> Source
 
 
 def cut(text: str, *marks: Mark) -> list[tuple[str, str, str]]:
-    found = passages_of(a_source(text, marks))
-    return [(passage.heading, passage.place, passage.text) for passage in found]
+    passages = passages_of(a_source(text, marks))
+    return [(passage.heading, passage.place, passage.text) for passage in passages]
 
 
 def test_nothing_is_lost_whatever_the_text() -> None:
@@ -25,10 +25,10 @@ def test_nothing_is_lost_whatever_the_text() -> None:
 
 def test_a_long_hunk_of_many_headings_and_many_hunks_are_cut_in_good_time() -> None:
     body = "# h\n-gone\nx\n" * 20_000
-    one = passages_of(a_source(f"head\n{body}", (Mark(line=1, label="a", hunk_at=5),)))
+    passages = passages_of(a_source(f"head\n{body}", (Mark(line=1, label="a", hunk_at=5),)))
     # Of each three lines one is gone from the file.
-    assert [passage.place for passage in one[1:3]] == ["a:6", "a:8"]
-    assert one[-1].place == f"a:{5 + 2 * 20_000 - 1}"
+    assert [passage.place for passage in passages[1:3]] == ["a:6", "a:8"]
+    assert passages[-1].place == f"a:{5 + 2 * 20_000 - 1}"
     marks = tuple(Mark(line=line, label=f"f{line}", hunk_at=1) for line in range(1, 20_001))
     many = passages_of(a_source("x\n" * 20_000, marks))
     assert many[-1].place == "f20000:1"

@@ -30,13 +30,13 @@ async def read(content: bytes, name: str = "file", limits: EvidenceLimits = LIMI
     return await FileReader(limits).read(content, name)
 
 
-def marked(found: SourceText) -> list[tuple[str, str]]:
+def marked(source: SourceText) -> list[tuple[str, str]]:
     """Each mark's label with the text up to the next one."""
-    lines = found.text.split("\n")
-    ends = [*(mark.line for mark in found.marks), len(lines) + 1]
+    lines = source.text.split("\n")
+    ends = [*(mark.line for mark in source.marks), len(lines) + 1]
     return [
         (mark.label, "\n".join(lines[start - 1 : end - 1]).strip())
-        for mark, (start, end) in zip(found.marks, pairwise(ends), strict=True)
+        for mark, (start, end) in zip(source.marks, pairwise(ends), strict=True)
     ]
 
 
@@ -179,11 +179,11 @@ OUTSIDE = b"""<?xml version="1.0"?><!DOCTYPE w [<!ENTITY f SYSTEM "file:///etc/p
 async def test_xml_cannot_grow_nor_reach_out(part: str, xml: bytes) -> None:
     file = with_entries(a_word_file(), {part: xml})
     try:
-        found = (await read(file)).text
+        words = (await read(file)).text
     except BadInput as refused:
-        found = str(refused)
-    assert "root:" not in found
-    assert len(found) < 1000
+        words = str(refused)
+    assert "root:" not in words
+    assert len(words) < 1000
 
 
 async def test_a_locked_pdf_is_refused_and_an_open_encrypted_one_read() -> None:

@@ -53,8 +53,8 @@ async def test_of_each_channel_one_file_at_most_waits_before_those_of_others(
         reading.start(channel, name)
         for channel, name in zip("aaaabc", ("a1", "a2", "a3", "a4", "b1", "c1"), strict=True)
     ]
-    for done, name in enumerate(order):
-        await settled(lambda done=done: len(reading.begun) == min(done + at_once, len(order)))
+    for count, name in enumerate(order):
+        await settled(lambda done=count: len(reading.begun) == min(done + at_once, len(order)))
         reading.ends[name].set()
     await asyncio.gather(*tasks)
 

@@ -55,12 +55,12 @@ async def ask(
     server: ToolServer, place: Place = HERE, *, keys: Mapping[str, str] | None = None, **bounds: int
 ) -> SourceText:
     limits = EvidenceLimits.model_validate({"mcp_servers": (server,), **bounds})
-    known = keys or {}
+    variables = keys or {}
     fetch = FetchTools(
         limits,
-        key_in=lambda name: known.get(name, ""),
+        key_in=lambda name: variables.get(name, ""),
         environment=lambda names: {
-            name: key for name, key in known.items() if name in names or name == "SSL_CERT_FILE"
+            name: key for name, key in variables.items() if name in names or name == "SSL_CERT_FILE"
         },
     )
     reader = EvidenceReader(FileReader(limits), {SourceKind.TOOL: fetch})
@@ -93,8 +93,8 @@ def over_http() -> Generator[str]:
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """The address of a server that tests share where it is no matter how a tool is reached."""
-    with over_http() as found:
-        yield found
+    with over_http() as address:
+        yield address
 
 
 async def test_over_stdio_the_answer_is_a_source() -> None:
@@ -125,9 +125,9 @@ async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_give
 
 
 def test_arguments_hold_the_question_or_its_longer_words() -> None:
-    given = {"q": ["{words}", {"whole": "({question})"}], "limit": 5, "deep": None}
+    arguments = {"q": ["{words}", {"whole": "({question})"}], "limit": 5, "deep": None}
 
-    assert filled(given, QUESTION) == {
+    assert filled(arguments, QUESTION) == {
         "q": ["Kafka SQS better queue", {"whole": f"({QUESTION})"}],
         "limit": 5,
         "deep": None,
@@ -149,15 +149,15 @@ async def test_only_what_is_said_to_read_is_asked(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "said"),
+    ("tool", "answer"),
     [
         ("gone", "the server has no tool called gone"),
         ("fail", "the tool says: “Error executing tool fail”"),
         ("empty", "the tool answers with no text"),
     ],
 )
-async def test_why_there_is_no_answer_is_said(url: str, tool: str, said: str) -> None:
-    assert await refusal(a_server(tool, url=url)) == said
+async def test_why_there_is_no_answer_is_said(url: str, tool: str, answer: str) -> None:
+    assert await refusal(a_server(tool, url=url)) == answer
 
 
 @pytest.mark.slow
@@ -211,10 +211,10 @@ async def test_a_program_is_handed_its_own_variables_and_nothing_else(tmp_path: 
     with pytest.raises(BadInput):
         await ask(server, keys={"ITS_TOKEN": "handed-on", "OUR_KEY": "kept-back"})
 
-    seen = where.read_text(encoding="utf-8")
-    assert "handed-on" in seen
-    assert "kept-back" not in seen
-    assert "PYTEST" not in seen
+    content = where.read_text(encoding="utf-8")
+    assert "handed-on" in content
+    assert "kept-back" not in content
+    assert "PYTEST" not in content
 
 
 @pytest.mark.parametrize("way", ["at once", "certificate", "proxy"])
@@ -252,7 +252,7 @@ def own_certificate(folder: Path) -> tuple[ssl.SSLContext, str]:
     """What a server of this machine speaks with, and the file of its authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tools")])
-    made = (
+    certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
         .not_valid_after(datetime(2100, 1, 1, tzinfo=UTC))
@@ -262,7 +262,7 @@ def own_certificate(folder: Path) -> tuple[ssl.SSLContext, str]:
     )
     pem, pkcs8, bare = Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
     (folder / "key").write_bytes(key.private_bytes(pem, pkcs8, bare))
-    (folder / "certificate").write_bytes(made.public_bytes(pem))
+    (folder / "certificate").write_bytes(certificate.public_bytes(pem))
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(folder / "certificate", folder / "key")
     return context, str(folder / "certificate")
@@ -310,11 +310,11 @@ async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None
     seconds = 1 if "in 1 s" in text else 60
     server = a_server("search", command=(sys.executable, "-c", script), seconds=seconds)
 
-    told = await refusal(server, file_bytes=300_000)
+    answer = await refusal(server, file_bytes=300_000)
 
-    assert told.startswith(text)
-    assert len(told) < 250
-    assert "sk-proj" not in told
+    assert answer.startswith(text)
+    assert len(answer) < 250
+    assert "sk-proj" not in answer
 
 
 async def test_a_program_that_is_not_there_is_named() -> None:
@@ -374,10 +374,10 @@ async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> Non
     assert not is_running(int(pid.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("left", range(7))
-async def test_where_no_process_can_be_started_one_source_fails_in_words(left: int) -> None:
+@pytest.mark.parametrize("count", range(7))
+async def test_where_no_process_can_be_started_one_source_fails_in_words(count: int) -> None:
     server, before = a_server("search", {"query": "{question}"}), open_files()
-    with files_left(left):
+    with files_left(count):
         text = await refusal(server)
 
     asking = "Moot cannot start the process that asks the server (Too many open files)"

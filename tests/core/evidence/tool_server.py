@@ -97,8 +97,8 @@ def mixed() -> CallToolResult:
 @server.tool(annotations=READS, structured_output=False)
 def file(content: str, name: str) -> CallToolResult:
     """A file in base 64."""
-    held = BlobResourceContents(uri=f"file:///{name}", blob=content)
-    return CallToolResult(content=[EmbeddedResource(type="resource", resource=held)])
+    contents = BlobResourceContents(uri=f"file:///{name}", blob=content)
+    return CallToolResult(content=[EmbeddedResource(type="resource", resource=contents)])
 
 
 if __name__ == "__main__":

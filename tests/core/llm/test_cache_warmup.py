@@ -121,27 +121,27 @@ async def test_a_longer_beginning_waits_for_the_leader_of_the_shorter_one() -> N
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 1), st.booleans()), max_size=8))
 def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
-    wanted: list[tuple[int, int, bool]],
+    calls: list[tuple[int, int, bool]],
 ) -> None:
     async def run() -> int:
         leaders = CacheWarmup(ManualClock())
-        done = 0
+        count = 0
 
         async def call(depth: int, branch: int, fails: bool) -> None:  # noqa: FBT001 - drawn
-            nonlocal done
+            nonlocal count
             keys = ["question", f"summary {branch}", f"round {branch}"][:depth]
             async with leaders.turn(keys, 300.0) as place:
                 await asyncio.sleep(0)
                 if not fails:
                     place.began()
                 await asyncio.sleep(0)
-            done += 1
+            count += 1
 
         async with asyncio.timeout(300):
-            await asyncio.gather(*(call(*arguments) for arguments in wanted))
-        return done
+            await asyncio.gather(*(call(*arguments) for arguments in calls))
+        return count
 
-    assert asyncio.run(run()) == len(wanted)
+    assert asyncio.run(run()) == len(calls)
 
 
 @pytest.mark.leaping
@@ -184,10 +184,10 @@ async def test_only_so_many_beginnings_are_remembered() -> None:
 
 
 def test_keys_grow_with_the_text_and_depend_on_all_of_it() -> None:
-    one = beginning_keys("model", ["a", "b", "c"])
+    keys = beginning_keys("model", ["a", "b", "c"])
 
-    assert len(set(one)) == 3
-    assert beginning_keys("model", ["a", "b", "x"])[:2] == one[:2]
-    assert beginning_keys("model", ["x", "b", "c"])[1:] != one[1:]
-    assert set(beginning_keys("other", ["a", "b", "c"])).isdisjoint(one)
+    assert len(set(keys)) == 3
+    assert beginning_keys("model", ["a", "b", "x"])[:2] == keys[:2]
+    assert beginning_keys("model", ["x", "b", "c"])[1:] != keys[1:]
+    assert set(beginning_keys("other", ["a", "b", "c"])).isdisjoint(keys)
     assert beginning_keys("model", ["ab", "c"])[-1] != beginning_keys("model", ["a", "bc"])[-1]

@@ -125,8 +125,8 @@ async def test_of_many_calls_one_at_a_time_probes_a_model_that_is_away(
     await clock.sleep((caught.value.until - clock.now()).total_seconds())
     before = len(vendor.asked)
 
-    asked = [calls.ask(a_request(), ANN, waits) for _ in range(4)]
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    attempts = [calls.ask(a_request(), ANN, waits) for _ in range(4)]
+    answers = await asyncio.gather(*attempts, return_exceptions=True)
 
     assert [type(answer) for answer in answers] == [ModelsAway] * 4
     assert len(vendor.asked) - before == 2, "one of them asks, and once more"
@@ -174,12 +174,12 @@ async def test_a_question_that_cannot_wait_so_long_is_not_asked(
     vendor.script = always(Reject(status=429, headers={"retry-after": "60"}))
     with pytest.raises(ProviderBusy):
         await calls.ask(a_request(), ANN, CallOptions(seconds=61))
-    asked = len(vendor.asked)
+    count = len(vendor.asked)
 
     with pytest.raises(ProviderBusy) as caught:
         await calls.ask(a_request(), ANN, CallOptions(seconds=5))
 
-    assert len(vendor.asked) == asked
+    assert len(vendor.asked) == count
     assert caught.value.retry_after
 
 
@@ -201,7 +201,7 @@ async def test_a_reply_that_was_cut_off_gets_more_room(calls: ModelCalls, vendor
 
     await calls.ask(a_request(), OLLIE)
 
-    room = [asked.body["options"]["num_predict"] for asked in vendor.asked]
+    room = [request.body["options"]["num_predict"] for request in vendor.asked]
     assert room == [2048, 4096]
 
 
@@ -248,12 +248,12 @@ async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt
     text, _ = await calls.ask(with_history("word " * 40_000), OLLIE)
 
     assert text == REPLY
-    options = [asked.body["options"] for asked in vendor.asked]
+    options = [request.body["options"] for request in vendor.asked]
     assert [(option["num_ctx"], option["num_predict"]) for option in options] == [
         (32768, 2048),
         (32768, 4096),
     ]
-    first, second = [asked.body["messages"][1]["content"] for asked in vendor.asked]
+    first, second = [request.body["messages"][1]["content"] for request in vendor.asked]
     assert len(second) < len(first)
     assert second.count("characters left out to fit") == 1
     whole = len("word " * 40_000)
@@ -264,8 +264,8 @@ async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt
 async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
-    def script(asked: Asked) -> Say | Reject:
-        return Reject(status=401) if asked.path == "/v1/messages" else Say(text=REPLY)
+    def script(request: Asked) -> Say | Reject:
+        return Reject(status=401) if request.path == "/v1/messages" else Say(text=REPLY)
 
     vendor.script = script
     fallbacks = (ModelRef("anthropic", "claude-haiku-5-5"), ModelRef("openai", "gpt-6-luna"))
@@ -290,7 +290,7 @@ async def test_a_fallback_that_holds_more_is_asked_what_is_too_long_for_the_agen
     assert (call.provider, call.model) == ("openai", "gpt-6-luna")
     assert call.stands_in_for == "ollama/llama-4:8b"
     assert "does not fit into the context of llama-4:8b" in call.stands_in_why
-    assert [asked.path for asked in vendor.asked] == ["/v1/responses"]
+    assert [request.path for request in vendor.asked] == ["/v1/responses"]
 
 
 async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendor: Vendor) -> None:
@@ -322,8 +322,8 @@ async def test_calls_at_the_same_time_stay_under_a_cap_together(
     terms = CallOptions(caps=[a_cap("0.25")])
 
     budgeted = on_budget(calls)
-    asked = [budgeted.ask(a_request(), ANN, terms) for _ in range(4)]
-    results = await asyncio.gather(*asked, return_exceptions=True)
+    attempts = [budgeted.ask(a_request(), ANN, terms) for _ in range(4)]
+    results = await asyncio.gather(*attempts, return_exceptions=True)
 
     refused = [result for result in results if isinstance(result, LimitReached)]
     assert 0 < len(refused) < 4

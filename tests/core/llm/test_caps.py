@@ -55,22 +55,26 @@ def capped(cost: str) -> Setup:
     return setup.model_copy(update={"limits": limits})
 
 
-def costly(asked: Asked) -> Say:
+def costly(request: Asked) -> Say:
     # As long as its cap it would count as cut off.
-    output = min(COSTLY.output, int(asked.body["max_tokens"]) - 1)
-    return replace(good_reply(asked), counts=replace(COSTLY, output=output))
+    output = min(COSTLY.output, int(request.body["max_tokens"]) - 1)
+    return replace(good_reply(request), counts=replace(COSTLY, output=output))
 
 
 def refusing_claude(after: int) -> Script:
     """Anthropic refuses the key after so many good replies; OpenAI answers."""
-    left = after
+    remaining = after
 
-    def script(asked: Asked) -> Say | Reject:
-        nonlocal left
-        if asked.path != "/v1/messages":
-            return good_reply(asked)
-        left -= 1
-        return good_reply(asked) if left >= 0 else Reject(status=401, code="authentication_error")
+    def script(request: Asked) -> Say | Reject:
+        nonlocal remaining
+        if request.path != "/v1/messages":
+            return good_reply(request)
+        remaining -= 1
+        return (
+            good_reply(request)
+            if remaining >= 0
+            else Reject(status=401, code="authentication_error")
+        )
 
     return script
 
@@ -120,9 +124,9 @@ class House:
 
 @pytest.fixture
 async def house(vendor: Vendor) -> AsyncIterator[House]:
-    made = House(vendor)
-    yield made
-    await made.close()
+    house = House(vendor)
+    yield house
+    await house.close()
 
 
 def warnings_of(debate: Debate) -> str:
@@ -154,7 +158,9 @@ async def test_the_end_has_a_share_of_the_cap_of_its_own(house: House, vendor: V
     vendor.script = costly
     debate = await house.hold(capped("0.60"))
 
-    before = [made.call for made in debate.contributions.values() if made.call]
+    before = [
+        contribution.call for contribution in debate.contributions.values() if contribution.call
+    ]
     spent = sum((call.usage.cost or Decimal(0) for call in before), start=Decimal(0))
     assert spent <= Decimal("0.60") * (1 - KEPT_FOR_THE_END)
     assert debate.ballots
@@ -271,7 +277,7 @@ async def test_a_key_refused_in_the_middle_ends_the_debate_with_what_it_has(
     assert debate.status is Status.CONCLUDED
     # The two critiques that were answered count if they came before the refusals, and may come
     # before the last proposal.
-    acts = [made.turn.act for made in debate.contributions.values()]
+    acts = [contribution.turn.act for contribution in debate.contributions.values()]
     assert acts.count(Act.PROPOSAL) == 3
     assert len(acts) <= 5
     assert {f.cause for f in debate.failures.values()} == {FailureCause.KEY}
@@ -333,19 +339,19 @@ async def test_openai_can_tell_people_apart_and_not_recognise_them(
     other = setup.model_copy(update={"asked_by": Person(id="U2")})
     await house.hold(other, "dmoney24")
 
-    told = {asked.body["safety_identifier"] for asked in vendor.asked}
-    assert len(told) == 2
+    ids = {request.body["safety_identifier"] for request in vendor.asked}
+    assert len(ids) == 2
     assert all(
-        len(message) == 32 and "U1" not in message and "U2" not in message for message in told
+        len(message) == 32 and "U1" not in message and "U2" not in message for message in ids
     )
 
 
 async def test_nobody_else_is_told_who_asks(house: House, vendor: Vendor) -> None:
     await house.hold(on_claude())
 
-    assert all("U1" not in str(asked.body.get("metadata")) for asked in vendor.asked)
-    assert not any("safety_identifier" in asked.body for asked in vendor.asked)
-    assert any(asked.body for asked in vendor.asked)
+    assert all("U1" not in str(request.body.get("metadata")) for request in vendor.asked)
+    assert not any("safety_identifier" in request.body for request in vendor.asked)
+    assert any(request.body for request in vendor.asked)
 
 
 def test_the_vote_after_the_rounds_and_the_judge_are_the_end() -> None:

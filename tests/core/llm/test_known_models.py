@@ -19,7 +19,7 @@ def test_every_default_model_is_known_and_stays(provider: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "model", "meant"),
+    ("provider", "model", "nearest"),
     [
         ("anthropic", "claude-sonet-5-5", "claude-sonnet-5-5"),
         ("openai", "gpt-6.1-tera", "gpt-6.1-terra"),
@@ -29,10 +29,10 @@ def test_every_default_model_is_known_and_stays(provider: str) -> None:
     ],
 )
 def test_a_misspelt_model_is_unknown_and_the_nearest_one_is_found(
-    provider: str, model: str, meant: str
+    provider: str, model: str, nearest: str
 ) -> None:
     assert not is_known(provider, model)
-    assert nearest_model(provider, model) == meant
+    assert nearest_model(provider, model) == nearest
 
 
 def test_what_settings_describe_or_price_is_known() -> None:
@@ -46,10 +46,10 @@ def test_what_settings_describe_or_price_is_known() -> None:
 
 
 def test_a_model_that_goes_out_of_service_is_told_with_its_successor() -> None:
-    gone = retirement("anthropic", "claude-sonnet-4-0")
+    notice = retirement("anthropic", "claude-sonnet-4-0")
     going = retirement("openai", "gpt-4o-mini")
 
-    assert gone
-    assert (gone.on, gone.instead) == (date(2026, 6, 15), "claude-sonnet-5-5")
+    assert notice
+    assert (notice.on, notice.instead) == (date(2026, 6, 15), "claude-sonnet-5-5")
     assert going
     assert (going.on, going.instead) == (None, "gpt-6-luna")

@@ -75,13 +75,13 @@ def test_every_listed_model_costs_what_the_list_itself_makes_of_a_usage(
 
 
 def test_cached_input_is_cheaper_and_written_input_dearer() -> None:
-    def cost(*, cached: int = 0, written: int = 0) -> Decimal:
-        usage = Usage(input_tokens=10_000, cached_tokens=cached, written_tokens=written)
-        found = price("anthropic", "claude-sonnet-5-5", usage)
-        assert found is not None
-        return found
+    def cost(*, cached: int = 0, stored: int = 0) -> Decimal:
+        usage = Usage(input_tokens=10_000, cached_tokens=cached, written_tokens=stored)
+        amount = price("anthropic", "claude-sonnet-5-5", usage)
+        assert amount is not None
+        return amount
 
-    assert cost(cached=10_000) < cost() < cost(written=10_000)
+    assert cost(cached=10_000) < cost() < cost(stored=10_000)
 
 
 @pytest.mark.parametrize("key", ["compatible/llama-4", "llama-4"])
@@ -99,9 +99,9 @@ def test_figures_that_contradict_each_other_still_have_a_price() -> None:
 
 
 @given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(0, 20_000))
-def test_the_worst_case_is_never_passed(cached: int, written: int, output: int) -> None:
+def test_the_worst_case_is_never_passed(cached: int, stored: int, output: int) -> None:
     real = Usage(
-        input_tokens=400_000, cached_tokens=cached, written_tokens=written, output_tokens=output
+        input_tokens=400_000, cached_tokens=cached, written_tokens=stored, output_tokens=output
     )
     worst = worst_cost("anthropic", "claude-sonnet-5-5", (400_000, 20_000))
     cost = price("anthropic", "claude-sonnet-5-5", real)
@@ -145,14 +145,14 @@ def test_a_cap_cannot_be_kept_without_a_price() -> None:
 
 
 def test_tokens_and_attempts_of_several_calls_are_added_up() -> None:
-    one = Usage(
+    first = Usage(
         input_tokens=5, output_tokens=6, cached_tokens=3, written_tokens=2, reasoning_tokens=4
     )
     other = Usage(
         input_tokens=50, output_tokens=60, cached_tokens=30, written_tokens=20, reasoning_tokens=40
     )
 
-    total = one + other
+    total = first + other
 
     assert (total.input_tokens, total.cached_tokens, total.written_tokens) == (55, 33, 22)
     assert (total.output_tokens, total.reasoning_tokens) == (66, 44)

@@ -66,10 +66,12 @@ def failing(act: Act, answer: Say | Reject) -> tuple[Script, list[Asked]]:
     """Good replies, but for the first call of an act, or all of one that only one makes."""
     failed = list[Asked]()
 
-    def script(asked: Asked) -> Say | Reject:
-        if f"Your task: {TASKS[act]}" not in str(asked.body) or (failed and act not in SIDE_CALLS):
-            return good_reply(asked)
-        failed.append(asked)
+    def script(request: Asked) -> Say | Reject:
+        if f"Your task: {TASKS[act]}" not in str(request.body) or (
+            failed and act not in SIDE_CALLS
+        ):
+            return good_reply(request)
+        failed.append(request)
         return answer
 
     return script, failed

@@ -27,32 +27,32 @@ _LONG = 24
 ROLES = ("architect", "security", "simplicity", "operations", "performance")
 
 
-def prompt_of(asked: Asked) -> str:
-    return "".join(str(message["content"]) for message in asked.body["messages"])
+def prompt_of(request: Asked) -> str:
+    return "".join(str(message["content"]) for message in request.body["messages"])
 
 
-def needed(asked: Asked) -> int:
+def needed(request: Asked) -> int:
     """How many tokens a prompt and its reply may take."""
-    return estimate_tokens(prompt_of(asked)) + int(asked.body["max_tokens"])
+    return estimate_tokens(prompt_of(request)) + int(request.body["max_tokens"])
 
 
 def holding(tokens: int) -> Callable[[Asked], Say | Reject]:
     """A server that refuses what it cannot hold, and speaks at length."""
     number = 0
 
-    def script(asked: Asked) -> Say | Reject:
+    def script(request: Asked) -> Say | Reject:
         nonlocal number
-        if needed(asked) > tokens:
+        if needed(request) > tokens:
             return Reject(
                 status=400, message=f"This model's maximum context length is {tokens} tokens."
             )
-        say = good_reply(asked)
+        say = good_reply(request)
         if not say.text.startswith("{"):
             number += 1
             points = (f"Point {number}.{at}: jobs must never be lost here." for at in range(_LONG))
             say = replace(say, text=f"{say.text}\n\n{' '.join(points)}")
         counts = Counts(
-            input=estimate_tokens(prompt_of(asked)), output=min(estimate_tokens(say.text), 300)
+            input=estimate_tokens(prompt_of(request)), output=min(estimate_tokens(say.text), 300)
         )
         return replace(say, counts=counts)
 
@@ -107,7 +107,7 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.JUDGE
     cut = [part for call in debate.calls for part in call.sent if part.left_out]
-    marks = sum(prompt_of(asked).count("left out to fit") for asked in vendor.asked)
+    marks = sum(prompt_of(request).count("left out to fit") for request in vendor.asked)
     assert len(cut) == marks, "what was cut is recorded"
     assert cut or tokens > 4096
 
@@ -115,7 +115,7 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
 async def test_a_server_that_names_its_real_window_is_asked_again_with_what_fits() -> None:
     async with Vendor(holding(4096)) as vendor:
         debate = await held(vendor, a_setup(rounds=1), ({"provider": "workshop", "local": True},))
-        refused = [asked for asked in vendor.asked if needed(asked) > 4096]
+        refused = [request for request in vendor.asked if needed(request) > 4096]
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}

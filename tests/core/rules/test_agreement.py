@@ -6,17 +6,17 @@ from core.rules.agreement import agreement, moved
 
 
 def test_the_same_first_option_thirty_points_ahead_on_average_is_agreement() -> None:
-    found = agreement({"ann": {"o1": 0.75, "o2": 0.25}, "bob": {"o1": 0.55, "o2": 0.45}})
-    assert found.is_agreed
-    assert found.option == "o1"
-    assert (found.spread, found.lowest, found.highest, found.lead) == (0.2, 0.55, 0.75, 0.3)
+    result = agreement({"ann": {"o1": 0.75, "o2": 0.25}, "bob": {"o1": 0.55, "o2": 0.45}})
+    assert result.is_agreed
+    assert result.option == "o1"
+    assert (result.spread, result.lowest, result.highest, result.lead) == (0.2, 0.55, 0.75, 0.3)
 
 
 def test_the_voters_of_one_model_count_once_in_the_average() -> None:
     sure, unsure = {"o1": 0.8, "o2": 0.2}, {"o1": 0.52, "o2": 0.48}
     votes = {"ann": sure, "bob": unsure, "cid": unsure}
-    found = agreement(votes, {"ann": "a/x", "bob": "b/y", "cid": "b/y"})
-    assert (found.lead, found.is_agreed) == (0.32, True)
+    result = agreement(votes, {"ann": "a/x", "bob": "b/y", "cid": "b/y"})
+    assert (result.lead, result.is_agreed) == (0.32, True)
     assert not agreement(votes).is_agreed
 
 
@@ -38,15 +38,15 @@ def test_anything_else_is_none(votes: dict[str, dict[str, float]]) -> None:
 
 
 def test_a_split_says_who_is_where_and_over_what() -> None:
-    found = agreement(
+    result = agreement(
         {
             "ann": {"o1": 0.8, "o2": 0.2, "o3": 0.0},
             "bob": {"o1": 0.1, "o2": 0.8, "o3": 0.1},
             "cid": {"o1": 0.7, "o2": 0.3, "o3": 0.0},
         }
     )
-    assert found.first == {"o1": ["ann", "cid"], "o2": ["bob"]}
-    assert (found.widest, found.spread) == ("o1", 0.7)
+    assert result.first == {"o1": ["ann", "cid"], "o2": ["bob"]}
+    assert (result.widest, result.spread) == ("o1", 0.7)
 
 
 @pytest.mark.parametrize(

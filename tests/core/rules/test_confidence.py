@@ -146,7 +146,7 @@ def test_what_is_missing_or_unmet_is_taken_off(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "words"),
     [
         ({"voters": 5, "abstained": 2}, "only 3 of 5 ballots could be counted, 2 abstained"),
         ({"voters": 4}, "only 3 of 4 ballots could be counted"),
@@ -157,8 +157,8 @@ def test_what_is_missing_or_unmet_is_taken_off(
         ({"is_written": False}, "no judge wrote it"),
     ],
 )
-def test_it_says_what_it_rests_on(change: Mapping[str, object], said: str) -> None:
-    assert said in confidence(replace(AGREED, **change)).rests_on
+def test_it_says_what_it_rests_on(change: Mapping[str, object], words: str) -> None:
+    assert words in confidence(replace(AGREED, **change)).rests_on
 
 
 def test_first_answers_are_compared_as_they_were_given_though_ballots_are_lost() -> None:
@@ -177,5 +177,5 @@ def test_first_answers_are_compared_as_they_were_given_though_ballots_are_lost()
 def test_with_fewer_than_two_ballots_or_no_option_there_is_no_figure(
     change: Mapping[str, object], why: str
 ) -> None:
-    found = confidence(replace(AGREED, **change))
-    assert (found.percent, found.rests_on) == (None, (why,))
+    result = confidence(replace(AGREED, **change))
+    assert (result.percent, result.rests_on) == (None, (why,))

@@ -19,15 +19,15 @@ def a_finding(
 
 
 def test_the_same_fault_of_the_same_words_is_one_finding_of_both_at_its_gravest() -> None:
-    found = [
+    findings = [
         a_finding(by="ann"),
         a_finding(
             "jobs are lost", "All orders vanish for good.", by="ben", severity=Severity.BLOCKER
         ),
     ]
-    (one,) = merged(found)
-    assert (one.raised_by, one.severity) == (("ann", "ben"), Severity.BLOCKER)
-    assert one.wrong == "All orders vanish for good."
+    (finding,) = merged(findings)
+    assert (finding.raised_by, finding.severity) == (("ann", "ben"), Severity.BLOCKER)
+    assert finding.wrong == "All orders vanish for good."
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_a_doubt_keeps_two_findings_apart(other: ReviewFinding) -> None:
 
 def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
     weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
-    found = merged(
+    findings = merged(
         [a_finding(f"words {n}", severity=severity) for n, severity in enumerate(weights)]
     )
-    assert [(finding.number, finding.citation.words) for finding in found] == [
+    assert [(finding.number, finding.citation.words) for finding in findings] == [
         (1, "words 1"),
         (2, "words 3"),
         (3, "words 2"),
@@ -60,12 +60,15 @@ def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
 
 
 def test_what_a_model_holds_the_same_is_one() -> None:
-    found = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
-    assert [finding.raised_by for finding in merged(found, [0, 1, 0])] == [("ann", "eva"), ("ben",)]
+    findings = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
+    assert [finding.raised_by for finding in merged(findings, [0, 1, 0])] == [
+        ("ann", "eva"),
+        ("ben",),
+    ]
 
 
 def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
-    found = [
+    findings = [
         a_finding(severity=Severity.BLOCKER),
         a_finding(severity=Severity.BLOCKER),
         a_finding(severity=Severity.DETAIL),
@@ -73,8 +76,8 @@ def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
         a_finding().model_copy(update={"status": FindingStatus.RESOLVED}),
         a_finding().model_copy(update={"status": FindingStatus.ANSWERED}),
     ]
-    assert counted_words(found) == "2 blockers, 1 detail"
-    assert counted_words(found[3:]) == ""
+    assert counted_words(findings) == "2 blockers, 1 detail"
+    assert counted_words(findings[3:]) == ""
 
 
 def test_a_finding_is_told_with_its_words_and_their_place() -> None:

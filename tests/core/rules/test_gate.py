@@ -92,7 +92,7 @@ ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
 
 
 @pytest.mark.parametrize(
-    ("shares", "reason", "said"),
+    ("shares", "reason", "words"),
     [
         ((0.9, 0.2, 0.7), GateReason.SPLIT, "first answers differ"),
         ((0.6, 0.6, 0.6), GateReason.SPLIT, 'all put "Kafka" first'),
@@ -100,7 +100,7 @@ ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
     ],
 )
 def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
-    shares: tuple[float, ...], reason: GateReason, said: str
+    shares: tuple[float, ...], reason: GateReason, words: str
 ) -> None:
     events = (*DRAFTS, CHOICE, *all_voted(*shares))
     assert ready(told(ONE_MODEL, *events[:-1])) == {"ballot"}, "all are waited for"
@@ -109,7 +109,7 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
 
     assert isinstance(event, GatePassed)
     assert event.gate.reason is reason
-    assert said in gate.in_words(debate, event.gate)
+    assert words in gate.in_words(debate, event.gate)
     assert ready(debate) == {"tally"}
     assert not why_not_wanted(debate)
     assert ready(told(ONE_MODEL, *events, event, DebateWanted(by=Person(id="U1")))) == {"critique"}
@@ -118,11 +118,11 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
 def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
     setup = on_own_models(a_format_setup("critique", when=When.SPLIT))
     checked = setup.model_copy(update={"checks_rules": True})
-    found = gate.weigh(told(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7)), 0)
-    assert found
-    assert found.ends_rounds
+    result = gate.weigh(told(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7)), 0)
+    assert result
+    assert result.ends_rounds
     assert "whether rules are kept, and first answers differ" in gate.in_words(
-        told(checked, *DRAFTS, CHOICE), found
+        told(checked, *DRAFTS, CHOICE), result
     )
 
 
@@ -147,10 +147,10 @@ def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
     forecast = Forecast.model_validate(cost | sizes)
     setup = a_format_setup("critique", when=When.SPLIT, forecast=forecast)
     agreed = told(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
-    found = gate.weigh(agreed, 0)
+    result = gate.weigh(agreed, 0)
 
-    assert found
-    assert gate.in_words(agreed, found) == (
+    assert result
+    assert gate.in_words(agreed, result) == (
         'All agreed at once on "Kafka" (each at 80% to 90%, on average 70 points ahead); the '
         "debate was skipped, about $0.66 saved."
     )
@@ -160,8 +160,8 @@ def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
 def test_every_reason_is_a_sentence(reason: GateReason) -> None:
     debate = a_debate(*SPLIT)
     for number in (0, 1):
-        found = gate.Gate(turn=gate.gate_turn(number), reason=reason, option="o1", spread=0.6)
-        words = gate.in_words(debate, found)
+        result = gate.Gate(turn=gate.gate_turn(number), reason=reason, option="o1", spread=0.6)
+        words = gate.in_words(debate, result)
 
         assert words[0].isupper()
         assert words.endswith(".")

@@ -162,10 +162,10 @@ def test_an_option_that_nobody_named_yet_is_named_in_a_stance() -> None:
 
 
 def a_stance(agent: str, number: int, **shares: float) -> ContributionMade:
-    known = {option: share for option, share in shares.items() if option[0] == "o"}
+    stance = {option: share for option, share in shares.items() if option[0] == "o"}
     new = {name.replace("_", " "): share for name, share in shares.items() if name[0] != "o"}
     turn = Turn(act=Act.REFINEMENT, round=number, agent=agent)
-    contribution = Contribution(turn=turn, text="**So.**", stance=known, new_options=new)
+    contribution = Contribution(turn=turn, text="**So.**", stance=stance, new_options=new)
     return ContributionMade(contribution=contribution)
 
 

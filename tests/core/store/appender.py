@@ -26,8 +26,8 @@ async def append_on_and_on(store: SqlDebateStore, name: str) -> None:
     """Append until killed; a line is printed only after the store has answered."""
     for number in itertools.count():
         event = NoteAdded(note=Note(id=f"{name}-{number}", author=JOAN, text="x" * 300))
-        made = await store.append("d1", event, at=NOON)
-        assert made.fresh
+        result = await store.append("d1", event, at=NOON)
+        assert result.fresh
         sys.stdout.write(f"{event.note.id}\n")
         sys.stdout.flush()
 

@@ -56,8 +56,8 @@ def words(connection: Connection) -> list[str]:
 
 
 def fail_while_reading(connection: Connection) -> None:
-    found = connection.exec_driver_sql("SELECT word FROM words")
-    for _ in found:
+    rows = connection.exec_driver_sql("SELECT word FROM words")
+    for _ in rows:
         raise RunLost("half way")
 
 
@@ -117,15 +117,15 @@ async def test_hundreds_of_read_then_write_transactions_all_succeed(database: Da
 async def test_writes_that_wait_share_a_commit(database: Database) -> None:
     # A reader on one connection sees `data_version` change once per commit of another one.
     reader = sqlite3.connect(database.place)
-    seen = set[int]()
+    versions = set[int]()
     writes = asyncio.gather(*(database.write(put(f"w{n}")) for n in range(300)))
     while not writes.done():
-        seen.add(reader.execute("PRAGMA data_version").fetchone()[0])
+        versions.add(reader.execute("PRAGMA data_version").fetchone()[0])
         await asyncio.sleep(0)
     reader.close()
 
     assert len(await writes) == 300
-    assert len(seen) < 30
+    assert len(versions) < 30
 
 
 async def test_reading_goes_on_while_others_write(database: Database) -> None:
@@ -221,10 +221,10 @@ async def test_callers_that_give_up_do_no_harm(database: Database) -> None:
         results.append("" if task.cancelled() else task.exception() or task.result())
 
     failed = [result for result in results if isinstance(result, Exception)]
-    written = await database.read(words)
+    rows = await database.read(words)
     acknowledged = {result for result in results if isinstance(result, str) and result}
     assert failed == []
-    assert acknowledged <= set(written)
+    assert acknowledged <= set(rows)
     assert await database.write(put("after")) == "after"
 
 
@@ -357,11 +357,11 @@ async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
         with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             began = time.monotonic()
-            found = await outcomes(database, *(put(f"w{number}") for number in range(30)))
+            results = await outcomes(database, *(put(f"w{number}") for number in range(30)))
             other.execute("ROLLBACK")
 
-        assert all(isinstance(item, StoreDown) for item in found)
-        assert len(set(map(id, found))) == 30
+        assert all(isinstance(item, StoreDown) for item in results)
+        assert len(set(map(id, results))) == 30
         assert time.monotonic() - began < 9  # one after the other they took 18 seconds
 
 

@@ -59,10 +59,10 @@ async def test_a_restart_of_the_server_fails_nobody(
         await asyncio.sleep(0.2)
         await asyncio.to_thread(postgres.restart)
 
-    written = await asyncio.gather(restart(), *(write(number) for number in range(40)))
+    results = await asyncio.gather(restart(), *(write(number) for number in range(40)))
 
     log = await store.events("d1")
-    assert len(written) == 41
+    assert len(results) == 41
     assert [recorded.seq for recorded in log] == list(range(1, 42))
     assert len({recorded.event.key for recorded in log}) == 41
 
@@ -101,23 +101,23 @@ class LosesAnswer:
     async def _serve(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         server, to_server = await asyncio.open_unix_connection(self._server)
         answers = asyncio.create_task(self._pass_on(server, to_client))
-        while said := await client.read(65_536):
-            if self.is_armed and b"COMMIT" in said:
+        while data := await client.read(65_536):
+            if self.is_armed and b"COMMIT" in data:
                 self.is_armed, self.lost = False, self.lost + 1
                 answers.cancel()
                 await asyncio.wait([answers])
-                to_server.write(said)
+                to_server.write(data)
                 await server.readuntil(b"COMMIT\0")  # it is done
                 break
-            to_server.write(said)
+            to_server.write(data)
         answers.cancel()
         to_server.close()
         to_client.close()
 
     @staticmethod
     async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-        while said := await source.read(65_536):
-            target.write(said)
+        while data := await source.read(65_536):
+            target.write(data)
 
 
 async def test_a_commit_whose_answer_was_lost_is_repeated_and_changes_nothing(

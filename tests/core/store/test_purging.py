@@ -57,7 +57,7 @@ async def test_every_debate_that_read_a_deleted_decision_is_named(location: str)
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "ids"),
     [
         (r'{"text":"As in\ndabc2345: Kafka."}', ["dabc2345"]),
         ("ddabc2345", ["ddabc234", "dabc2345"]),
@@ -65,5 +65,5 @@ async def test_every_debate_that_read_a_deleted_decision_is_named(location: str)
         ("", []),
     ],
 )
-def test_an_id_is_found_whatever_stands_beside_it(body: str, found: list[str]) -> None:
-    assert list(ids_in(body)) == found
+def test_an_id_is_found_whatever_stands_beside_it(body: str, ids: list[str]) -> None:
+    assert list(ids_in(body)) == ids

@@ -86,16 +86,16 @@ async def test_steps_make_the_tables_the_program_describes(
 
 def layout(connection: Connection) -> object:
     """All that a database says about its tables, their columns in order, and their indexes."""
-    found = inspect(connection)
+    inspector = inspect(connection)
     tables = {
         name: (
-            [{**column, "type": str(column["type"])} for column in found.get_columns(name)],
-            found.get_pk_constraint(name),
-            found.get_foreign_keys(name),
-            sorted(found.get_unique_constraints(name), key=str),
-            sorted(found.get_check_constraints(name), key=str),
+            [{**column, "type": str(column["type"])} for column in inspector.get_columns(name)],
+            inspector.get_pk_constraint(name),
+            inspector.get_foreign_keys(name),
+            sorted(inspector.get_unique_constraints(name), key=str),
+            sorted(inspector.get_check_constraints(name), key=str),
         )
-        for name in found.get_table_names()
+        for name in inspector.get_table_names()
         if is_ours(name) or connection.dialect.name == "postgresql"
     }
     if connection.dialect.name == "postgresql":
@@ -264,6 +264,6 @@ async def main():
 asyncio.run(main())
 """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=PIPE)
-    said, _ = await process.communicate()
+    output, _ = await process.communicate()
 
-    assert said == b"False\n"
+    assert output == b"False\n"

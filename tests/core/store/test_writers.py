@@ -45,10 +45,10 @@ class Bench:
 
 @pytest.fixture(params=[True, False], ids=["passes", "stays"])
 async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
-    made = Bench(tmp_path / "moot.db", passes=request.param)
-    await made.repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
-    yield made
-    await made.repeating.close()
+    bench = Bench(tmp_path / "moot.db", passes=request.param)
+    await bench.repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
+    yield bench
+    await bench.repeating.close()
 
 
 @pytest.mark.parametrize("bench", [True], indirect=True)
@@ -110,29 +110,29 @@ async def test_a_commit_that_fails_leaves_a_connection_that_can_be_used(tmp_path
 
 
 async def test_what_nobody_waits_for_any_more_is_not_begun(tmp_path: Path) -> None:
-    writer, done = BatchingWriter(sqlite_writer(tmp_path / "moot.db"), "place"), list[str]()
-    given_up = asyncio.create_task(writer.run(lambda _: done.append("given up")))
+    writer, log = BatchingWriter(sqlite_writer(tmp_path / "moot.db"), "place"), list[str]()
+    given_up = asyncio.create_task(writer.run(lambda _: log.append("given up")))
     await asyncio.sleep(0)  # it waits
     given_up.cancel()
     with pytest.raises(asyncio.CancelledError):
         await given_up
 
-    await writer.run(lambda _: done.append("next"))
+    await writer.run(lambda _: log.append("next"))
 
-    assert done == ["next"]
+    assert log == ["next"]
     await writer.close()
 
 
 async def test_a_writer_that_is_closed_does_what_waits_before(tmp_path: Path) -> None:
     path = tmp_path / "moot.db"
-    writer, done = BatchingWriter(sqlite_writer(path), "place"), list[int]()
-    waiting = [asyncio.create_task(writer.run(lambda _, n=n: done.append(n))) for n in range(3)]
+    writer, log = BatchingWriter(sqlite_writer(path), "place"), list[int]()
+    waiting = [asyncio.create_task(writer.run(lambda _, n=n: log.append(n))) for n in range(3)]
     await asyncio.sleep(0)
     await writer.close()
-    assert done == [0, 1, 2]
+    assert log == [0, 1, 2]
     assert all(task.done() for task in waiting)
     with pytest.raises(StoreDown):
-        await writer.run(lambda _: done.append(3))
+        await writer.run(lambda _: log.append(3))
 
 
 async def test_a_transaction_ends_though_who_asked_for_it_is_cancelled(tmp_path: Path) -> None:

@@ -87,57 +87,57 @@ def first(_one: str, _other: str) -> int:
     return 0
 
 
-def longer(one: str, other: str) -> int:
-    return 0 if len(one) > len(other) else 1
+def longer(text: str, other: str) -> int:
+    return 0 if len(text) > len(other) else 1
 
 
 def likes(words: str) -> Taste:
     """Likes the text with these words; of two with them, or without, neither."""
 
-    def taste(one: str, other: str) -> int | None:
-        return None if (words in one) == (words in other) else int(words in other)
+    def taste(text: str, other: str) -> int | None:
+        return None if (words in text) == (words in other) else int(words in other)
 
     return taste
 
 
 async def test_who_likes_what_stands_first_shows_no_difference() -> None:
-    found, _ = await compared({"ann": first, "bob": first})
-    assert {side for preferences in found.counting for side in preferences.sides.values()} == {
+    result, _ = await compared({"ann": first, "bob": first})
+    assert {side for preferences in result.counting for side in preferences.sides.values()} == {
         Side.NEITHER
     }
-    assert finding_words(found).startswith("No difference is shown")
+    assert finding_words(result).startswith("No difference is shown")
 
 
 async def test_who_likes_the_longer_text_does_not_count() -> None:
-    found, _ = await compared({"ann": longer, "bob": longer})
-    assert finding_words(found) == "No difference is shown: no evaluator counts."
-    assert "length alone decides" in comparison_markdown(found)
-    found, _ = await compared({"ann": longer, "bob": likes("job_queue_v2")})
-    assert "takes evaluators of two makers" in finding_words(found)
+    result, _ = await compared({"ann": longer, "bob": longer})
+    assert finding_words(result) == "No difference is shown: no evaluator counts."
+    assert "length alone decides" in comparison_markdown(result)
+    result, _ = await compared({"ann": longer, "bob": likes("job_queue_v2")})
+    assert "takes evaluators of two makers" in finding_words(result)
 
 
 async def test_who_made_one_of_the_texts_is_not_even_asked() -> None:
-    found, providers = await compared({"lab": likes("job_queue_v2"), "scripted": longer})
-    assert finding_words(found).startswith("No difference is shown")
+    result, providers = await compared({"lab": likes("job_queue_v2"), "scripted": longer})
+    assert finding_words(result).startswith("No difference is shown")
     assert not [request for provider in providers.values() for request in provider.requests]
-    assert "lab made one of the texts." in comparison_markdown(found)
+    assert "lab made one of the texts." in comparison_markdown(result)
 
 
 async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_difference() -> None:
-    found, providers = await compared({"ann": likes("job_queue_v2"), "bob": likes("job_queue_v2")})
-    assert finding_words(found) == "All 2 evaluators prefer the single answer, in either order."
-    text = comparison_markdown(found)
+    result, providers = await compared({"ann": likes("job_queue_v2"), "bob": likes("job_queue_v2")})
+    assert finding_words(result) == "All 2 evaluators prefer the single answer, in either order."
+    text = comparison_markdown(result)
     assert "| Security | single | single | debate 0, single 2 |" in text
-    assert json.loads(comparison_json(found))["finding"] == finding_words(found)
+    assert json.loads(comparison_json(result))["finding"] == finding_words(result)
     assert len(providers["ann"].requests) == CALLS
-    assert found.usage.attempts == 2 * CALLS
+    assert result.usage.attempts == 2 * CALLS
 
 
 async def test_where_all_are_of_one_maker_that_is_said_above_and_nothing_is_counted_together() -> (
     None
 ):
-    found, _ = await compared({"ann": likes("job_queue_v2")})
-    text = comparison_markdown(found)
+    result, _ = await compared({"ann": likes("job_queue_v2")})
+    text = comparison_markdown(result)
     assert text.index("one maker's taste") < text.index("| Better by")
     assert "Together" not in text
     assert "takes evaluators of two makers" in text
@@ -148,9 +148,9 @@ async def test_who_cannot_be_asked_is_told_and_paid_for() -> None:
         return KeyRefused("The key is refused.")
 
     calls = ModelCalls({"ann": ScriptedProvider(refused, name="ann")}, SystemClock())
-    found = await compare(calls, a_debate(), evaluators("ann"))
-    assert "The key is refused." in comparison_markdown(found)
-    assert not found.counting
+    result = await compare(calls, a_debate(), evaluators("ann"))
+    assert "The key is refused." in comparison_markdown(result)
+    assert not result.counting
 
 
 async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overturners() -> None:
@@ -158,11 +158,11 @@ async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overtur
     debate = a_debate()
     verdict = debate.verdict
     assert verdict
-    found, providers = await compared({"ann": first}, debate)
+    result, providers = await compared({"ann": first}, debate)
     request = providers["ann"].requests[0]
     debates, alone = (p.text for p in request.parts if p.kind is PartKind.CANDIDATE)
-    shown = {Side.DEBATE: debates, Side.SINGLE: alone}
-    assert found.lengths == {side: len(text.split()) for side, text in shown.items()}
+    texts = {Side.DEBATE: debates, Side.SINGLE: alone}
+    assert result.lengths == {side: len(text.split()) for side, text in texts.items()}
     for words in (
         *(verdict.decision, verdict.solution, verdict.implementation, *verdict.reasons),
         *(*verdict.tradeoffs, *verdict.overturned_by, *verdict.recommendations),
@@ -181,9 +181,9 @@ async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overtur
 
 
 async def test_reviews_are_compared_by_faults_found_and_false_alarms() -> None:
-    found, providers = await compared({"ann": first}, a_debate("review"))
-    assert Criterion.FAULTS_FOUND in found.counting[0].sides
-    assert Criterion.SECURITY not in found.counting[0].sides
+    result, providers = await compared({"ann": first}, a_debate("review"))
+    assert Criterion.FAULTS_FOUND in result.counting[0].sides
+    assert Criterion.SECURITY not in result.counting[0].sides
     task = providers["ann"].asked(Act.COMPARISON)[0].parts[-1].text
     assert '"false_alarms"' in task
 

@@ -66,9 +66,9 @@ async def scored(
     ],
 )
 def test_a_reply_must_score_every_criterion_once(reply: str, fault: str | None) -> None:
-    found = reply_fault(EvaluationReply.model_validate_json(reply), CRITERIA)
+    problem = reply_fault(EvaluationReply.model_validate_json(reply), CRITERIA)
 
-    assert found is None if fault is None else found and found.startswith(fault)
+    assert problem is None if fault is None else problem and problem.startswith(fault)
 
 
 async def test_a_reply_that_cannot_be_repaired_is_reported_and_paid_for() -> None:

@@ -26,8 +26,8 @@ async def held(
     setup: Setup, provider: ModelProvider | None = None, tables: Tables | None = None
 ) -> tuple[Debate, Sequence[Recorded]]:
     """A whole debate by the offline engine, or by that provider."""
-    clock, store, asked = SystemClock(), InMemoryStore(), provider or OfflineProvider()
-    calls = ModelCalls({asked.name: asked}, clock, tables=tables or Tables())
+    clock, store, model = SystemClock(), InMemoryStore(), provider or OfflineProvider()
+    calls = ModelCalls({model.name: model}, clock, tables=tables or Tables())
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
     await store.create("dabc2345", DebateStarted(setup=setup), origin="test", at=clock.now())
     return await engine.run("dabc2345"), await store.events("dabc2345")
@@ -54,8 +54,8 @@ async def test_a_turn_waited_for_exactly_its_inputs() -> None:
 
 async def test_a_turn_saw_what_the_model_was_sent() -> None:
     debate, log = await held(a_setup(rounds=1, provider="offline"))
-    found = {step.span.turn.key: step for step in explain(log)}
-    critique = found["r1/critique/architect/security"]
+    steps = {step.span.turn.key: step for step in explain(log)}
+    critique = steps["r1/critique/architect/security"]
 
     assert [part.label for part in critique.parts] == ["Question", "Proposal under review"]
     assert critique.parts[1].chars == len(debate.text_of(Act.PROPOSAL, 1, "security"))
@@ -74,14 +74,14 @@ async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("key", "words"),
     [("critique", "fits several turns"), ("r1/critique/architect/securty", "is no turn")],
 )
-async def test_an_unclear_turn_names_those_like_it(wanted: str, words: str) -> None:
+async def test_an_unclear_turn_names_those_like_it(key: str, words: str) -> None:
     _, log = await held(a_setup(rounds=1, provider="offline"))
 
     with pytest.raises(BadInput, match=words) as error:
-        turn_explanation(log, wanted)
+        turn_explanation(log, key)
     assert "r1/critique/architect/security" in str(error.value)
 
 

@@ -44,7 +44,7 @@ def a_finding(number: int, **changes: object) -> ReviewFinding:
     return finding.model_copy(update=changes)
 
 
-def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
+def a_review(*findings: ReviewFinding, form: str = "review") -> Debate:
     reference = SourceReference(kind=SourceKind.FILE, title="plan.md", fetch="f", by=DANA)
     setup = a_setup(rounds=1).model_copy(update={"format": form, "references": (reference,)})
     verdict = Verdict(
@@ -52,7 +52,7 @@ def a_review(*found: ReviewFinding, form: str = "review") -> Debate:
         reasons=("It loses jobs.",),
         solution="Drain it.",
         confidence=None,
-        findings=found,
+        findings=findings,
     )
     return fold(recorded([DebateStarted(setup=setup), VerdictReached(verdict=verdict)]))
 
@@ -93,9 +93,9 @@ def test_words_stand_in_code_that_they_cannot_close(words: str, code: str) -> No
 
 
 def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
-    said = 'It says [e1: "jobs are lost"], not ~~[e1: "all is well"]~~ (not found in e1).'
-    shown = "It says “jobs are lost” (e1), not “all is well” (not found in e1)."
-    assert in_text(said) == shown
+    text = 'It says [e1: "jobs are lost"], not ~~[e1: "all is well"]~~ (not found in e1).'
+    result = "It says “jobs are lost” (e1), not “all is well” (not found in e1)."
+    assert in_text(text) == result
 
 
 def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
@@ -111,7 +111,7 @@ def test_only_a_review_can_be_written_so() -> None:
 
 @pytest.mark.parametrize("text", ["$x^2$", "It costs $5 or $$y$$", "$`z`$", ":tada: and :+1:"])
 def test_github_makes_no_formula_and_no_emoji_of_foreign_words(text: str) -> None:
-    shown = in_text(text)
-    assert "$" not in shown
-    assert not re.search(r":[\w+-]+:", shown)
-    assert unescape(shown).replace("\u2060", "").replace("\\", "") == text
+    result = in_text(text)
+    assert "$" not in result
+    assert not re.search(r":[\w+-]+:", result)
+    assert unescape(result).replace("\u2060", "").replace("\\", "") == text

@@ -109,13 +109,13 @@ def keys_in(value: Any) -> set[str]:
 
 def test_every_key_of_the_records_own_parts_is_explained() -> None:
     text = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
-    written = json.loads(record_json(split_log()))
-    keys = keys_in({"outcome": written["outcome"], "totals": written["totals"]})
+    record = json.loads(record_json(split_log()))
+    keys = keys_in({"outcome": record["outcome"], "totals": record["totals"]})
 
     outer = text.partition("\n## ")[0]
-    assert re.findall(r"(?m)^\| `(\w+)` \|", outer) == list(written)
+    assert re.findall(r"(?m)^\| `(\w+)` \|", outer) == list(record)
     assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
-    assert f"| the version of this form: {written['moot']} |" in text
+    assert f"| the version of this form: {record['moot']} |" in text
 
 
 def test_shares_in_the_json_have_four_places() -> None:
@@ -127,8 +127,8 @@ def test_shares_in_the_json_have_four_places() -> None:
     ]
     shares = {
         share
-        for held in outcome(with_changes(*changed))["held"].values()
-        for share in held.values()
+        for stance in outcome(with_changes(*changed))["held"].values()
+        for share in stance.values()
     }
 
     assert shares == {0.3333, 0.6667}

@@ -45,9 +45,9 @@ def stated(number: int, *took: float) -> Sequence[Event]:
 
 
 def went_on(number: int) -> Event:
-    made = turn(f"r{number}/facilitation/facilitator")
+    own_turn = turn(f"r{number}/facilitation/facilitator")
     return FacilitatorDecided(
-        guidance=Guidance(turn=made, next_step=NextStep.GO_ON, call=a_call(2))
+        guidance=Guidance(turn=own_turn, next_step=NextStep.GO_ON, call=a_call(2))
     )
 
 
@@ -67,8 +67,8 @@ def summed_up(number: int, seconds: float, *, tokens: int, before: int, cents: i
 
 def given_up(number: int) -> Event:
     lost = Usage(cost=Decimal(4) / 100, attempts=1)
-    made = turn(f"r{number}/summary/summarizer")
-    return TurnFailed(failure=Failure(turn=made, reason="It was late.", usage=lost))
+    own_turn = turn(f"r{number}/summary/summarizer")
+    return TurnFailed(failure=Failure(turn=own_turn, reason="It was late.", usage=lost))
 
 
 def four_rounds() -> list[Recorded]:

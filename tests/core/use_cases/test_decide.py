@@ -110,8 +110,8 @@ def options() -> OptionsMerged:
     return OptionsMerged(options=merged)
 
 
-def choosing(*chosen: str, origin: str = "V1") -> PeopleBallot:
-    return PeopleBallot(by=DANA, options=chosen, origin=origin)
+def choosing(*options: str, origin: str = "V1") -> PeopleBallot:
+    return PeopleBallot(by=DANA, options=options, origin=origin)
 
 
 async def test_the_same_ballot_from_another_form_is_nothing_new() -> None:

@@ -34,9 +34,9 @@ async def test_an_older_edit_that_comes_after_one_back_to_the_known_words_change
     await answer.reply(reply("2: Us", "m2"))
     await answer.reply(reply("2: All", "m3"))
     await answer.reply(reply("Mind Kim.", "m4"))
-    said = {"m1": "1: Ten", "m2": "2: Us", "m4": "Mind Kim."}
+    messages = {"m1": "1: Ten", "m2": "2: Us", "m4": "Mind Kim."}
 
-    for origin, words in said.items():
+    for origin, words in messages.items():
         for _ in range(2):  # delivered twice
             await answer.edit(edited(words, at="6", origin=origin))
         for late in ("1: Wrong", "2: Wrong", "Wrong", ""):
@@ -44,7 +44,7 @@ async def test_an_older_edit_that_comes_after_one_back_to_the_known_words_change
 
     assert texts(await log.debate()) == {1: "Ten", 2: "All"}
     assert await notes(log) == ["Mind Kim."]
-    for origin in said:
+    for origin in messages:
         await answer.edit(edited("3: Two", at="7", origin=origin))
     assert texts(await log.debate()) == {2: "All", 3: "Two"}
 

@@ -35,9 +35,9 @@ class NoWords:
     """Nobody looks for words here."""
 
     async def find(
-        self, workspace: str, channels: Sequence[str], wanted: str, limit: int
+        self, workspace: str, channels: Sequence[str], text: str, limit: int
     ) -> Sequence[SearchHit]:
-        del workspace, channels, wanted, limit
+        del workspace, channels, text, limit
         return ()
 
 

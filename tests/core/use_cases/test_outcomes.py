@@ -43,9 +43,9 @@ async def test_saying_it_again_takes_no_reason_away_and_adds_nothing() -> None:
     decide, debate = DecideOnVerdict(facts=log.facts), await log.begin(verdict(), ACCEPTED)
     why = HELD.model_copy(update={"why": "Costs fell."})
     await decide.give_outcome(debate, why)
-    standing = await decide.say_outcome(await log.debate(), HELD.model_copy(update={"origin": "9"}))
+    outcome = await decide.say_outcome(await log.debate(), HELD.model_copy(update={"origin": "9"}))
     await decide.give_outcome(await log.debate(), why.model_copy(update={"origin": "10"}))
-    assert standing.why == "Costs fell."
+    assert outcome.why == "Costs fell."
     assert [outcome.why for outcome in await given(log)] == ["Costs fell."]
 
 
@@ -53,8 +53,8 @@ async def test_a_secret_in_a_reason_is_not_kept() -> None:
     log = Recording()
     debate = await log.begin(verdict(), ACCEPTED)
     secret = "sk-proj-" + "a1B2" * 10
-    told = HELD.model_copy(update={"why": f"The key {secret} leaked."})
-    await DecideOnVerdict(facts=log.facts).give_outcome(debate, told)
+    reply = HELD.model_copy(update={"why": f"The key {secret} leaked."})
+    await DecideOnVerdict(facts=log.facts).give_outcome(debate, reply)
     (outcome,) = await given(log)
     assert secret not in outcome.why
     assert outcome.why.startswith("The key")

@@ -70,16 +70,16 @@ def nothing_is_broken(debate_id: str, error: StoreError) -> None:
 
 
 async def test_only_decisions_of_the_persons_channels_are_told() -> None:
-    store, asked = await a_store(), "Why did we choose Postgres for our jobs?"
+    store, question = await a_store(), "Why did we choose Postgres for our jobs?"
     inside = RecallDecisions(store=store, people=Members({"C1"}), on_unreadable=nothing_is_broken)
     outside = RecallDecisions(store=store, people=Members({"C2"}), on_unreadable=nothing_is_broken)
     nowhere = RecallDecisions(store=store, people=Members(()), on_unreadable=nothing_is_broken)
 
-    (decision,) = await inside.for_person(asked, person="U1", workspace="T1")
+    (decision,) = await inside.for_person(question, person="U1", workspace="T1")
     assert decision.debate.verdict
-    assert not await inside.for_person(asked, person="U1", workspace="T2")
-    assert not await outside.for_person(asked, person="U1", workspace="T1")
-    assert not await nowhere.for_person(asked, person="U1", workspace="T1")
+    assert not await inside.for_person(question, person="U1", workspace="T2")
+    assert not await outside.for_person(question, person="U1", workspace="T1")
+    assert not await nowhere.for_person(question, person="U1", workspace="T1")
 
 
 async def test_a_question_that_is_too_long_is_refused_before_anything_is_looked_up() -> None:

@@ -34,8 +34,8 @@ IN_BERLIN = Members(zone=BERLIN)
 class Dates:
     """Dates in memory."""
 
-    def __init__(self, *kept: Reminder) -> None:
-        self.kept = list(kept)
+    def __init__(self, *reminders: Reminder) -> None:
+        self.kept = list(reminders)
 
     async def put(self, reminder: Reminder) -> None:
         of = [(reminder.debate_id, reminder.decision) for reminder in self.kept]
@@ -86,9 +86,9 @@ class Team:
 
     async def says(self, kind: OutcomeKind, origin: str, why: str = "") -> DecisionOutcome:
         outcome = DecisionOutcome(kind=kind, by=ALEX, why=why, origin=origin)
-        standing = await self.decide.say_outcome(await self.debate(), outcome)
-        await self.remind.put_again(await self.debate(), standing, self.log.clock.now())
-        return standing
+        new_outcome = await self.decide.say_outcome(await self.debate(), outcome)
+        await self.remind.put_again(await self.debate(), new_outcome, self.log.clock.now())
+        return new_outcome
 
     async def after(self, days: float) -> list[int]:
         """Let days go by, look twice; return the numbers of all times people were asked."""
@@ -189,9 +189,12 @@ async def test_a_date_that_is_put_again_after_a_crash_asks_nobody_twice() -> Non
 
 
 async def test_nobody_is_asked_where_the_channel_is_gone_or_the_setting_says_so() -> None:
-    gone, never = await Team().begin(), await Team(OutcomeDates(ask_after_days=0)).begin()
-    gone.people.channels = ()
-    for team in (gone, never):
+    without_channel, never = (
+        await Team().begin(),
+        await Team(OutcomeDates(ask_after_days=0)).begin(),
+    )
+    without_channel.people.channels = ()
+    for team in (without_channel, never):
         await team.decides(DecisionKind.ACCEPT, "V1")
         await team.says(OutcomeKind.TOO_EARLY, "A1")
         assert await team.after(4000) == []

@@ -28,7 +28,7 @@ def test_a_numbered_line_answers_its_question_whatever_it_begins_with(
 ) -> None:
     reply = parse_reply(text, {1: "How many?", 2: "Who runs it?"}, [1, 2])
 
-    assert {said.number: said.text for said in reply.answers} == answers
+    assert {answer.number: answer.text for answer in reply.answers} == answers
 
 
 @pytest.mark.parametrize("unanswered", [[2], [1, 2]])
@@ -96,7 +96,7 @@ def test_each_question_gets_its_own_answer_on_one_line_or_below_its_quote(
 ) -> None:
     reply = parse_reply(text, QUESTIONS, [1, 2, 3])
 
-    assert {said.number: said.text for said in reply.answers} == answers
+    assert {answer.number: answer.text for answer in reply.answers} == answers
 
 
 @pytest.mark.parametrize(

@@ -123,8 +123,8 @@ async def test_a_program_that_asks_again_begins_no_second_debate_because_money_w
     request = DebateRequest(
         question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place, token="aa"
     )
-    one, less = (Choices(debate_cost=Decimal(left)) for left in ("1.00", "0.90"))
-    first = await start.start(request, origin="o1", choices=one)
+    first_choices, less = (Choices(debate_cost=Decimal(amount)) for amount in ("1.00", "0.90"))
+    first = await start.start(request, origin="o1", choices=first_choices)
 
     again = await start.start(request, origin="o2", choices=less)
     assert (again.debate_id, again.fresh) == (first.debate_id, False)
@@ -133,5 +133,5 @@ async def test_a_program_that_asks_again_begins_no_second_debate_because_money_w
     assert not (await start.begin(estimated, origin="o3")).fresh
     # A person who typed another cap wants another debate.
     typed = replace(request, token="", question="Rust or Go?")
-    assert (await start.start(typed, origin="o4", choices=one)).fresh
+    assert (await start.start(typed, origin="o4", choices=first_choices)).fresh
     assert (await start.start(typed, origin="o5", choices=less)).fresh

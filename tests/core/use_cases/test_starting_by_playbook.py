@@ -15,10 +15,10 @@ from core.use_cases.start import StartDebate
 PLACE = Place(surface="slack", workspace="T1", channel="C1")
 
 
-async def starting(chosen: Choices) -> StartDebate:
+async def starting(choices: Choices) -> StartDebate:
     """What starts debates, where the channel has chosen so."""
     clock, channels = ManualClock(), InMemoryChannelChoices()
-    await channels.put(PLACE, ChannelChoices(choices=chosen))
+    await channels.put(PLACE, ChannelChoices(choices=choices))
     return StartDebate(
         facts=FactLog(store=InMemoryStore(), clock=clock, wake=lambda _: None),
         settings=lambda: Settings(playbooks=built_in()),

@@ -20,9 +20,9 @@ def vector(text: str) -> Sequence[float]:
     return [float(any(word in text.lower() for word in group)) for group in ABOUT]
 
 
-def embedding(asked: Asked) -> Reject:
+def embedding(request: Asked) -> Reject:
     """Answers as the Embeddings API does, in another order than asked."""
-    texts = asked.body["input"]
+    texts = request.body["input"]
     data = [
         {"object": "embedding", "index": at, "embedding": vector(text)}
         for at, text in enumerate(texts)
@@ -35,12 +35,12 @@ def embedding(asked: Asked) -> Reject:
 async def test_vectors_come_in_the_order_of_the_texts() -> None:
     async with Vendor(embedding) as vendor:
         embedder = OpenAIEmbedder("key", "text-embedding-3-small", f"{vendor.url}/v1")
-        found = await embedder.embed(["the summer party", "a queue"])
+        vectors = await embedder.embed(["the summer party", "a queue"])
         await embedder.close()
-    assert found == [[0.0, 1.0], [1.0, 0.0]]
-    (asked,) = vendor.asked
-    assert asked.path == "/v1/embeddings"
-    assert asked.body == {
+    assert vectors == [[0.0, 1.0], [1.0, 0.0]]
+    (request,) = vendor.asked
+    assert request.path == "/v1/embeddings"
+    assert request.body == {
         "model": "text-embedding-3-small",
         "input": ["the summer party", "a queue"],
         "encoding_format": "float",
@@ -65,17 +65,17 @@ async def test_an_answer_that_is_none_is_an_error_in_words(body: str) -> None:
 
 
 async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers() -> None:
-    asked = "How do batch pipelines hand things over?"
+    question = "How do batch pipelines hand things over?"
     async with Vendor(embedding) as vendor:
         embedder = OpenAIEmbedder("key", "m", f"{vendor.url}/v1")
         register = RecallDecisions(
             store=await a_store(), on_unreadable=nothing_is_broken, embedder=embedder
         )
-        assert len(await register.anywhere(asked)) == 1
+        assert len(await register.anywhere(question)) == 1
         assert not await register.anywhere("Who pays for the party?")
         assert len(vendor.asked[-1].body["input"]) == 1  # only the question is new
         vendor.go_away()
-        assert not await register.anywhere(asked)
+        assert not await register.anywhere(question)
         assert await register.anywhere("Why Postgres as a queue?")
         await embedder.close()
 

@@ -101,22 +101,32 @@ async def played(name: str, note: str = "") -> Debate:
 @pytest.mark.parametrize("name", NAMES)
 async def test_an_example_is_played_to_its_verdict(name: str):
     debate = await played(name)
-    written = examples()[name]
+    example = examples()[name]
     assert debate.status is Status.CONCLUDED
     assert not debate.failures
     assert debate.verdict is not None
-    assert debate.verdict.decision == written.verdict["decision"].strip()
-    assert options_of(debate).name(debate.verdict.option) == written.verdict["option"]
+    assert debate.verdict.decision == example.verdict["decision"].strip()
+    assert options_of(debate).name(debate.verdict.option) == example.verdict["option"]
     # Else the option's name is shown before the decision, and says the same.
-    assert written.verdict["option"].casefold() in debate.verdict.decision.casefold()
+    assert example.verdict["option"].casefold() in debate.verdict.decision.casefold()
     assert not debate.verdict.warnings
     contributions = [
-        made for made in debate.contributions.values() if ACTS[made.turn.act].is_speech
+        contribution
+        for contribution in debate.contributions.values()
+        if ACTS[contribution.turn.act].is_speech
     ]
-    assert all(made.answer and made.points for made in contributions if made.turn.act in POSITIONS)
-    assert all(made.answer for made in contributions)
-    assert not any("In short:" in made.text for made in contributions)
-    warnings = [warning for made in debate.contributions.values() for warning in made.warnings]
+    assert all(
+        contribution.answer and contribution.points
+        for contribution in contributions
+        if contribution.turn.act in POSITIONS
+    )
+    assert all(contribution.answer for contribution in contributions)
+    assert not any("In short:" in contribution.text for contribution in contributions)
+    warnings = [
+        warning
+        for contribution in debate.contributions.values()
+        for warning in contribution.warnings
+    ]
     # One agent quotes what its source does not say, so that people see what becomes of it.
     struck_out = ["1 quote not found in the sources, and struck out."]
     assert warnings == (struck_out if name == NAMES[0] else [])

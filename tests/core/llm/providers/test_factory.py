@@ -33,10 +33,10 @@ def test_a_compatible_provider_needs_an_address() -> None:
 
 @pytest.mark.parametrize("name", KEYED)
 async def test_a_key_that_is_set_chooses_its_provider(name: str) -> None:
-    chosen = await choose(dict.fromkeys(KEYED, "") | {name: "sk-test"})
+    choice = await choose(dict.fromkeys(KEYED, "") | {name: "sk-test"})
 
-    assert chosen.provider == name
-    assert chosen.models == DEFAULT_MODELS[name]
+    assert choice.provider == name
+    assert choice.models == DEFAULT_MODELS[name]
 
 
 async def test_of_several_keys_the_first_in_order_counts() -> None:
@@ -48,10 +48,10 @@ async def test_without_keys_an_ollama_that_answers_serves_its_first_model_that_w
 ) -> None:
     vendor.script = always(PULLED)
 
-    chosen = await choose({}, vendor.url)
+    choice = await choose({}, vendor.url)
 
-    assert chosen.provider == "ollama"
-    assert chosen.models.agent == "llama-4:8b"
+    assert choice.provider == "ollama"
+    assert choice.models.agent == "llama-4:8b"
     assert vendor.asked[0].path == "/api/tags"
 
 
@@ -63,8 +63,8 @@ async def test_an_ollama_without_models_is_none(vendor: Vendor, answer: Reject) 
 
 
 async def test_with_nothing_there_it_is_the_offline_engine() -> None:
-    async with Vendor() as gone:
-        url = gone.url
+    async with Vendor() as vendor:
+        url = vendor.url
 
     assert (await choose({}, url)).provider == "offline"
 

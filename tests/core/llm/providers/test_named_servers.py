@@ -53,11 +53,11 @@ async def test_nothing_of_openais_own_is_sent_to_others(
 
     await a_server(vendor, api.split("/", maxsplit=1)[0]).complete(asking)
 
-    (asked,) = vendor.asked
-    assert asked.path == f"/v1/{api}"
-    assert asked.headers["authorization"] == "Bearer gsk-test"
-    assert not [name for name in asked.headers if name.startswith("openai-")]
-    body = json.dumps(asked.body)
+    (request,) = vendor.asked
+    assert request.path == f"/v1/{api}"
+    assert request.headers["authorization"] == "Bearer gsk-test"
+    assert not [name for name in request.headers if name.startswith("openai-")]
+    body = json.dumps(request.body)
     assert not [field for field in OPENAIS_OWN if field in body]
     assert '"enum": ["p1", "p2"]' in body
     assert '"strict": true' in body
@@ -66,19 +66,19 @@ async def test_nothing_of_openais_own_is_sent_to_others(
 def without(*fields: str) -> Callable[[Asked], Say | Reject]:
     """A server that lacks these fields, or values of them."""
 
-    def script(asked: Asked) -> Say | Reject:
-        sent = json.dumps(asked.body)
-        lacking = [field for field in fields if f'"{field}"' in sent]
-        if lacking:
-            words = "response_format" if lacking[0].startswith("json") else lacking[0]
-            return Reject(status=400, message=f"This {words} is unavailable now: {lacking[0]}")
+    def script(request: Asked) -> Say | Reject:
+        sent = json.dumps(request.body)
+        absent = [field for field in fields if f'"{field}"' in sent]
+        if absent:
+            words = "response_format" if absent[0].startswith("json") else absent[0]
+            return Reject(status=400, message=f"This {words} is unavailable now: {absent[0]}")
         return Say()
 
     return script
 
 
 @pytest.mark.parametrize(
-    ("lacking", "tries"),
+    ("absent", "tries"),
     [
         (("json_schema",), 2),
         (("json_schema", "json_object"), 3),
@@ -87,9 +87,9 @@ def without(*fields: str) -> Callable[[Asked], Say | Reject]:
     ],
 )
 async def test_a_server_is_asked_without_what_it_lacks_and_that_is_remembered(
-    vendor: Vendor, request_: ModelRequest, lacking: tuple[str, ...], tries: int
+    vendor: Vendor, request_: ModelRequest, absent: tuple[str, ...], tries: int
 ) -> None:
-    vendor.script = without(*lacking)
+    vendor.script = without(*absent)
     server = a_server(vendor)
     asking = replace(request_, answer=FORM)
 
@@ -97,15 +97,15 @@ async def test_a_server_is_asked_without_what_it_lacks_and_that_is_remembered(
     await server.complete(asking)
 
     assert len(vendor.asked) == tries + 1
-    if "json_schema" in lacking:
+    if "json_schema" in absent:
         assert "p1" in json.dumps(vendor.asked[-1].body["messages"]), "the schema is in the prompt"
 
 
 async def test_a_server_said_to_have_responses_that_has_none_is_asked_by_chat(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
-    def script(asked: Asked) -> Say | Reject:
-        has_none = asked.path == "/v1/responses"
+    def script(request: Asked) -> Say | Reject:
+        has_none = request.path == "/v1/responses"
         return Reject(status=404, message="Not Found") if has_none else Say()
 
     vendor.script = script
@@ -114,7 +114,7 @@ async def test_a_server_said_to_have_responses_that_has_none_is_asked_by_chat(
     await server.complete(request_)
     await server.complete(request_)
 
-    paths = [asked.path for asked in vendor.asked]
+    paths = [request.path for request in vendor.asked]
     assert paths == ["/v1/responses", *["/v1/chat/completions"] * 2]
 
 

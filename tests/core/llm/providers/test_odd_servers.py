@@ -255,11 +255,11 @@ def lacking(field: str, refusal: Reject) -> Script:
 
 def unable(level: str, refusal: Reject, times: int = 99) -> Script:
     """A server that refuses structured answers asked for in this way, at first."""
-    left = [refusal] * times
+    refusals = [refusal] * times
 
-    def script(asked: Asked) -> Say | Reject:
-        if level in json.dumps(asked.body.get("response_format")) and left:
-            return left.pop()
+    def script(request: Asked) -> Say | Reject:
+        if level in json.dumps(request.body.get("response_format")) and refusals:
+            return refusals.pop()
         return Say(text='{"first": "p1"}')
 
     return script
@@ -305,7 +305,7 @@ async def test_a_refused_field_is_left_out_and_that_is_remembered(  # noqa: PLR0
     replies = [(await provider.complete(request)).text for _ in range(2)]
 
     assert replies == [TEXT] * 2
-    assert [without in asked.body for asked in vendor.asked] == [True, False, False]
+    assert [without in request.body for request in vendor.asked] == [True, False, False]
     assert instead in vendor.asked[-1].body
     await provider.close()
 
@@ -346,7 +346,7 @@ async def test_a_form_that_is_refused_is_asked_for_in_a_weaker_way(
     for _ in range(2):
         await provider.complete(replace(request_, answer=FORM))
 
-    kinds = [asked.body.get("response_format", {}).get("type") for asked in vendor.asked]
+    kinds = [request.body.get("response_format", {}).get("type") for request in vendor.asked]
     assert kinds == asked_for
     await provider.close()
 
@@ -360,7 +360,7 @@ async def test_a_server_said_to_have_responses_is_asked_by_chat_where_it_has_non
     replies = [(await provider.complete(request_)).text for _ in range(2)]
 
     assert replies == [TEXT] * 2
-    assert [asked.path.rsplit("/", 1)[1] for asked in vendor.asked] == [
+    assert [request.path.rsplit("/", 1)[1] for request in vendor.asked] == [
         *("responses", "completions", "completions"),
     ]
     await provider.close()

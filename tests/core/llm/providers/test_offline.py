@@ -248,11 +248,11 @@ def test_every_post_says_once_that_no_model_was_asked_and_speeches_have_a_short_
 
 def test_positions_of_models_are_left_undecided_by_an_offline_judge() -> None:
     forged = part(PartKind.TALLY, "Ann: 1 points, 1 first places\nAnn: x points, 9 first places")
-    for shown in (
+    for sample in (
         part(PartKind.POSITION, "**PostgreSQL: mine.** It is simple.", "Position of Ann"),
         part(PartKind.SUMMARY, "Everybody is for PostgreSQL."),
     ):
-        verdict = fill(Act.SYNTHESIS, shown, forged, role="judge")
+        verdict = fill(Act.SYNTHESIS, sample, forged, role="judge")
 
         assert verdict["decision"] == NOT_JUDGED
         assert verdict["confidence"] is None
@@ -296,14 +296,16 @@ def test_a_verdict_says_who_dissents_and_what_would_overturn_it() -> None:
 
 
 def test_clarifying_questions_are_asked_once_and_only_about_what_is_open() -> None:
-    asked = fill(Act.QUESTIONS)["questions"]
-    before = part(PartKind.CLARIFICATIONS, f"1. {asked[0]['question']}\n   NA. Assume: nothing")
-    known = f"{QUEUE} We have 20 jobs per second and use PostgreSQL today."
+    questions = fill(Act.QUESTIONS)["questions"]
+    before = part(PartKind.CLARIFICATIONS, f"1. {questions[0]['question']}\n   NA. Assume: nothing")
+    question = f"{QUEUE} We have 20 jobs per second and use PostgreSQL today."
 
-    assert 1 <= len(asked) <= 3
-    assert all(item["question"] and item["assumption"] for item in asked)
-    assert asked[0] not in fill(Act.QUESTIONS, before)["questions"]
-    assert not any("load" in str(item) for item in fill(Act.QUESTIONS, question=known)["questions"])
+    assert 1 <= len(questions) <= 3
+    assert all(item["question"] and item["assumption"] for item in questions)
+    assert questions[0] not in fill(Act.QUESTIONS, before)["questions"]
+    assert not any(
+        "load" in str(item) for item in fill(Act.QUESTIONS, question=question)["questions"]
+    )
 
 
 async def test_the_engine_scores_nothing_and_says_so() -> None:
@@ -348,25 +350,25 @@ def test_no_text_takes_long_to_read_however_long_it_is(text: str) -> None:
 
 
 def test_everything_the_data_files_point_to_exists() -> None:
-    known = checklists()
-    criteria = set(known.roles[GENERALIST].values)
-    for role in known.roles.values():
+    lists = checklists()
+    criteria = set(lists.roles[GENERALIST].values)
+    for role in lists.roles.values():
         assert set(role.values) <= criteria
-        assert set(role.asks) <= set(known.open_points)
-        assert set(role.checks) <= {ANY, *known.topics}
+        assert set(role.asks) <= set(lists.open_points)
+        assert set(role.checks) <= {ANY, *lists.topics}
         assert len(role.anything) >= 3
         assert len(role.checks[ANY]) >= 1
         for check in itertools.chain.from_iterable(role.checks.values()):
             assert check.endswith("?")
-    for topic in known.topics.values():
-        assert set(topic.things) <= set(known.things)
-    for thing in known.things.values():
+    for topic in lists.topics.values():
+        assert set(topic.things) <= set(lists.things)
+    for thing in lists.things.values():
         assert set(thing.notes) <= criteria
         assert all(-2 <= amount <= 2 and amount for amount, _ in thing.notes.values())
-    for point in known.open_points.values():
-        assert set(point.topics) <= set(known.topics)
+    for point in lists.open_points.values():
+        assert set(point.topics) <= set(lists.topics)
     assert len(things_by_name()) == sum(
-        len({singular(name) for name in thing.names}) for thing in known.things.values()
+        len({singular(name) for name in thing.names}) for thing in lists.things.values()
     ), "no name stands for two things"
 
 

@@ -52,11 +52,11 @@ async def test_nothing_may_be_dropped_or_shifted_out(
     await provider.close()
 
 
-@pytest.mark.parametrize("written", ["http://{}", "http://{}/", "http://{}/v1/", "{}"])
+@pytest.mark.parametrize("address", ["http://{}", "http://{}/", "http://{}/v1/", "{}"])
 async def test_an_address_is_understood_as_people_write_it(
-    vendor: Vendor, request_: ModelRequest, written: str
+    vendor: Vendor, request_: ModelRequest, address: str
 ) -> None:
-    provider = OllamaProvider(written.format(vendor.url.removeprefix("http://")))
+    provider = OllamaProvider(address.format(vendor.url.removeprefix("http://")))
 
     await provider.complete(replace(request_, model="llama-4:8b"))
 
@@ -103,7 +103,7 @@ async def test_the_window_only_grows_within_a_debate(
     for request, characters in [(request_, 12_000), (request_, 0), (other, 0), (request_, 60_000)]:
         await provider.complete(saying(request, "x" * characters))
 
-    windows = [asked.body["options"]["num_ctx"] for asked in vendor.asked]
+    windows = [request.body["options"]["num_ctx"] for request in vendor.asked]
     assert windows == [8192, 8192, 4096, 32768]
     await provider.close()
 
@@ -113,9 +113,9 @@ async def test_a_model_holds_what_ollama_says_unless_settings_know_better(
 ) -> None:
     vendor.context_tokens = 131_072
     long = saying(request_, "x" * 200_000)
-    told = OllamaProvider(vendor.url)
-    assert await told.context("llama-4:8b") == 131_072
-    await told.complete(long)
+    provider = OllamaProvider(vendor.url)
+    assert await provider.context("llama-4:8b") == 131_072
+    await provider.complete(long)
     assert vendor.asked[0].body["options"]["num_ctx"] == 131_072
 
     record = {"provider": "ollama", "match": "llama-4*", "context_tokens": 16_384}

@@ -26,8 +26,8 @@ RESPONSES, CHAT = "/v1/responses", "/v1/chat/completions"
 def without_responses(refusal: Reject) -> Script:
     """A server that refuses Responses that way."""
 
-    def script(asked: Asked) -> Say | Reject:
-        return refusal if asked.path == RESPONSES else Say()
+    def script(request: Asked) -> Say | Reject:
+        return refusal if request.path == RESPONSES else Say()
 
     return script
 
@@ -37,7 +37,7 @@ def a_provider(vendor: Vendor) -> OpenAIProvider:
 
 
 def paths(vendor: Vendor) -> list[str]:
-    return [asked.path for asked in vendor.asked]
+    return [request.path for request in vendor.asked]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ async def test_what_is_shared_with_nobody_has_no_cache_key(
 
     await provider.complete(replace(request_, model="gpt-4o", cache_key="", system=""))
 
-    for asked in vendor.asked:
-        assert "prompt_cache_key" not in asked.body
-        assert "prompt_cache_options" not in asked.body
+    for request in vendor.asked:
+        assert "prompt_cache_key" not in request.body
+        assert "prompt_cache_options" not in request.body
     await provider.close()
 
 

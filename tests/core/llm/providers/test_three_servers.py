@@ -47,8 +47,8 @@ MODELS = {
 }
 
 
-def good_reply_in_time(asked: Asked) -> Say:
-    return replace(good_reply(asked), wait=0.05)
+def good_reply_in_time(request: Asked) -> Say:
+    return replace(good_reply(request), wait=0.05)
 
 
 def a_mixed_setup(rounds: int = 3, **limits: float) -> Setup:
@@ -147,7 +147,9 @@ async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> Non
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
-    paths = {name: {asked.path for asked in vendor.asked} for name, vendor in stand.vendors.items()}
+    paths = {
+        name: {request.path for request in vendor.asked} for name, vendor in stand.vendors.items()
+    }
     assert paths == {
         "openai": {"/v1/responses"},
         "anthropic": {"/v1/messages"},
@@ -160,8 +162,8 @@ async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> Non
 async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(name: str) -> None:
     killed, waits = VendorProcess(), [0.05]
 
-    def reply(asked: Asked) -> Say:
-        return replace(good_reply(asked), wait=waits[-1])
+    def reply(request: Asked) -> Say:
+        return replace(good_reply(request), wait=waits[-1])
 
     await killed.start()
     async with AsyncExitStack() as entered:
@@ -177,7 +179,7 @@ async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(
         await stand.until(lambda debate: len(debate.contributions) >= 5)
         await killed.kill()
         await stand.until(lambda debate: bool(debate.away))
-        asked = len(killed.paths)
+        count = len(killed.paths)
         # A process takes its time to start, however fast the debate's own runs: nobody may be done
         # without it.
         waits.append(1.5)
@@ -196,7 +198,7 @@ async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(
         assert not debate.away
         # Where the others had to wait for it, they waited.
         assert len(await stand.of_kind(OutageBegan)) == len(await stand.of_kind(OutageEnded))
-        assert len(killed.paths) > asked
+        assert len(killed.paths) > count
         spoken = {"openai": "responses", "anthropic": "messages", "workshop": "chat/completions"}
         assert set(killed.paths) == {f"/v1/{spoken[name]}"}
 

@@ -47,10 +47,10 @@ def with_faults(every: int) -> Script:
     """
     numbers, failed = count(1), set[str]()
 
-    def script(asked: Asked) -> Say | Reject:
-        number, what = next(numbers), str(asked.body.get("messages") or asked.body.get("input"))
+    def script(request: Asked) -> Say | Reject:
+        number, what = next(numbers), str(request.body.get("messages") or request.body.get("input"))
         if number % every or what in failed:
-            return good_reply(asked)
+            return good_reply(request)
         failed.add(what)
         return FAULTS[number // every % len(FAULTS)]
 

@@ -53,6 +53,6 @@ def test_in_a_log_of_an_older_version_the_vote_follows_its_call_at_once() -> Non
 def test_without_a_first_statement_or_two_in_a_row_an_agent_is_out(
     missed: Sequence[str], *, is_out: bool
 ) -> None:
-    left = panel.FORMAT.alive(a_debate(*failed(*missed), rounds=5))
+    agents = panel.FORMAT.alive(a_debate(*failed(*missed), rounds=5))
 
-    assert left == tuple(agent for agent in AGENTS if agent != "security" or not is_out)
+    assert agents == tuple(agent for agent in AGENTS if agent != "security" or not is_out)

@@ -37,8 +37,8 @@ def a_finding(severity: Severity = Severity.MAJOR, words: str = "words") -> Revi
 
 
 def found(agent: str, *findings: ReviewFinding) -> Event:
-    made = turn(f"r1/review/{agent}")
-    said_so = Contribution(turn=made, text="t", findings=findings, stance={"o2": 1.0})
+    own_turn = turn(f"r1/review/{agent}")
+    said_so = Contribution(turn=own_turn, text="t", findings=findings, stance={"o2": 1.0})
     return ContributionMade(contribution=said_so)
 
 
@@ -51,8 +51,8 @@ def a_review(*events: Event) -> Debate:
         added.append(FindingsMerged(findings=Findings(turn=review.MERGING, items=items)))
         debate = told(a_format_setup("review", rounds=1), *added)
     if review.ASKING in review.FORMAT.ready(debate, 1):
-        put = clarifying.put(debate, review.ASKING)
-        added.append(ClarificationsOpened(clarifications=put))
+        clarifications = clarifying.put(debate, review.ASKING)
+        added.append(ClarificationsOpened(clarifications=clarifications))
     return told(a_format_setup("review", rounds=1), *added)
 
 

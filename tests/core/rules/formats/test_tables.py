@@ -79,8 +79,8 @@ def left(debate: Debate, lost: Turn, cause: FailureCause, waves: Sequence[str]) 
     yield f"\n{lost.key}: {cause}"
     yield from (f"  {wave}" for wave in waves)
     yield f"  alive: {', '.join(form.alive(debate))}"
-    for what, held in (("drafts", form.drafts(debate)), ("positions", form.positions(debate))):
-        yield f"  {what}: {', '.join(made.turn.key for made in held.values())}"
+    for what, texts in (("drafts", form.drafts(debate)), ("positions", form.positions(debate))):
+        yield f"  {what}: {', '.join(text.turn.key for text in texts.values())}"
 
 
 def rows(name: str) -> Iterator[str]:
@@ -103,8 +103,8 @@ def rows(name: str) -> Iterator[str]:
 def answer(play: Play) -> None:
     """Answer all that people are asked."""
     for clarification in play.debate.open_clarifications:
-        said = Answer(number=clarification.number, text="yes", by=DANA)
-        play.add(ClarificationAnswered(answer=said))
+        reply = Answer(number=clarification.number, text="yes", by=DANA)
+        play.add(ClarificationAnswered(answer=reply))
     for card in play.debate.open_cards:
         play.add(ClarificationsClosed(which=card.turn.key))
 

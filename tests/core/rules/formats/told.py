@@ -86,8 +86,8 @@ def decided(
     number: int, step: NextStep, *, focus: str = "", question: Question | None = None
 ) -> Event:
     """What the facilitator said after a round."""
-    made = turn(f"r{number}/facilitation/facilitator")
-    guidance = Guidance(turn=made, next_step=step, focus=focus, question=question)
+    facilitation = turn(f"r{number}/facilitation/facilitator")
+    guidance = Guidance(turn=facilitation, next_step=step, focus=focus, question=question)
     return FacilitatorDecided(guidance=guidance)
 
 
